@@ -1,0 +1,168 @@
+#include "gui/model/allocation_query.h"
+
+#include <QString>
+#include <algorithm>
+#include <numeric>
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr uint32_t rows_between_reports = 1 << 17;
+
+QString text_of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+bool matches(const AllocationQuery& query, const std::vector<bool>& stack_matches, const Allocations& all,
+             AllocationIndex a) {
+    const uint64_t taken = all.block_size[a];
+    return taken >= query.min_taken && taken <= query.max_taken && (!query.never_freed || all.free_event[a] == never) &&
+           (!query.stack || all.stack[a] == *query.stack) &&
+           (!query.address || *query.address - all.address[a] < std::max<uint64_t>(taken, 1)) &&
+           (stack_matches.empty() || stack_matches[all.stack[a]]);
+}
+
+std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQuery& query, Progress& progress) {
+    const Allocations& all = analysis.device().allocations;
+    const std::vector<bool> stack_matches =
+        query.text.empty() ? std::vector<bool>{} : stacks_matching(analysis.trace().stacks, query.text);
+    std::vector<AllocationIndex> rows;
+    if (query.alive_at) {
+        analysis.live().for_each_active(*query.alive_at, [&](AllocationIndex a) {
+            if (matches(query, stack_matches, all, a)) {
+                rows.push_back(a);
+            }
+        });
+        std::sort(rows.begin(), rows.end());
+        return rows;
+    }
+    for (AllocationIndex a = 0; a < all.size(); ++a) {
+        if (a % rows_between_reports == 0) {
+            progress.report("filter", 0.4 * a / all.size());
+            if (progress.cancelled) {
+                return {};
+            }
+        }
+        if (matches(query, stack_matches, all, a)) {
+            rows.push_back(a);
+        }
+    }
+    return rows;
+}
+
+/// Position of each stack when stacks are ordered by a text of their user frame.
+template <class TextOf>
+std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_frame) {
+    std::vector<FrameId> frames(stacks.stack_count());
+    std::vector<FrameId> distinct;
+    for (StackId s = 0; s < stacks.stack_count(); ++s) {
+        frames[s] = stacks.user_frame(s);
+    }
+    distinct = frames;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    std::vector<std::pair<std::string, FrameId>> named;
+    named.reserve(distinct.size());
+    for (const FrameId f : distinct) {
+        named.emplace_back(f == 0 ? std::string() : text_of_frame(f), f);
+    }
+    std::sort(named.begin(), named.end());
+    std::vector<uint32_t> rank_of_frame(stacks.frame_count());
+    for (uint32_t i = 0, rank = 0; i < named.size(); ++i) {
+        rank += i > 0 && named[i].first != named[i - 1].first;
+        rank_of_frame[named[i].second] = rank;
+    }
+    std::vector<uint32_t> ranks(stacks.stack_count());
+    std::transform(frames.begin(), frames.end(), ranks.begin(), [&](FrameId f) { return rank_of_frame[f]; });
+    return ranks;
+}
+
+template <class KeyOf>
+void sort_rows(std::vector<AllocationIndex>& rows, bool descending, KeyOf&& key_of) {
+    std::vector<std::pair<uint64_t, AllocationIndex>> keyed(rows.size());
+    std::transform(rows.begin(), rows.end(), keyed.begin(), [&](AllocationIndex a) {
+        const uint64_t key = key_of(a);
+        return std::pair(descending ? ~key : key, a);
+    });
+    std::sort(keyed.begin(), keyed.end());
+    std::transform(keyed.begin(), keyed.end(), rows.begin(), [](const auto& k) { return k.second; });
+}
+
+void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std::vector<AllocationIndex>& rows) {
+    const DeviceHistory& device = analysis.device();
+    const Allocations& all = device.allocations;
+    const StackTable& stacks = analysis.trace().stacks;
+    const auto by = [&](auto&& key_of) { sort_rows(rows, query.descending, key_of); };
+    const auto segment_value = [&](AllocationIndex a, uint32_t Segment::*member) {
+        return all.segment[a] == no_segment ? uint64_t{UINT32_MAX} : device.segments[all.segment[a]].*member;
+    };
+    switch (query.sort_by) {
+        case AllocationColumn::id:
+        case AllocationColumn::allocated_at:
+            if (query.descending) {
+                std::reverse(rows.begin(), rows.end());
+            }
+            return;
+        case AllocationColumn::address: return by([&](AllocationIndex a) { return all.address[a]; });
+        case AllocationColumn::requested: return by([&](AllocationIndex a) { return all.requested[a]; });
+        case AllocationColumn::taken: return by([&](AllocationIndex a) { return all.block_size[a]; });
+        case AllocationColumn::rounding:
+            return by([&](AllocationIndex a) {
+                return all.block_size[a] - std::min(all.block_size[a], all.requested[a]);
+            });
+        case AllocationColumn::freed_at:
+            return by([&](AllocationIndex a) { return static_cast<uint64_t>(all.free_event[a]); });
+        case AllocationColumn::lived_for:
+            return by([&](AllocationIndex a) {
+                const auto freed = device.free_time(a);
+                return freed ? static_cast<uint64_t>(std::max<int64_t>(0, *freed - device.alloc_time(a))) : UINT64_MAX;
+            });
+        case AllocationColumn::stream: return by([&](AllocationIndex a) { return segment_value(a, &Segment::stream); });
+        case AllocationColumn::pool: return by([&](AllocationIndex a) { return segment_value(a, &Segment::pool); });
+        case AllocationColumn::line: {
+            const auto ranks = stack_ranks(stacks, [&](FrameId f) { return describe_frame(stacks, f); });
+            return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
+        }
+        case AllocationColumn::file: {
+            const auto ranks = stack_ranks(stacks, [&](FrameId f) { return stacks.string(stacks.frame(f).file); });
+            return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<bool> stacks_matching(const StackTable& stacks, const std::string& text) {
+    const QString wanted = text_of(text);
+    std::vector<bool> frame_matches(stacks.frame_count());
+    for (FrameId f = 1; f < stacks.frame_count(); ++f) {
+        const Frame& frame = stacks.frame(f);
+        const QString words = QStringLiteral("%1:%2 %3").arg(text_of(stacks.string(frame.file))).arg(frame.line).arg(
+            text_of(stacks.string(frame.function)));
+        frame_matches[f] = words.contains(wanted, Qt::CaseInsensitive);
+    }
+    // A caller's id is smaller than its callee's, so it is decided first.
+    std::vector<bool> result(stacks.stack_count());
+    for (StackId s = 1; s < stacks.stack_count(); ++s) {
+        result[s] = frame_matches[stacks.stack(s).frame] || result[stacks.stack(s).caller];
+    }
+    return result;
+}
+
+std::shared_ptr<const AllocationRows> find_allocations(const Analysis& analysis, const AllocationQuery& query,
+                                                       Progress& progress) {
+    auto result = std::make_shared<AllocationRows>();
+    result->rows = select(analysis, query, progress);
+    if (progress.cancelled) {
+        return nullptr;
+    }
+    const Allocations& all = analysis.device().allocations;
+    for (const AllocationIndex a : result->rows) {
+        result->requested += all.requested[a];
+        result->taken += all.block_size[a];
+    }
+    progress.report("sort", 0.5);
+    sort_by_column(analysis, query, result->rows);
+    return progress.cancelled ? nullptr : result;
+}
+
+}  // namespace tidemark::gui

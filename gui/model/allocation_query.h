@@ -1,0 +1,43 @@
+// Which allocations of a device are wanted, in which order. Pure work for a worker thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/base/progress.h"
+#include "storage/replay/analysis.h"
+
+namespace tidemark::gui {
+
+enum class AllocationColumn : int {
+    id, address, requested, taken, rounding, allocated_at, freed_at, lived_for, stream, pool, line, file
+};
+constexpr int allocation_column_count = 12;
+
+struct AllocationQuery {
+    std::string text;                     ///< part of a function, file or "file:line" of any frame; case-insensitive
+    uint64_t min_taken = 0, max_taken = UINT64_MAX;
+    std::optional<uint64_t> address;      ///< inside the block
+    std::optional<EventNumber> alive_at;  ///< active in that state
+    std::optional<StackId> stack;
+    bool never_freed = false;
+    AllocationColumn sort_by = AllocationColumn::taken;
+    bool descending = true;
+    bool operator==(const AllocationQuery&) const = default;
+};
+
+struct AllocationRows {
+    std::vector<AllocationIndex> rows;
+    uint64_t requested = 0, taken = 0;  ///< bytes of all rows
+};
+
+/// Null if cancelled. Ties keep the order of events.
+std::shared_ptr<const AllocationRows> find_allocations(const Analysis& analysis, const AllocationQuery& query,
+                                                       Progress& progress);
+
+/// For each stack, whether one of its frames matches. Every frame is looked at once.
+std::vector<bool> stacks_matching(const StackTable& stacks, const std::string& text);
+
+}  // namespace tidemark::gui

@@ -1,0 +1,173 @@
+#include "gui/model/selection.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::gui {
+
+namespace {
+constexpr size_t longest_history = 200;
+
+/// What a history step is about: the moment may differ without being a step of its own.
+bool same_choice(const SelectionState& a, const SelectionState& b) {
+    return a.device == b.device && a.allocation == b.allocation && a.stack == b.stack && a.segment == b.segment &&
+           a.range == b.range;
+}
+}  // namespace
+
+Selection::Selection(QObject* parent) : QObject(parent) {}
+
+void Selection::apply(const SelectionState& next, bool remember) {
+    const SelectionState before = state_;
+    if (next == before) {
+        return;
+    }
+    if (remember && !same_choice(before, next)) {
+        past_.push_back(before);
+        if (past_.size() > longest_history) {
+            past_.erase(past_.begin());
+        }
+        future_.clear();
+    }
+    state_ = next;
+    if (before.device != next.device) {
+        emit device_changed();
+    }
+    if (before.moment != next.moment || before.device != next.device) {
+        emit moment_changed(next.moment);
+    }
+    if (!same_choice(before, next)) {
+        emit chosen_changed();
+        emit history_changed();
+    }
+}
+
+void Selection::set_moment(EventNumber moment) {
+    SelectionState next = state_;
+    const EventNumber last = trace_ && !trace_->devices.empty()
+                                 ? trace_->devices[static_cast<size_t>(state_.device)].event_count()
+                                 : 0;
+    next.moment = std::clamp<EventNumber>(moment, 0, last);
+    apply(next, false);
+}
+
+void Selection::choose_allocation(AllocationIndex allocation) {
+    if (trace_ == nullptr || trace_->devices.empty()) {
+        return;
+    }
+    SelectionState next = state_;
+    next.allocation = allocation;
+    if (allocation != no_allocation) {
+        const DeviceHistory& device = trace_->devices[static_cast<size_t>(state_.device)];
+        const Allocations& all = device.allocations;
+        if (allocation >= all.size()) {
+            return;
+        }
+        next.stack = all.stack[allocation] ? std::optional(all.stack[allocation]) : std::nullopt;
+        next.segment = all.segment[allocation];
+        const bool alive = all.alloc_event[allocation] < next.moment && next.moment <= all.done_event[allocation];
+        if (!alive) {
+            next.moment = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
+        }
+    }
+    apply(next, true);
+}
+
+void Selection::choose_stack(std::optional<StackId> stack) {
+    SelectionState next = state_;
+    next.stack = stack;
+    next.allocation = no_allocation;
+    next.segment = no_segment;
+    apply(next, true);
+}
+
+void Selection::choose_segment(uint32_t segment) {
+    SelectionState next = state_;
+    next.segment = segment;
+    next.allocation = no_allocation;
+    next.stack.reset();
+    apply(next, true);
+}
+
+void Selection::choose_range(std::optional<std::pair<double, double>> range) {
+    SelectionState next = state_;
+    if (range && range->first > range->second) {
+        std::swap(range->first, range->second);
+    }
+    next.range = range;
+    if (before_preview_) {
+        // The drag showed its range already; the step back goes to where it began.
+        const SelectionState before = *std::exchange(before_preview_, std::nullopt);
+        state_.range = before.range;
+    }
+    apply(next, true);
+    emit range_moved();
+}
+
+void Selection::preview_range(std::optional<std::pair<double, double>> range) {
+    if (!before_preview_) {
+        before_preview_ = state_;
+    }
+    state_.range = range;
+    emit range_moved();
+}
+
+void Selection::choose_device(int position) {
+    if (trace_ == nullptr || position < 0 || position >= static_cast<int>(trace_->devices.size())) {
+        return;
+    }
+    SelectionState next;
+    next.device = position;
+    apply(next, true);
+}
+
+void Selection::clear() {
+    SelectionState next;
+    next.device = state_.device;
+    next.moment = state_.moment;
+    apply(next, true);
+}
+
+void Selection::set_trace(const Trace* trace) {
+    trace_ = trace;
+    past_.clear();
+    future_.clear();
+    state_ = {};
+    emit device_changed();
+    emit moment_changed(0);
+    emit chosen_changed();
+    emit history_changed();
+}
+
+bool Selection::can_go_back() const { return !past_.empty(); }
+bool Selection::can_go_forward() const { return !future_.empty(); }
+
+void Selection::forget_history() {
+    past_.clear();
+    future_.clear();
+    emit history_changed();
+}
+
+void Selection::back() {
+    if (past_.empty()) {
+        return;
+    }
+    const SelectionState next = past_.back();
+    past_.pop_back();
+    future_.push_back(state_);
+    apply(next, false);
+    emit history_changed();
+}
+
+void Selection::forward() {
+    if (future_.empty()) {
+        return;
+    }
+    const SelectionState next = future_.back();
+    future_.pop_back();
+    past_.push_back(state_);
+    apply(next, false);
+    emit history_changed();
+}
+
+}  // namespace tidemark::gui

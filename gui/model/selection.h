@@ -1,0 +1,61 @@
+// The one selection of a session. Every pane shows it; any pane may change it; none keeps its own.
+#pragma once
+
+#include <QObject>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "storage/read/trace.h"
+
+namespace tidemark::gui {
+
+/// What is shown and chosen. Value type, so that back and forward are a list of these.
+struct SelectionState {
+    int device = 0;                                        ///< position in Trace::devices
+    EventNumber moment = 0;                                ///< the cursor: a state of that device
+    AllocationIndex allocation = no_allocation;            ///< the chosen allocation
+    std::optional<StackId> stack;                          ///< the chosen stack (all its allocations light up)
+    uint32_t segment = no_segment;                         ///< the chosen segment
+    std::optional<std::pair<double, double>> range;        ///< chosen span on the time axis, in axis units
+    bool operator==(const SelectionState&) const = default;
+};
+
+class Selection : public QObject {
+    Q_OBJECT
+public:
+    explicit Selection(QObject* parent = nullptr);
+
+    const SelectionState& state() const { return state_; }
+    void set_moment(EventNumber moment);                   ///< scrubbing: not a history step
+    void choose_allocation(AllocationIndex allocation);    ///< also chooses its stack and segment; moves the cursor into its life if outside
+    void choose_stack(std::optional<StackId> stack);
+    void choose_segment(uint32_t segment);
+    void choose_range(std::optional<std::pair<double, double>> range);
+    void preview_range(std::optional<std::pair<double, double>> range);  ///< while dragging: shown, not a history step yet
+    void choose_device(int position);
+    void clear();                                          ///< Esc: keeps moment and device
+    void set_trace(const Trace* trace);                    ///< resets everything; moment = peak of the device is set by the session
+
+    bool can_go_back() const;
+    bool can_go_forward() const;
+    void forget_history();
+    void back();
+    void forward();
+
+signals:
+    void moment_changed(tidemark::EventNumber moment);
+    void chosen_changed();                                 ///< allocation, stack, segment or range
+    void device_changed();
+    void history_changed();
+    void range_moved();                                    ///< also while a range is being dragged
+
+private:
+    void apply(const SelectionState& next, bool remember);
+    const Trace* trace_ = nullptr;
+    SelectionState state_;
+    std::optional<SelectionState> before_preview_;
+    std::vector<SelectionState> past_, future_;
+};
+
+}  // namespace tidemark::gui

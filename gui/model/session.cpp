@@ -1,0 +1,97 @@
+#include "gui/model/session.h"
+
+#include <algorithm>
+
+#include "gui/model/grouping.h"
+
+namespace tidemark::gui {
+
+std::vector<std::shared_ptr<const Analysis>> Session::analyse(const std::shared_ptr<const Trace>& trace) {
+    std::vector<std::shared_ptr<const Analysis>> result;
+    result.reserve(trace->devices.size());
+    for (const DeviceHistory& device : trace->devices) {
+        result.push_back(std::make_shared<Analysis>(trace, device));
+    }
+    return result;
+}
+
+Session::Session(std::shared_ptr<const Trace> trace, std::vector<std::shared_ptr<const Analysis>> analyses,
+                 QObject* parent)
+    : QObject(parent), trace_(std::move(trace)), analyses_(std::move(analyses)) {
+    selection_.set_trace(trace_.get());
+    connect(&selection_, &Selection::device_changed, this, &Session::show_device);
+    connect(&selection_, &Selection::chosen_changed, this, [this] { chosen_group_ = -1; });
+    if (has_device()) {
+        const auto main = std::find_if(trace_->devices.begin(), trace_->devices.end(),
+                                       [this](const DeviceHistory& d) { return &d == &trace_->main_device(); });
+        selection_.choose_device(static_cast<int>(main - trace_->devices.begin()));
+        selection_.forget_history();
+        show_device();
+        shared_groups();
+    }
+}
+
+void Session::show_device() {
+    if (!has_device()) {
+        return;
+    }
+    chosen_group_ = -1;
+    time_view_.set_history(&device(), trace_->duration);
+    go_to_peak();
+    emit grouping_changed();
+}
+
+void Session::go_to_peak() {
+    if (has_device()) {
+        selection_.set_moment(analysis().curves().peak(Series::allocated).max_event);
+    }
+}
+
+void Session::set_group_by(GroupBy by) {
+    if (by == group_by_) {
+        return;
+    }
+    group_by_ = by;
+    chosen_group_ = -1;
+    emit grouping_changed();
+}
+
+std::shared_ptr<const Groups> Session::shared_groups() const {
+    auto& entry = groups_[{device_position(), group_by_}];
+    if (!entry) {
+        entry = make_groups(analysis(), group_by_);
+    }
+    return entry;
+}
+
+int Session::chosen_group() const {
+    const std::optional<StackId>& stack = selection_.state().stack;
+    if (group_by_ != GroupBy::stack || !stack || !has_device()) {
+        return chosen_group_;
+    }
+    const auto groups = shared_groups();
+    const auto found = std::find(groups->stack.begin(), groups->stack.end(), *stack);
+    return found == groups->stack.end() || *stack == 0 ? -1 : static_cast<int>(found - groups->stack.begin());
+}
+
+void Session::choose_group(int group) {
+    const auto groups = shared_groups();
+    const StackId stack = group >= 0 && group < groups->count() ? groups->stack[static_cast<size_t>(group)] : 0;
+    if (stack != 0) {
+        selection_.choose_stack(stack);
+        return;
+    }
+    selection_.choose_stack(std::nullopt);
+    chosen_group_ = group;
+    emit group_chosen();
+}
+
+void Session::clear_choice() {
+    selection_.clear();
+    if (chosen_group_ >= 0) {
+        chosen_group_ = -1;
+        emit group_chosen();
+    }
+}
+
+}  // namespace tidemark::gui

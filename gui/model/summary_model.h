@@ -1,0 +1,80 @@
+// Who holds memory at the cursor, and the allocator's counters, as tables.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "storage/allocator/counters.h"
+#include "storage/replay/holders.h"
+
+namespace tidemark::gui {
+
+using Holders = std::vector<HolderGroup>;
+
+/// Groups of active allocations; the last row is the total, however the others are sorted.
+class HoldersModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { name, taken, share, count, requested, pending, column_count };
+    static constexpr int share_role = Qt::UserRole + 2;  ///< 0 to 1
+    static constexpr int color_role = Qt::UserRole + 3;
+
+    explicit HoldersModel(QObject* parent = nullptr);
+    void show(std::shared_ptr<const Holders> holders, GroupBy by);
+    /// The colour of a group in the other panes, by its name; invalid for groups without one.
+    void set_color_of(std::function<QColor(const HolderGroup&)> color_of);
+
+    /// Null for the total.
+    const HolderGroup* group_at(int row) const;
+    int row_of_stack(StackId stack) const;
+    const HolderGroup& total() const { return total_; }
+    bool is_known() const { return holders_ != nullptr; }
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    void sort(int column, Qt::SortOrder order) override;
+
+private:
+    void sort_order();
+    QString shown(const HolderGroup& group, int column) const;
+    QString exact(const HolderGroup& group, int column) const;
+
+    std::shared_ptr<const Holders> holders_;
+    std::vector<uint32_t> order_;
+    HolderGroup total_;
+    GroupBy by_ = GroupBy::stack;
+    int sort_column_ = taken;
+    Qt::SortOrder sort_order_ = Qt::DescendingOrder;
+    std::function<QColor(const HolderGroup&)> color_of_;
+};
+
+/// The table people know from torch.cuda.memory_summary().
+class CountersModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { metric, current, peak, allocated, freed, column_count };
+
+    explicit CountersModel(QObject* parent = nullptr);
+    void show(std::shared_ptr<const Counters> counters);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    struct Row {
+        QString name;
+        Stat stat;
+        bool bytes = false, whole = true;  ///< whole: not one of the pools
+        bool single = false;               ///< only a current value
+    };
+    QString cell(const Row& row, int column, bool exact) const;
+    std::vector<Row> rows_;
+};
+
+}  // namespace tidemark::gui

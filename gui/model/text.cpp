@@ -1,0 +1,111 @@
+#include "gui/model/text.h"
+
+#include <QCoreApplication>
+
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(tidemark::gui::Text)
+};
+
+int64_t as_signed(uint64_t value) { return static_cast<int64_t>(value); }
+
+}  // namespace
+
+QString to_qstring(std::string_view text) {
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QString bytes_text(uint64_t bytes) { return to_qstring(format_bytes(as_signed(bytes))); }
+
+QString exact_bytes_text(uint64_t bytes) {
+    return bytes == 1 ? Text::tr("1 byte") : Text::tr("%1 bytes").arg(count_text(as_signed(bytes)));
+}
+
+QString both_bytes_text(uint64_t bytes) {
+    return bytes < 1024 ? exact_bytes_text(bytes)
+                        : QStringLiteral("%1 (%2)").arg(bytes_text(bytes), exact_bytes_text(bytes));
+}
+
+QString count_text(int64_t count) { return to_qstring(format_count(count)); }
+
+QString percent_text(double part, double whole) {
+    if (whole <= 0) {
+        return QStringLiteral("–");
+    }
+    const double percent = 100 * part / whole;
+    const bool needs_digit = percent != 0 && percent < 9.95;
+    return QStringLiteral("%1 %").arg(percent, 0, 'f', needs_digit ? 1 : 0);
+}
+
+QString moment_text(int64_t nanoseconds) { return to_qstring(format_moment(nanoseconds)); }
+QString duration_text(int64_t nanoseconds) { return to_qstring(format_duration(nanoseconds)); }
+QString address_text(uint64_t address) { return to_qstring(format_address(address)); }
+
+QString allocation_text(const DeviceHistory& device, AllocationIndex a) {
+    const int64_t in_device = device.allocation_id(a) & ((int64_t{1} << event_id_shift) - 1);
+    if ((in_device & preexisting_bit) != 0) {
+        return Text::tr("#before %1").arg(in_device & ~preexisting_bit);
+    }
+    return QStringLiteral("#%1").arg(in_device);
+}
+
+QString no_frames_text() { return Text::tr("no Python frame"); }
+
+QString stack_text(const StackTable& stacks, StackId stack) {
+    const FrameId frame = stacks.user_frame(stack);
+    return frame == 0 ? no_frames_text() : to_qstring(describe_frame(stacks, frame));
+}
+
+QString stream_text(const Trace& trace, uint32_t stream) {
+    if (stream >= trace.streams.size()) {
+        return Text::tr("unknown stream");
+    }
+    const Stream& s = trace.streams[stream];
+    if (!s.name.empty()) {
+        return to_qstring(s.name);
+    }
+    return s.handle == 0 ? Text::tr("default stream") : Text::tr("stream %1").arg(address_text(s.handle));
+}
+
+QString pool_text(const Trace& trace, uint32_t pool) {
+    if (pool >= trace.pools.size()) {
+        return Text::tr("unknown pool");
+    }
+    const auto& owner = trace.pools[pool].owner;
+    if (owner[0] == 0 && owner[1] == 0) {
+        return Text::tr("default pool");
+    }
+    return owner[0] != 0 ? Text::tr("private pool of graph %1").arg(owner[0])
+                         : Text::tr("private pool %1").arg(owner[1]);
+}
+
+QString stream_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a) {
+    const uint32_t segment = device.allocations.segment[a];
+    return segment == no_segment ? Text::tr("unknown stream") : stream_text(trace, device.segments[segment].stream);
+}
+
+QString pool_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a) {
+    const uint32_t segment = device.allocations.segment[a];
+    if (segment == no_segment || !device.segments[segment].pool_known) {
+        return Text::tr("unknown pool");
+    }
+    return pool_text(trace, device.segments[segment].pool);
+}
+
+std::optional<uint64_t> parse_address(const QString& text) {
+    const QString digits = text.trimmed();
+    bool ok = false;
+    const bool prefixed = digits.startsWith(QLatin1String("0x"), Qt::CaseInsensitive);
+    uint64_t value = prefixed ? digits.mid(2).toULongLong(&ok, 16) : digits.toULongLong(&ok, 10);
+    if (!ok && !prefixed) {
+        value = digits.toULongLong(&ok, 16);
+    }
+    return ok ? std::optional<uint64_t>(value) : std::nullopt;
+}
+
+}  // namespace tidemark::gui

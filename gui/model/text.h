@@ -1,0 +1,45 @@
+// Numbers and names as the panes show them. Thin, translated wrappers around storage/base/units.h.
+#pragma once
+
+#include <QString>
+#include <Qt>
+
+#include "storage/read/trace.h"
+
+namespace tidemark::gui {
+
+/// The role under which a model gives a cell's exact text: bytes as digits, times in seconds.
+constexpr int exact_text_role = Qt::UserRole + 1;
+
+QString to_qstring(std::string_view text);
+
+QString bytes_text(uint64_t bytes);        ///< "2.00 MiB"
+QString exact_bytes_text(uint64_t bytes);  ///< "2,097,152 bytes"
+QString both_bytes_text(uint64_t bytes);   ///< "2.00 MiB (2,097,152 bytes)", or only "512 bytes" where they agree
+QString count_text(int64_t count);         ///< "1,234,567"
+QString percent_text(double part, double whole);
+QString moment_text(int64_t nanoseconds);
+QString duration_text(int64_t nanoseconds);
+QString address_text(uint64_t address);
+
+/// "#1234" by the event that made it; "#before 3" for those older than the history.
+QString allocation_text(const DeviceHistory& device, AllocationIndex a);
+/// "train.py:42 forward", or the words for a stack without frames.
+QString stack_text(const StackTable& stacks, StackId stack);
+QString no_frames_text();
+QString stream_text(const Trace& trace, uint32_t stream);
+QString pool_text(const Trace& trace, uint32_t pool);
+/// Of the segment an allocation lies in; "unknown" for those whose segment is not known.
+QString stream_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a);
+QString pool_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a);
+
+/// Bytes taken beyond those requested.
+inline uint64_t rounding_of(const Allocations& allocations, AllocationIndex a) {
+    const uint64_t taken = allocations.block_size[a], requested = allocations.requested[a];
+    return taken > requested ? taken - requested : 0;
+}
+
+/// "0x7f12" or "7f12a4000000" or decimal digits.
+std::optional<uint64_t> parse_address(const QString& text);
+
+}  // namespace tidemark::gui

@@ -1,0 +1,179 @@
+#include "gui/model/time_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tidemark::gui {
+
+namespace {
+constexpr size_t longest_history = 200;
+constexpr double smallest_time_span = 50;   // ns: finer than any clock an allocator event carries
+constexpr double smallest_event_span = 4;
+}  // namespace
+
+void TimeView::set_history(const DeviceHistory* device, int64_t duration) {
+    device_ = device;
+    duration_ = duration;
+    past_.clear();
+    future_.clear();
+    pointer_.reset();
+    set_limits();
+    from_ = whole_from_;
+    to_ = whole_to_;
+    emit changed();
+    emit history_changed();
+}
+
+void TimeView::set_limits() {
+    whole_from_ = 0;
+    if (device_ == nullptr) {
+        whole_to_ = 1;
+    } else if (axis_ == TimeAxis::event_index) {
+        whole_to_ = std::max<double>(device_->event_count(), smallest_event_span);
+    } else {
+        const int64_t last = device_->event_time.empty() ? 0 : device_->event_time.back();
+        whole_to_ = std::max(static_cast<double>(std::max(duration_, last)), smallest_time_span);
+    }
+}
+
+double TimeView::smallest_span() const {
+    return axis_ == TimeAxis::event_index ? smallest_event_span : smallest_time_span;
+}
+
+void TimeView::set_axis(TimeAxis axis) {
+    if (axis == axis_) {
+        return;
+    }
+    const bool whole = from_ <= whole_from_ && to_ >= whole_to_;
+    const int64_t from_time = time_at(from_), to_time = time_at(to_);
+    axis_ = axis;
+    set_limits();
+    past_.clear();
+    future_.clear();
+    pointer_.reset();
+    const Span span = whole ? Span{whole_from_, whole_to_}
+                            : clamped({position_of_time(from_time), position_of_time(to_time)});
+    from_ = span.from;
+    to_ = span.to;
+    emit changed();
+    emit history_changed();
+}
+
+TimeView::Span TimeView::clamped(Span span) const {
+    if (span.from > span.to) {
+        std::swap(span.from, span.to);
+    }
+    const double whole = whole_to_ - whole_from_;
+    const double length = std::clamp(span.to - span.from, std::min(smallest_span(), whole), whole);
+    const double middle = (span.from + span.to) / 2;
+    const double from = span.to - span.from == length ? span.from : middle - length / 2;
+    const double start = std::clamp(from, whole_from_, whole_to_ - length);
+    return {start, start + length};
+}
+
+void TimeView::apply(Span span, bool remember) {
+    span = clamped(span);
+    if (span == Span{from_, to_}) {
+        return;
+    }
+    const bool save = remember && !(in_gesture_ && gesture_saved_);
+    if (save) {
+        past_.push_back({from_, to_});
+        if (past_.size() > longest_history) {
+            past_.erase(past_.begin());
+        }
+        future_.clear();
+        gesture_saved_ = in_gesture_;
+    }
+    from_ = span.from;
+    to_ = span.to;
+    emit changed();
+    if (save) {
+        emit history_changed();
+    }
+}
+
+void TimeView::show(double from, double to) { apply({from, to}, true); }
+
+void TimeView::zoom(double factor, double at) {
+    if (!(factor > 0) || !std::isfinite(factor)) {
+        return;
+    }
+    const double shortest = std::min(smallest_span(), whole_to_ - whole_from_);
+    const double length = std::clamp(span() / factor, shortest, whole_to_ - whole_from_);
+    const double left = span() > 0 ? (at - from_) / span() : 0.5;
+    show(at - left * length, at - left * length + length);
+}
+
+void TimeView::pan(double fraction) { show(from_ + fraction * span(), to_ + fraction * span()); }
+
+void TimeView::show_all() { show(whole_from_, whole_to_); }
+
+void TimeView::begin_gesture() {
+    in_gesture_ = true;
+    gesture_saved_ = false;
+}
+
+void TimeView::end_gesture() { in_gesture_ = gesture_saved_ = false; }
+
+void TimeView::undo() {
+    if (past_.empty()) {
+        return;
+    }
+    future_.push_back({from_, to_});
+    const Span span = past_.back();
+    past_.pop_back();
+    apply(span, false);
+    emit history_changed();
+}
+
+void TimeView::redo() {
+    if (future_.empty()) {
+        return;
+    }
+    past_.push_back({from_, to_});
+    const Span span = future_.back();
+    future_.pop_back();
+    apply(span, false);
+    emit history_changed();
+}
+
+double TimeView::position_of(EventNumber n) const {
+    if (axis_ == TimeAxis::event_index || device_ == nullptr) {
+        return n;
+    }
+    return static_cast<double>(device_->time_of_state(n));
+}
+
+double TimeView::position_of_time(int64_t time) const {
+    if (axis_ == TimeAxis::wall_clock || device_ == nullptr) {
+        return static_cast<double>(time);
+    }
+    return device_->events_until(time);
+}
+
+EventNumber TimeView::state_at(double position) const {
+    if (device_ == nullptr) {
+        return 0;
+    }
+    if (axis_ == TimeAxis::event_index) {
+        return static_cast<EventNumber>(std::clamp<double>(std::floor(position), 0, device_->event_count()));
+    }
+    return device_->events_until(static_cast<int64_t>(std::floor(position)));
+}
+
+int64_t TimeView::time_at(double position) const {
+    if (axis_ == TimeAxis::wall_clock || device_ == nullptr) {
+        return static_cast<int64_t>(position);
+    }
+    return device_->time_of_state(state_at(position));
+}
+
+void TimeView::set_pointer(std::optional<double> position) {
+    if (position != pointer_) {
+        pointer_ = position;
+        emit pointer_moved();
+    }
+}
+
+}  // namespace tidemark::gui

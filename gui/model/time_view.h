@@ -1,0 +1,72 @@
+// The shared horizontal axis: what span is shown, in which unit, with an undo history of zooms.
+#pragma once
+
+#include <QObject>
+#include <optional>
+#include <vector>
+
+#include "storage/timeline/columns.h"
+
+namespace tidemark::gui {
+
+class TimeView : public QObject {
+    Q_OBJECT
+public:
+    explicit TimeView(QObject* parent = nullptr) : QObject(parent) {}
+
+    /// Limits of the axis (whole trace). Resets the view and its history.
+    void set_history(const DeviceHistory* device, int64_t duration);
+    TimeAxis axis() const { return axis_; }
+    void set_axis(TimeAxis axis);  ///< keeps the span shown, converted; forgets the zoom history
+
+    double from() const { return from_; }
+    double to() const { return to_; }
+    double span() const { return to_ - from_; }
+    double whole_from() const { return whole_from_; }
+    double whole_to() const { return whole_to_; }
+    double smallest_span() const;                 ///< no zoom goes deeper
+
+    void show(double from, double to);            ///< clamped; one undo step unless part of a running gesture
+    void zoom(double factor, double at);          ///< factor > 1 zooms in around `at` (axis units)
+    void pan(double fraction);                    ///< of the span; positive moves right
+    void show_all();
+    void begin_gesture();                         ///< a drag or wheel burst becomes one undo step
+    void end_gesture();
+    bool can_undo() const { return !past_.empty(); }
+    bool can_redo() const { return !future_.empty(); }
+    void undo();
+    void redo();
+
+    double position_of(EventNumber n) const;      ///< a state's place on the axis
+    double position_of_time(int64_t time) const;  ///< a wall-clock time's place on the axis
+    EventNumber state_at(double position) const;  ///< the state at a place on the axis
+    int64_t time_at(double position) const;       ///< the wall-clock time at a place on the axis
+
+    /// Where the pointer hovers, shared by all plots; nothing when it is elsewhere.
+    std::optional<double> pointer() const { return pointer_; }
+    void set_pointer(std::optional<double> position);
+
+signals:
+    void changed();                               ///< span or axis
+    void history_changed();
+    void pointer_moved();
+
+private:
+    struct Span {
+        double from, to;
+        bool operator==(const Span&) const = default;
+    };
+    void set_limits();
+    Span clamped(Span span) const;
+    void apply(Span span, bool remember);
+
+    const DeviceHistory* device_ = nullptr;
+    int64_t duration_ = 0;
+    TimeAxis axis_ = TimeAxis::wall_clock;
+    double from_ = 0, to_ = 1, whole_from_ = 0, whole_to_ = 1;
+    bool in_gesture_ = false, gesture_saved_ = false;
+    std::vector<Span> past_, future_;
+    std::optional<double> pointer_;
+};
+
+}  // namespace tidemark::gui

@@ -1,0 +1,69 @@
+// The counters of torch.cuda.memory_stats(), kept the way the allocator keeps them.
+// Source of names and meaning: c10/core/CachingDeviceAllocator.h (DeviceStats) and torch/cuda/memory.py.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tidemark {
+
+enum class Metric : uint8_t {
+    allocation,            ///< allocations the owner has not freed
+    segment,               ///< segments from cudaMalloc (expandable memory counts none)
+    active,                ///< blocks allocated or waiting for a stream
+    inactive_split,        ///< free blocks in segments that are split (expandable memory counts none)
+    allocated_bytes,
+    reserved_bytes,
+    active_bytes,
+    inactive_split_bytes,
+    requested_bytes,
+};
+constexpr int metric_count = 9;
+
+/// PyTorch's key: "allocated_bytes".
+const char* metric_name(Metric metric);
+
+enum class PoolKind : uint8_t { all, large, small };  // in the order of the table people know
+constexpr int pool_kind_count = 3;
+/// PyTorch's key: "all", "small_pool", "large_pool".
+const char* pool_kind_name(PoolKind kind);
+
+/// Bytes or counts, since the trace's first event (PyTorch counts since process start).
+struct Stat {
+    int64_t current = 0, peak = 0, allocated = 0, freed = 0;
+
+    void increase(int64_t amount) {
+        current += amount;
+        allocated += amount;
+        if (current > peak) {
+            peak = current;
+        }
+    }
+    void decrease(int64_t amount) {
+        current -= amount;
+        freed += amount;
+    }
+    bool operator==(const Stat&) const = default;
+};
+
+struct Counters {
+    std::array<std::array<Stat, pool_kind_count>, metric_count> stats{};
+    Stat oversize_allocations, oversize_segments;
+    int64_t num_alloc_retries = 0, num_ooms = 0, num_device_alloc = 0, num_device_free = 0;
+
+    Stat& at(Metric m, PoolKind p) { return stats[static_cast<size_t>(m)][static_cast<size_t>(p)]; }
+    const Stat& at(Metric m, PoolKind p) const { return stats[static_cast<size_t>(m)][static_cast<size_t>(p)]; }
+
+    void increase(Metric m, bool is_large, int64_t amount) {
+        at(m, PoolKind::all).increase(amount);
+        at(m, is_large ? PoolKind::large : PoolKind::small).increase(amount);
+    }
+    void decrease(Metric m, bool is_large, int64_t amount) {
+        at(m, PoolKind::all).decrease(amount);
+        at(m, is_large ? PoolKind::large : PoolKind::small).decrease(amount);
+    }
+    bool operator==(const Counters&) const = default;
+};
+
+}  // namespace tidemark

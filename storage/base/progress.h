@@ -1,0 +1,17 @@
+// How long work reports where it is and learns that nobody wants it any more.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+namespace tidemark {
+
+/// Passed by reference into long work. `report` is called on the working thread, at most about 100 times
+/// per phase. `cancelled` may be set from any thread; the work then ends with ErrorKind::cancelled.
+struct Progress {
+    /// A phase's untranslated name (see phase names where they are used) and the part done, 0 to 1.
+    std::function<void(const char* phase, double fraction)> report = [](const char*, double) {};
+    std::atomic<bool> cancelled{false};
+};
+
+}  // namespace tidemark

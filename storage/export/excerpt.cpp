@@ -1,0 +1,197 @@
+#include "storage/export/excerpt.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+constexpr uint32_t dropped = UINT32_MAX;
+constexpr uint32_t refers_to_nothing = 0x0fffffff;  // what EventRef keeps of "no index"
+
+/// Old index to new index, `dropped` where there is none.
+using Places = std::vector<uint32_t>;
+
+uint32_t place_of(const Places& places, uint32_t index, uint32_t otherwise) {
+    return index >= places.size() || places[index] == dropped ? otherwise : places[index];
+}
+
+EventNumber renumber(EventNumber event, Stretch::Range range) {
+    if (event == never || event >= range.last) {
+        return never;
+    }
+    return event < range.first ? before_history : event - range.first;
+}
+
+/// Marks who is alive at the start or begins within.
+Places places_of(const std::vector<EventNumber>& begins, const std::vector<EventNumber>& ends, Stretch::Range range) {
+    Places places(begins.size(), dropped);
+    uint32_t kept = 0;
+    for (size_t i = 0; i < begins.size(); ++i) {
+        if (begins[i] < range.last && ends[i] >= range.first) {
+            places[i] = kept++;
+        }
+    }
+    return places;
+}
+
+template <class T, class Change>
+std::vector<T> keep(const std::vector<T>& column, const Places& places, Change&& change) {
+    std::vector<T> kept;
+    for (size_t i = 0; i < column.size(); ++i) {
+        if (places[i] != dropped) {
+            kept.push_back(change(column[i]));
+        }
+    }
+    return kept;
+}
+
+template <class T>
+std::vector<T> keep(const std::vector<T>& column, const Places& places) {
+    return keep(column, places, [](const T& value) { return value; });
+}
+
+Allocations cut_allocations(const Allocations& from, const Places& places, const Places& segments,
+                            Stretch::Range range) {
+    const auto number = [range](EventNumber event) { return renumber(event, range); };
+    Allocations to;
+    to.alloc_event = keep(from.alloc_event, places, number);
+    to.free_event = keep(from.free_event, places, number);
+    to.done_event = keep(from.done_event, places, number);
+    to.address = keep(from.address, places);
+    to.requested = keep(from.requested, places);
+    to.block_size = keep(from.block_size, places);
+    to.stack = keep(from.stack, places);
+    to.free_stack = keep(from.free_stack, places);
+    to.segment = keep(from.segment, places, [&](uint32_t s) { return place_of(segments, s, no_segment); });
+    to.origin = keep(from.origin, places);
+    for (size_t i = 0; i < to.free_event.size(); ++i) {
+        if (to.free_event[i] == never) {
+            to.free_stack[i] = 0;
+        }
+    }
+    return to;
+}
+
+Places places_of_segments(const std::vector<Segment>& segments, Stretch::Range range) {
+    std::vector<EventNumber> begins;
+    std::vector<EventNumber> ends;
+    for (const Segment& segment : segments) {
+        begins.push_back(segment.alloc_event);
+        ends.push_back(segment.free_event);
+    }
+    return places_of(begins, ends, range);
+}
+
+Places places_of_others(const std::vector<OtherEvent>& others, Stretch::Range range) {
+    Places places(others.size(), dropped);
+    uint32_t kept = 0;
+    for (size_t i = 0; i < others.size(); ++i) {
+        if (others[i].event >= range.first && others[i].event < range.last) {
+            places[i] = kept++;
+        }
+    }
+    return places;
+}
+
+EventRef moved(EventRef ref, const Places& allocations, const Places& segments, const Places& others) {
+    switch (ref.action()) {
+        case Action::alloc:
+        case Action::free_requested:
+        case Action::free_completed:
+            return {ref.action(), place_of(allocations, ref.index(), refers_to_nothing)};
+        case Action::segment_alloc:
+        case Action::segment_free:
+        case Action::segment_map:
+        case Action::segment_unmap:
+            return {ref.action(), place_of(segments, ref.index(), refers_to_nothing)};
+        default:
+            return {ref.action(), place_of(others, ref.index(), refers_to_nothing)};
+    }
+}
+
+DeviceHistory cut_device(const DeviceHistory& from, Stretch::Range range, int64_t start) {
+    const Places allocations = places_of(from.allocations.alloc_event, from.allocations.done_event, range);
+    const Places segments = places_of_segments(from.segments, range);
+    const Places others = places_of_others(from.others, range);
+    DeviceHistory to;
+    to.device = from.device;
+    to.name = from.name;
+    to.total_bytes = from.total_bytes;
+    to.truncated = from.truncated;
+    to.allocations = cut_allocations(from.allocations, allocations, segments, range);
+    to.segments = keep(from.segments, segments, [range](Segment segment) {
+        segment.alloc_event = renumber(segment.alloc_event, range);
+        segment.free_event = renumber(segment.free_event, range);
+        segment.free_stack = segment.free_event == never ? 0 : segment.free_stack;
+        return segment;
+    });
+    to.others = keep(from.others, others, [range](OtherEvent other) {
+        other.event -= range.first;
+        return other;
+    });
+    for (EventNumber n = range.first; n < range.last; ++n) {
+        const auto event = static_cast<size_t>(n);
+        to.event_time.push_back(std::max<int64_t>(0, from.event_time[event] - start));
+        to.event_ref.push_back(moved(from.event_ref[event], allocations, segments, others));
+    }
+    return to;
+}
+
+std::vector<Annotation> cut_annotations(const std::vector<Annotation>& annotations, const Stretch& stretch) {
+    std::vector<Annotation> kept;
+    for (Annotation annotation : annotations) {
+        const int64_t end = annotation.closed ? annotation.end : stretch.end;
+        if (annotation.start > stretch.end || end < stretch.start) {
+            continue;
+        }
+        annotation.closed = annotation.closed && annotation.end <= stretch.end;
+        annotation.start = std::max(annotation.start, stretch.start) - stretch.start;
+        annotation.end = std::min(end, stretch.end) - stretch.start;
+        kept.push_back(std::move(annotation));
+    }
+    return kept;
+}
+
+std::vector<Mark> cut_marks(const std::vector<Mark>& marks, const Stretch& stretch) {
+    std::vector<Mark> kept;
+    for (Mark mark : marks) {
+        if (mark.time < stretch.start || mark.time > stretch.end) {
+            continue;
+        }
+        mark.time -= stretch.start;
+        for (auto& [device, events] : mark.events) {
+            if (const auto range = stretch.events.find(device); range != stretch.events.end()) {
+                events = std::clamp(events, range->second.first, range->second.last) - range->second.first;
+            }
+        }
+        kept.push_back(std::move(mark));
+    }
+    return kept;
+}
+
+}  // namespace
+
+Trace excerpt(const Trace& trace, const Stretch& stretch) {
+    Trace part;
+    part.source = trace.source;
+    part.start_utc_ns = trace.start_utc_ns == 0 ? 0 : trace.start_utc_ns + stretch.start;
+    part.duration = std::max<int64_t>(0, stretch.end - stretch.start);
+    part.clean_end = trace.clean_end;
+    part.settings = trace.settings;
+    part.stacks = trace.stacks;
+    part.streams = trace.streams;
+    part.pools = trace.pools;
+    part.origins = trace.origins;
+    part.annotations = cut_annotations(trace.annotations, stretch);
+    part.marks = cut_marks(trace.marks, stretch);
+    part.losses = trace.losses;
+    for (Loss& loss : part.losses) {
+        loss.time = std::clamp(loss.time - stretch.start, int64_t{0}, part.duration);
+    }
+    for (const DeviceHistory& device : trace.devices) {
+        part.devices.push_back(cut_device(device, stretch.events.at(device.device), stretch.start));
+    }
+    return part;
+}
+
+}  // namespace tidemark

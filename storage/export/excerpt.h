@@ -1,0 +1,24 @@
+// A stretch of a trace as a trace of its own.
+#pragma once
+
+#include <map>
+
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+/// Events first..last-1 of each device, and the time they span (ns since the trace's start).
+struct Stretch {
+    struct Range {
+        EventNumber first = 0, last = 0;
+    };
+    std::map<int, Range> events;  ///< by device index; every device of the trace
+    int64_t start = 0, end = 0;
+};
+
+/// Numbers events from 0 and times from the stretch's start. What was alive at the start becomes preexisting, what was
+/// freed after the end was never freed: every state of the stretch is as it was. Annotations are cut at its borders.
+/// Stacks, streams and pools keep their ids, used or not.
+Trace excerpt(const Trace& trace, const Stretch& stretch);
+
+}  // namespace tidemark

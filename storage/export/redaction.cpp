@@ -1,0 +1,287 @@
+#include "storage/export/redaction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// Hands out "file1.py", "file2.py", ... for texts, the same one for the same text.
+class StandIns {
+public:
+    /// `taken`: texts of the trace; a stand-in never equals one of them.
+    StandIns(std::string kind, const std::unordered_set<std::string>& taken) : kind_(std::move(kind)), taken_(taken) {}
+
+    std::string operator()(const std::string& text, std::string_view ending = {}) {
+        auto& stand_in = stand_ins_[text];
+        while (stand_in.empty() || taken_.contains(stand_in)) {
+            stand_in = fmt::format("{}{}{}", kind_, ++count_, ending);
+        }
+        return stand_in;
+    }
+
+private:
+    std::string kind_;
+    const std::unordered_set<std::string>& taken_;
+    std::unordered_map<std::string, std::string> stand_ins_;
+    int count_ = 0;
+};
+
+std::string_view ending_of(std::string_view path) {
+    constexpr std::array known{".py"sv, ".pyx"sv, ".ipynb"sv, ".so"sv, ".cpp"sv, ".cc"sv, ".cu"sv, ".h"sv};
+    const size_t dot = path.rfind('.');
+    const std::string_view ending = dot == path.npos ? ""sv : path.substr(dot);
+    return std::find(known.begin(), known.end(), ending) == known.end() ? ""sv : ending;
+}
+
+/// The part of a library's path that is the same on every machine; empty if there is none.
+std::string_view public_part(std::string_view path) {
+    for (const std::string_view mark :
+         {"site-packages/"sv, "dist-packages/"sv, "site-packages\\"sv, "/lib/python3."sv}) {
+        if (const size_t at = path.rfind(mark); at != path.npos) {
+            return path.substr(at);
+        }
+    }
+    for (const std::string_view pseudo : {"<frozen "sv, "<string>"sv, "<stdin>"sv, "<eval_with_key>"sv}) {
+        if (path.starts_with(pseudo)) {
+            return path;
+        }
+    }
+    for (const std::string_view folder :
+         {"/usr/lib/"sv, "/lib/"sv, "/lib64/"sv, "torch/csrc/"sv, "aten/src/"sv, "c10/"sv}) {
+        if (path.starts_with(folder)) {
+            return path;
+        }
+    }
+    return path == "??" ? path : ""sv;
+}
+
+/// Names Python gave, not the user: "<module>", "<lambda>", "__init__".
+bool is_pythons_own_name(std::string_view name) {
+    return name.empty() || name == "??" || (name.starts_with('<') && name.ends_with('>')) ||
+           (name.size() > 4 && name.starts_with("__") && name.ends_with("__"));
+}
+
+bool ends_a_path(char c) { return " \t\n\"'`,;()[]{}|<>="sv.find(c) != std::string_view::npos; }
+
+bool starts_a_path(std::string_view text, size_t at) {
+    const bool at_word_start = at == 0 || ends_a_path(text[at - 1]) || text[at - 1] == ':';
+    const std::string_view rest = text.substr(at);
+    const bool is_drive = rest.size() > 3 && rest[1] == ':' && rest[2] == '\\';
+    return at_word_start && rest.size() > 1 && (rest[0] == '/' || rest.starts_with("~/") || is_drive);
+}
+
+class Redactor {
+public:
+    Redactor(Trace& trace, const Redaction& redaction);
+    void run();
+
+private:
+    void redact_stacks();
+    void redact_origins();
+    void redact_spans();
+    void redact_source();
+
+    std::string file(const std::string& path);
+    std::string function(const std::string& name);
+    /// Paths inside other text.
+    std::string free_text(const std::string& text);
+    std::string name(const std::string& text, StandIns& stand_ins);
+
+    std::vector<bool> used_stacks() const;
+    template <class Visit>
+    void for_each_stack(Visit&& visit);
+
+    Trace& trace_;
+    Redaction redaction_;
+    std::unordered_set<std::string> taken_;
+    StandIns files_{"file", taken_}, functions_{"function", taken_}, ranges_{"range", taken_}, marks_{"mark", taken_},
+        modules_{"module", taken_}, ops_{"op", taken_}, contexts_{"context", taken_}, streams_{"stream", taken_};
+};
+
+Redactor::Redactor(Trace& trace, const Redaction& redaction) : trace_(trace), redaction_(redaction) {
+    for (StringId id = 0; id < trace.stacks.string_count(); ++id) {
+        taken_.insert(trace.stacks.string(id));
+    }
+    for (const Annotation& annotation : trace.annotations) {
+        taken_.insert(annotation.name);
+    }
+    for (const Mark& mark : trace.marks) {
+        taken_.insert(mark.name);
+    }
+}
+
+void Redactor::run() {
+    redact_stacks();
+    redact_origins();
+    redact_spans();
+    redact_source();
+}
+
+std::string Redactor::file(const std::string& path) {
+    if (!redaction_.paths || path.empty()) {
+        return path;
+    }
+    const std::string_view kept = public_part(path);
+    return kept.empty() ? files_(path, ending_of(path)) : std::string(kept);
+}
+
+std::string Redactor::function(const std::string& name) {
+    return !redaction_.names || is_pythons_own_name(name) ? name : functions_(name);
+}
+
+std::string Redactor::free_text(const std::string& text) {
+    if (!redaction_.paths) {
+        return text;
+    }
+    std::string result;
+    for (size_t at = 0; at < text.size();) {
+        if (!starts_a_path(text, at)) {
+            result += text[at++];
+            continue;
+        }
+        size_t end = at;
+        while (end < text.size() && !ends_a_path(text[end])) {
+            ++end;
+        }
+        result += file(text.substr(at, end - at));
+        at = end;
+    }
+    return result;
+}
+
+std::string Redactor::name(const std::string& text, StandIns& stand_ins) {
+    return redaction_.names && !text.empty() ? stand_ins(text) : free_text(text);
+}
+
+template <class Visit>
+void Redactor::for_each_stack(Visit&& visit) {
+    for (DeviceHistory& device : trace_.devices) {
+        std::for_each(device.allocations.stack.begin(), device.allocations.stack.end(), visit);
+        std::for_each(device.allocations.free_stack.begin(), device.allocations.free_stack.end(), visit);
+        for (Segment& segment : device.segments) {
+            visit(segment.stack);
+            visit(segment.free_stack);
+        }
+        for (OtherEvent& other : device.others) {
+            visit(other.stack);
+        }
+    }
+}
+
+/// Fills a new table with what is used: a table only ever grows.
+void Redactor::redact_stacks() {
+    const StackTable& old = trace_.stacks;
+    std::vector<bool> used(old.stack_count(), false);
+    for_each_stack([&](StackId& stack) { used[stack] = true; });
+    for (StackId id = old.stack_count(); id-- > 1;) {
+        if (used[id]) {
+            used[old.stack(id).caller] = true;
+        }
+    }
+    StackTable table;
+    std::vector<StackId> moved(old.stack_count(), 0);
+    for (StackId id = 1; id < old.stack_count(); ++id) {
+        if (used[id]) {
+            const Frame& frame = old.frame(old.stack(id).frame);
+            const Frame renamed{table.intern(function(old.string(frame.function))),
+                                table.intern(file(old.string(frame.file))), frame.line};
+            moved[id] = table.intern(StackEntry{moved[old.stack(id).caller], table.intern(renamed)});
+        }
+    }
+    for_each_stack([&](StackId& stack) { stack = moved[stack]; });
+    trace_.stacks = std::move(table);
+}
+
+void Redactor::redact_origins() {
+    std::vector<uint32_t> moved(trace_.origins.size(), 0);
+    std::vector<Origin> kept(1);
+    for (DeviceHistory& device : trace_.devices) {
+        for (uint32_t& origin : device.allocations.origin) {
+            if (origin != 0 && moved[origin] == 0) {
+                moved[origin] = static_cast<uint32_t>(kept.size());
+                kept.push_back(trace_.origins[origin]);
+            }
+            origin = moved[origin];
+        }
+    }
+    for (Origin& origin : kept) {
+        origin.op = origin.op.starts_with("aten::") ? origin.op : name(origin.op, ops_);
+        origin.module = name(origin.module, modules_);
+        origin.compile_context = name(origin.compile_context, contexts_);
+        origin.user_metadata = redaction_.source ? "" : free_text(origin.user_metadata);
+    }
+    trace_.origins = std::move(kept);
+}
+
+void Redactor::redact_spans() {
+    for (Annotation& annotation : trace_.annotations) {
+        annotation.name = name(annotation.name, ranges_);
+    }
+    for (Mark& mark : trace_.marks) {
+        mark.name = name(mark.name, marks_);
+    }
+    for (Stream& stream : trace_.streams) {
+        stream.name = name(stream.name, streams_);
+    }
+}
+
+/// Settings every PyTorch of the supported versions writes; others may be the user's own words.
+bool is_pytorch_setting(std::string_view name) {
+    constexpr std::array known{"max_split_size"sv,
+                               "garbage_collection_threshold"sv,
+                               "expandable_segments"sv,
+                               "pinned_num_register_threads"sv,
+                               "release_lock_on_cudamalloc"sv,
+                               "pinned_use_cuda_host_register"sv,
+                               "graph_capture_record_stream_reuse"sv,
+                               "roundup_power2_divisions"sv,
+                               "PYTORCH_CUDA_ALLOC_CONF"sv};
+    return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+void Redactor::redact_source() {
+    trace_.source = redaction_.source ? "withheld by whoever shared this trace" : free_text(trace_.source);
+    if (redaction_.source) {
+        std::erase_if(trace_.settings, [](const auto& setting) { return !is_pytorch_setting(setting.first); });
+    }
+    for (auto& [key, value] : trace_.settings) {
+        value = free_text(value);
+    }
+    for (Loss& loss : trace_.losses) {
+        loss.text = free_text(loss.text);
+    }
+}
+
+}  // namespace
+
+Result<Redaction> redaction_from_names(std::string_view comma_separated) {
+    Redaction redaction;
+    while (!comma_separated.empty()) {
+        const size_t comma = comma_separated.find(',');
+        const std::string_view word = comma_separated.substr(0, comma);
+        if (word == "paths") {
+            redaction.paths = true;
+        } else if (word == "source") {
+            redaction.source = true;
+        } else if (word == "names") {
+            redaction.names = true;
+        } else {
+            return usage_error(fmt::format("\"{}\" cannot be redacted; use paths, source, names.", word));
+        }
+        comma_separated.remove_prefix(comma == comma_separated.npos ? comma_separated.size() : comma + 1);
+    }
+    return redaction;
+}
+
+void redact(Trace& trace, const Redaction& redaction) { Redactor(trace, redaction).run(); }
+
+}  // namespace tidemark

@@ -1,0 +1,27 @@
+// What must not leave the house is replaced by stand-ins.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "storage/base/result.h"
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+struct Redaction {
+    bool paths = false;   ///< source files: the user's become "file1.py", libraries' keep what follows site-packages
+    bool source = false;  ///< where the trace came from: file name, user metadata, settings PyTorch does not define
+    bool names = false;   ///< functions, annotations, marks, modules, custom ops become "function1", "range1", ...
+
+    bool any() const { return paths || source || names; }
+};
+
+/// From "paths,source,names" or a part of it.
+Result<Redaction> redaction_from_names(std::string_view comma_separated);
+
+/// Replaces texts throughout; the same text gets the same stand-in everywhere. Also drops every string, frame, stack
+/// and origin that nothing uses, so it is worth calling with nothing to redact.
+void redact(Trace& trace, const Redaction& redaction);
+
+}  // namespace tidemark

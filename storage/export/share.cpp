@@ -1,0 +1,149 @@
+#include "storage/export/share.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "storage/base/units.h"
+#include "storage/export/excerpt.h"
+#include "storage/format/sqlite.h"
+#include "storage/read/trace.h"
+#include "storage/replay/moment.h"
+#include "storage/timeline/curves.h"
+
+namespace tidemark {
+namespace {
+
+/// Tables a trace can have that are not part of the model in memory: they are left out, and that is said.
+constexpr std::array tables_left_out{"process", "thread", "allocation_category", "step",          "driver_allocation",
+                                     "sample",  "op",     "autograd_node",       "autograd_edge", "saved_tensor"};
+
+Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
+    const DeviceHistory& main = trace.main_device();
+    const Curves curves(main);
+    const auto first = find_moment(trace, main, curves, request.from.empty() ? "event:0" : request.from);
+    if (!first) {
+        return first.error();
+    }
+    const auto last = find_moment(trace, main, curves, request.to.empty() ? "end" : request.to);
+    if (!last) {
+        return last.error();
+    }
+    if (*last <= *first) {
+        return usage_error(fmt::format("Between {} and {} there is no event.", describe_moment(main, *first),
+                                       describe_moment(main, *last)));
+    }
+    Stretch stretch;
+    stretch.start = request.from.empty() ? 0 : main.time_of_state(*first);
+    stretch.end = request.to.empty() ? trace.duration : main.time_of_state(*last);
+    for (const DeviceHistory& device : trace.devices) {
+        stretch.events[device.device] = {request.from.empty() ? 0 : device.events_until(stretch.start),
+                                         request.to.empty() ? device.event_count() : device.events_until(stretch.end)};
+    }
+    stretch.events[main.device] = {*first, *last};
+    return stretch;
+}
+
+std::string redaction_sentence(const Redaction& redaction) {
+    std::vector<std::string_view> what;
+    if (redaction.paths) {
+        what.emplace_back("file paths were replaced by stand-ins");
+    }
+    if (redaction.names) {
+        what.emplace_back("names of functions, annotations and marks were replaced by stand-ins");
+    }
+    if (redaction.source) {
+        what.emplace_back("the source and user metadata were removed");
+    }
+    std::string text;
+    for (const std::string_view part : what) {
+        text += fmt::format("{}{}", text.empty() ? "Before sharing, " : "; ", part);
+    }
+    return text.empty() ? text : text + '.';
+}
+
+std::string stretch_sentence(const Trace& trace, const Stretch& stretch) {
+    const DeviceHistory& main = trace.main_device();
+    const Stretch::Range range = stretch.events.at(main.device);
+    return fmt::format("Only events {} to {} of {} were kept (device {}); what was alive then is as it was.",
+                       format_count(range.first), format_count(range.last), format_count(main.event_count()),
+                       main.device);
+}
+
+/// Says which tables with rows are not carried over; empty if none.
+Result<std::string> left_out_sentence(const std::string& path) {
+    auto connection = Connection::open(path, OpenMode::read_only);
+    if (!connection) {
+        return connection.error();
+    }
+    std::string names;
+    for (const char* table : tables_left_out) {
+        const auto has_rows = connection->query_integer(fmt::format("SELECT EXISTS(SELECT 1 FROM {})", table));
+        if (!has_rows) {
+            return has_rows.error();
+        }
+        if (*has_rows != 0) {
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", table);
+        }
+    }
+    return names.empty() ? names : fmt::format("Sharing left out the tables {}.", names);
+}
+
+}  // namespace
+
+Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request) {
+    const bool is_cut = !request.from.empty() || !request.to.empty();
+    std::string what_was_done = redaction_sentence(request.redaction);
+    Trace shared;
+    if (is_cut && !trace.devices.empty()) {
+        const auto stretch = find_stretch(trace, request);
+        if (!stretch) {
+            return stretch.error();
+        }
+        shared = excerpt(trace, *stretch);
+        what_was_done += (what_was_done.empty() ? "" : " ") + stretch_sentence(trace, *stretch);
+    } else {
+        shared = trace;
+    }
+    redact(shared, request.redaction);
+    shared.writer = "tidemark " TIDEMARK_VERSION;
+    if (!what_was_done.empty()) {
+        shared.losses.push_back({LossKind::redacted, -1, 0, 0, 0, std::move(what_was_done)});
+    }
+    return shared;
+}
+
+Result<ShareReport> share_trace(const std::string& input, const std::string& output, const ShareRequest& request,
+                                IfExists if_exists, Progress& progress) {
+    auto trace = open_trace(input, progress);
+    if (!trace) {
+        return trace.error();
+    }
+    auto shared = prepare_to_share(**trace, request);
+    if (!shared) {
+        return shared.error();
+    }
+    auto left_out = left_out_sentence(input);
+    if (!left_out) {
+        return left_out.error();
+    }
+    if (!left_out->empty()) {
+        shared->losses.push_back({LossKind::redacted, -1, 0, 0, 0, *std::move(left_out)});
+    }
+    TIDEMARK_TRY(write_trace(*shared, output, if_exists, progress));
+
+    ShareReport report;
+    for (const DeviceHistory& device : shared->devices) {
+        report.events += device.event_count();
+        report.allocations += device.allocations.size();
+    }
+    std::error_code ignored;
+    report.file_bytes = static_cast<int64_t>(std::filesystem::file_size(output, ignored));
+    return report;
+}
+
+}  // namespace tidemark

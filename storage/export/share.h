@@ -1,0 +1,34 @@
+// One compact file for a teammate, without what is none of their business.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "storage/base/progress.h"
+#include "storage/base/result.h"
+#include "storage/export/redaction.h"
+#include "storage/format/trace.h"
+#include "storage/write/trace_writer.h"
+
+namespace tidemark {
+
+struct ShareRequest {
+    Redaction redaction;
+    std::string from, to;  ///< moments as find_moment takes them, looked up on the main device; empty: start and end
+};
+
+struct ShareReport {
+    int64_t events = 0;
+    int64_t allocations = 0;
+    int64_t file_bytes = 0;
+};
+
+/// The trace as it will be written: cut, redacted, with a `redacted` loss that says what was done.
+/// The moments decide times for the other devices. Errors: a moment that does not exist, an empty stretch (usage).
+Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request);
+
+/// Writes a new file at `output`; on error or cancellation nothing is left there. `input` is only read.
+Result<ShareReport> share_trace(const std::string& input, const std::string& output, const ShareRequest& request,
+                                IfExists if_exists, Progress& progress);
+
+}  // namespace tidemark

@@ -1,0 +1,227 @@
+#include "storage/format/chunk_codec.h"
+
+#include <zstd.h>
+
+#include <atomic>
+#include <array>
+#include <memory>
+
+namespace tidemark {
+
+namespace {
+
+enum Column : size_t {
+    alloc_gap,     // alloc_event minus the one before (before_history counts as -1)
+    free_after,    // 0: never; else events from alloc to free requested, plus 1
+    done_after,    // 0: never; else events from free requested to free completed, plus 1
+    alloc_delay,   // ns since the allocation before
+    free_delay,    // ns from alloc to free requested
+    done_delay,    // ns from free requested to completed
+    address_step,  // zigzag of the difference to the address before
+    requested,
+    rounding,      // block size minus requested
+    segment,       // 0: none; else index plus 1
+    stack,
+    free_stack,
+    origin,
+    column_count
+};
+
+constexpr size_t max_raw_bytes = size_t{chunk_capacity} * 8 * column_count + column_count;
+
+uint64_t zigzag(uint64_t difference) {
+    const auto value = static_cast<int64_t>(difference);
+    return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
+}
+uint64_t unzigzag(uint64_t value) { return value >> 1 ^ (~(value & 1) + 1); }
+
+using Columns = std::array<std::vector<uint64_t>, column_count>;
+
+int64_t time_at(const DeviceHistory& device, EventNumber event) {
+    return event == before_history ? 0 : device.event_time[static_cast<size_t>(event)];
+}
+
+Columns to_columns(const DeviceHistory& device, uint32_t first, uint32_t count) {
+    const Allocations& a = device.allocations;
+    Columns columns;
+    for (auto& column : columns) {
+        column.resize(count);
+    }
+    EventNumber last_event = before_history;
+    int64_t last_time = 0;
+    uint64_t last_address = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t k = first + i;
+        const EventNumber born = a.alloc_event[k], freed = a.free_event[k], done = a.done_event[k];
+        const int64_t born_time = time_at(device, born);
+        columns[alloc_gap][i] = static_cast<uint64_t>(born - last_event);
+        columns[alloc_delay][i] = static_cast<uint64_t>(born_time - last_time);
+        if (freed != never) {
+            columns[free_after][i] = static_cast<uint64_t>(freed - born) + 1;
+            columns[free_delay][i] = zigzag(static_cast<uint64_t>(time_at(device, freed) - born_time));
+        }
+        if (freed != never && done != never) {
+            columns[done_after][i] = static_cast<uint64_t>(done - freed) + 1;
+            columns[done_delay][i] = zigzag(static_cast<uint64_t>(time_at(device, done) - time_at(device, freed)));
+        }
+        columns[address_step][i] = zigzag(a.address[k] - last_address);
+        columns[requested][i] = a.requested[k];
+        columns[rounding][i] = zigzag(a.block_size[k] - a.requested[k]);
+        columns[segment][i] = a.segment[k] == no_segment ? 0 : uint64_t{a.segment[k]} + 1;
+        columns[stack][i] = a.stack[k];
+        columns[free_stack][i] = a.free_stack[k];
+        columns[origin][i] = a.origin[k];
+        last_event = born;
+        last_time = born_time;
+        last_address = a.address[k];
+    }
+    return columns;
+}
+
+size_t planes_needed(const std::vector<uint64_t>& values) {
+    uint64_t all = 0;
+    for (uint64_t value : values) {
+        all |= value;
+    }
+    size_t planes = 0;
+    for (; all != 0; all >>= 8) {
+        ++planes;
+    }
+    return planes;
+}
+
+Error damaged() { return input_error("The trace is damaged: a chunk of allocations cannot be decoded."); }
+
+/// Adds plane after plane to `values`; nothing is read beyond `raw`.
+bool read_column(std::span<const uint8_t>& raw, std::span<uint64_t> values) {
+    if (raw.empty() || raw[0] > 8) {
+        return false;
+    }
+    const size_t planes = raw[0];
+    raw = raw.subspan(1);
+    if (raw.size() < planes * values.size()) {
+        return false;
+    }
+    std::fill(values.begin(), values.end(), 0);
+    for (size_t plane = 0; plane < planes; ++plane) {
+        const uint8_t* bytes = raw.data() + plane * values.size();
+        for (size_t i = 0; i < values.size(); ++i) {
+            values[i] |= uint64_t{bytes[i]} << (8 * plane);
+        }
+    }
+    raw = raw.subspan(planes * values.size());
+    return true;
+}
+
+/// Fills the device from decoded columns, checking every reference.
+class ChunkFiller {
+public:
+    ChunkFiller(DeviceHistory& device, uint32_t first) : device_(device), first_(first) {}
+
+    bool fill(const std::vector<uint64_t>& values, uint32_t count) {
+        const auto column = [&](Column c, uint32_t i) { return values[size_t{c} * count + i]; };
+        int64_t event = before_history;
+        int64_t time = 0;
+        uint64_t address = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            event += static_cast<int64_t>(column(alloc_gap, i) & INT32_MAX);
+            time = static_cast<int64_t>(static_cast<uint64_t>(time) + column(alloc_delay, i));
+            address += unzigzag(column(address_step, i));
+            Allocations& a = device_.allocations;
+            const uint32_t k = first_ + i;
+            int64_t freed = never, done = never;
+            if (column(free_after, i) != 0) {
+                freed = event + static_cast<int64_t>((column(free_after, i) - 1) & INT32_MAX);
+            }
+            if (column(free_after, i) != 0 && column(done_after, i) != 0) {
+                done = freed + static_cast<int64_t>((column(done_after, i) - 1) & INT32_MAX);
+            }
+            const auto freed_time = static_cast<int64_t>(static_cast<uint64_t>(time) + unzigzag(column(free_delay, i)));
+            const auto done_time =
+                static_cast<int64_t>(static_cast<uint64_t>(freed_time) + unzigzag(column(done_delay, i)));
+            if (!note(event, time, Action::alloc, k) || !note(freed, freed_time, Action::free_requested, k) ||
+                !note(done, done_time, Action::free_completed, k)) {
+                return false;
+            }
+            a.alloc_event[k] = static_cast<EventNumber>(event);
+            a.free_event[k] = static_cast<EventNumber>(freed);
+            a.done_event[k] = static_cast<EventNumber>(done);
+            a.address[k] = address;
+            a.requested[k] = column(requested, i);
+            a.block_size[k] = a.requested[k] + unzigzag(column(rounding, i));
+            const uint64_t seg = column(segment, i);
+            if (seg > device_.segments.size() || column(stack, i) > UINT32_MAX || column(free_stack, i) > UINT32_MAX ||
+                column(origin, i) > UINT32_MAX || a.block_size[k] > INT64_MAX || a.requested[k] > INT64_MAX) {
+                return false;
+            }
+            a.segment[k] = seg == 0 ? no_segment : static_cast<uint32_t>(seg - 1);
+            a.stack[k] = static_cast<StackId>(column(stack, i));
+            a.free_stack[k] = static_cast<StackId>(column(free_stack, i));
+            a.origin[k] = static_cast<uint32_t>(column(origin, i));
+        }
+        return true;
+    }
+
+private:
+    bool note(int64_t event, int64_t time, Action action, uint32_t allocation) {
+        if (event == before_history || event == never) {
+            return true;
+        }
+        if (event < 0 || event >= device_.event_count()) {
+            return false;
+        }
+        // Relaxed: a forged file can make two chunks name one event; then either may win.
+        const auto e = static_cast<size_t>(event);
+        std::atomic_ref(device_.event_time[e]).store(time, std::memory_order_relaxed);
+        std::atomic_ref(device_.event_ref[e].packed)
+            .store(EventRef(action, allocation).packed, std::memory_order_relaxed);
+        return true;
+    }
+
+    DeviceHistory& device_;
+    const uint32_t first_;
+};
+
+}  // namespace
+
+std::vector<std::byte> encode_chunk(const DeviceHistory& device, uint32_t first, uint32_t count) {
+    const Columns columns = to_columns(device, first, count);
+    std::vector<uint8_t> raw;
+    for (const auto& column : columns) {
+        const size_t planes = planes_needed(column);
+        raw.push_back(static_cast<uint8_t>(planes));
+        for (size_t plane = 0; plane < planes; ++plane) {
+            for (uint64_t value : column) {
+                raw.push_back(static_cast<uint8_t>(value >> (8 * plane)));
+            }
+        }
+    }
+    std::vector<std::byte> packed(ZSTD_compressBound(raw.size()));
+    const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, 3);
+    packed.resize(ZSTD_compress2(context.get(), packed.data(), packed.size(), raw.data(), raw.size()));
+    return packed;
+}
+
+Status decode_chunk(std::span<const std::byte> bytes, DeviceHistory& device, uint32_t first, uint32_t count) {
+    const unsigned long long raw_size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
+    if (raw_size == ZSTD_CONTENTSIZE_ERROR || raw_size == ZSTD_CONTENTSIZE_UNKNOWN || raw_size > max_raw_bytes ||
+        count > chunk_capacity) {
+        return damaged();
+    }
+    std::vector<uint8_t> raw(raw_size);
+    if (ZSTD_decompress(raw.data(), raw.size(), bytes.data(), bytes.size()) != raw.size()) {
+        return damaged();
+    }
+    std::vector<uint64_t> values(size_t{column_count} * count);
+    std::span<const uint8_t> rest(raw);
+    for (size_t c = 0; c < column_count; ++c) {
+        if (!read_column(rest, std::span(values).subspan(c * count, count))) {
+            return damaged();
+        }
+    }
+    return ChunkFiller(device, first).fill(values, count) ? Status() : damaged();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,196 @@
+#include "storage/format/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace tidemark {
+
+namespace {
+
+// Times are ns since the trace's start unless a name says otherwise. Ids of allocation and event rows are
+// device * 2^40 + sequence number. References use 0 or NULL for "nothing known".
+constexpr const char* tables = R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE process(id INTEGER PRIMARY KEY, pid INTEGER, rank INTEGER, name TEXT, command_line TEXT,
+  start_time INTEGER, end_time INTEGER, exit_status INTEGER, how_ended TEXT) STRICT;
+CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, native_id INTEGER, name TEXT) STRICT;
+CREATE TABLE device(id INTEGER PRIMARY KEY, name TEXT, uuid TEXT, total_bytes INTEGER,
+  events INTEGER NOT NULL, truncated INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE stream(id INTEGER PRIMARY KEY, handle INTEGER NOT NULL, name TEXT) STRICT;
+CREATE TABLE pool(id INTEGER PRIMARY KEY, owner_first INTEGER NOT NULL, owner_second INTEGER NOT NULL,
+  name TEXT) STRICT;
+
+CREATE TABLE string(id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+CREATE TABLE frame(id INTEGER PRIMARY KEY, function INTEGER NOT NULL, file INTEGER NOT NULL,
+  line INTEGER NOT NULL) STRICT;
+CREATE TABLE stack(id INTEGER PRIMARY KEY, caller INTEGER NOT NULL, frame INTEGER NOT NULL) STRICT;
+CREATE TABLE origin(id INTEGER PRIMARY KEY, thread INTEGER, op INTEGER, module INTEGER, phase INTEGER,
+  compile_context INTEGER, user_metadata INTEGER) STRICT;
+
+CREATE TABLE allocation(id INTEGER PRIMARY KEY, time INTEGER, free_after INTEGER, free_delay INTEGER,
+  done_after INTEGER, done_delay INTEGER, address INTEGER NOT NULL, requested INTEGER NOT NULL,
+  rounding INTEGER NOT NULL, segment INTEGER, stack INTEGER, free_stack INTEGER, origin INTEGER,
+  node INTEGER) STRICT;
+CREATE TABLE segment(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, address INTEGER NOT NULL, size INTEGER NOT NULL,
+  alloc_event INTEGER, alloc_time INTEGER, free_event INTEGER, free_time INTEGER, stream INTEGER NOT NULL,
+  pool INTEGER, is_large INTEGER NOT NULL, is_expandable INTEGER NOT NULL, stack INTEGER,
+  free_stack INTEGER) STRICT;
+CREATE TABLE event(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, action TEXT NOT NULL, address INTEGER,
+  size INTEGER, stream INTEGER, stack INTEGER, origin INTEGER) STRICT;
+CREATE TABLE allocation_category(allocation INTEGER NOT NULL, time INTEGER NOT NULL, category TEXT NOT NULL,
+  PRIMARY KEY(allocation, time)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE annotation(id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, device INTEGER,
+  thread INTEGER, start_time INTEGER, end_time INTEGER) STRICT;
+CREATE TABLE step(id INTEGER PRIMARY KEY, number INTEGER NOT NULL, source TEXT NOT NULL, start_time INTEGER NOT NULL,
+  end_time INTEGER) STRICT;
+CREATE TABLE mark(id INTEGER PRIMARY KEY, name TEXT NOT NULL, time INTEGER NOT NULL, value REAL) STRICT;
+CREATE TABLE mark_event(mark INTEGER NOT NULL, device INTEGER NOT NULL, events INTEGER NOT NULL,
+  PRIMARY KEY(mark, device)) STRICT, WITHOUT ROWID;
+CREATE TABLE loss(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, device INTEGER, time INTEGER NOT NULL,
+  count INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, text TEXT NOT NULL) STRICT;
+
+CREATE TABLE driver_allocation(id INTEGER PRIMARY KEY, process INTEGER, device INTEGER, kind TEXT NOT NULL,
+  address INTEGER, bytes INTEGER NOT NULL, time INTEGER, free_time INTEGER, source INTEGER, stack INTEGER,
+  segment INTEGER) STRICT;
+CREATE TABLE sample(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, device INTEGER NOT NULL, pid INTEGER,
+  used_bytes INTEGER, total_bytes INTEGER, source TEXT NOT NULL) STRICT;
+
+CREATE TABLE op(id INTEGER PRIMARY KEY, name INTEGER NOT NULL, thread INTEGER, sequence INTEGER, module INTEGER,
+  phase INTEGER, stack INTEGER, start_time INTEGER NOT NULL, end_time INTEGER) STRICT;
+CREATE TABLE autograd_node(id INTEGER PRIMARY KEY, type INTEGER NOT NULL, sequence INTEGER, thread INTEGER,
+  forward_op INTEGER, module INTEGER, stack INTEGER, parameter INTEGER, step INTEGER, created_time INTEGER,
+  executed_time INTEGER, released_time INTEGER, died_time INTEGER) STRICT;
+CREATE TABLE autograd_edge(node INTEGER NOT NULL, slot INTEGER NOT NULL, next_node INTEGER NOT NULL,
+  input_number INTEGER NOT NULL, PRIMARY KEY(node, slot)) STRICT, WITHOUT ROWID;
+CREATE TABLE saved_tensor(id INTEGER PRIMARY KEY, node INTEGER NOT NULL, name INTEGER NOT NULL, allocation INTEGER,
+  byte_offset INTEGER, bytes INTEGER, version INTEGER, is_view INTEGER, is_packed INTEGER, saved_time INTEGER,
+  released_time INTEGER) STRICT;
+
+CREATE TABLE allocation_chunk(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, first INTEGER NOT NULL,
+  count INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
+)sql";
+
+constexpr const char* views = R"sql(
+CREATE VIEW frames AS SELECT frame.id, fn.text AS function, fi.text AS file, frame.line,
+  replace(fi.text, rtrim(fi.text, replace(fi.text, '/', '')), '') || ':' || frame.line || ' ' || fn.text AS text
+  FROM frame JOIN string fn ON fn.id = frame.function JOIN string fi ON fi.id = frame.file;
+CREATE VIEW stacks AS
+  WITH RECURSIVE walk(id, depth, at) AS (
+    SELECT id, 0, id FROM stack UNION ALL
+    SELECT walk.id, depth + 1, stack.caller FROM walk JOIN stack ON stack.id = walk.at WHERE stack.caller <> 0)
+  SELECT walk.id AS id, walk.depth AS depth, frames.function, frames.file, frames.line, frames.text
+  FROM walk JOIN stack ON stack.id = walk.at JOIN frames ON frames.id = stack.frame;
+CREATE VIEW allocations AS SELECT allocation.id, allocation.id >> 40 AS device,
+  CASE WHEN allocation.id >> 39 & 1 THEN NULL ELSE allocation.id & 0x7fffffffff END AS alloc_event,
+  CASE WHEN allocation.id >> 39 & 1 THEN -1 ELSE allocation.id & 0x7fffffffff END + free_after AS free_event,
+  CASE WHEN allocation.id >> 39 & 1 THEN -1 ELSE allocation.id & 0x7fffffffff END + free_after + done_after AS done_event,
+  time AS alloc_time, coalesce(time, 0) + free_delay AS free_time,
+  coalesce(time, 0) + free_delay + done_delay AS done_time,
+  allocation.address, requested AS requested_bytes, requested + rounding AS block_bytes, rounding AS rounding_bytes,
+  segment.stream, segment.pool, allocation.segment, allocation.stack, free_stack, origin, node
+  FROM allocation LEFT JOIN segment ON segment.id = allocation.segment;
+CREATE VIEW segments AS SELECT segment.id, device, address, size AS bytes, alloc_event, alloc_time, free_event, free_time,
+  stream.handle AS stream_handle, stream, pool, CASE WHEN is_large THEN 'large' ELSE 'small' END AS kind,
+  is_expandable, stack, free_stack FROM segment LEFT JOIN stream ON stream.id = segment.stream;
+CREATE VIEW live_at_peak AS SELECT allocations.* FROM allocations JOIN meta ON meta.key = 'peak_event.' || device
+  WHERE (alloc_event IS NULL OR alloc_event < CAST(meta.value AS INTEGER))
+    AND (free_event IS NULL OR free_event >= CAST(meta.value AS INTEGER));
+CREATE VIEW losses AS SELECT kind, device, time, count, bytes, text FROM loss;
+)sql";
+
+constexpr std::array<std::string_view, 26> names{
+    "meta",          "process",       "thread",     "device",     "stream",      "pool",
+    "string",        "frame",         "stack",      "origin",     "allocation",  "segment",
+    "event",         "allocation_category", "annotation", "step", "mark",        "mark_event",
+    "loss",          "driver_allocation",   "sample",     "op",   "autograd_node", "autograd_edge",
+    "saved_tensor",  "allocation_chunk"};
+
+Error foreign(const std::string& path, const std::string& what) {
+    return input_error(fmt::format(
+        "{}: {} Tidemark opens traces (*{}) and imports PyTorch memory snapshots (tidemark import FILE).", path, what,
+        trace_extension));
+}
+
+}  // namespace
+
+std::span<const std::string_view> table_names() { return names; }
+
+Status create_schema(Connection& connection) {
+    TIDEMARK_TRY(connection.execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", trace_application_id,
+                                                trace_format_version)
+                                        .c_str()));
+    TIDEMARK_TRY(connection.execute(tables));
+    return connection.execute(views);
+}
+
+Status check_schema(Connection& connection, const std::string& path) {
+    const auto application = connection.query_integer("PRAGMA application_id");
+    if (!application) {
+        return foreign(path, "this is not an SQLite file, or it is damaged.");
+    }
+    if (*application != trace_application_id) {
+        return foreign(path, "this SQLite file belongs to another program.");
+    }
+    const auto version = connection.query_integer("PRAGMA user_version");
+    if (!version) {
+        return version.error();
+    }
+    if (*version > trace_format_version) {
+        return input_error(fmt::format("{}: written by a newer Tidemark (trace format {}, this one reads up to {}). "
+                                       "Update Tidemark to open it.",
+                                       path, *version, trace_format_version));
+    }
+    auto objects = connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
+    if (!objects) {
+        return objects.error();
+    }
+    size_t found = 0;
+    for (;;) {
+        const auto row = objects->step();
+        if (!row) {
+            return row.error();
+        }
+        if (!*row) {
+            break;
+        }
+        const std::string_view type = objects->text(0);
+        if (type == "trigger") {
+            return input_error(path + ": the trace holds a trigger, which no Tidemark writes. It is not opened.");
+        }
+        const auto known = table_names();
+        if (std::find(known.begin(), known.end(), objects->text(1)) == known.end()) {
+            continue;
+        }
+        if (type != "table" || !objects->text(2).starts_with("CREATE TABLE ")) {
+            return input_error(fmt::format("{}: '{}' is not an ordinary table. The trace is not opened.", path,
+                                           objects->text(1)));
+        }
+        ++found;
+    }
+    if (found != names.size()) {
+        return input_error(path + ": tables are missing; the trace is damaged or was not finished.");
+    }
+    auto hidden = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden <> 0");
+    if (!hidden) {
+        return hidden.error();
+    }
+    for (std::string_view name : table_names()) {
+        hidden->bind(0, name);
+        const auto row = hidden->step();
+        if (!row) {
+            return row.error();
+        }
+        if (*row && hidden->integer(0) != 0) {
+            return input_error(fmt::format("{}: table '{}' computes columns. The trace is not opened.", path, name));
+        }
+        hidden->reset();
+    }
+    return {};
+}
+
+}  // namespace tidemark

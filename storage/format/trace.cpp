@@ -1,0 +1,73 @@
+#include "storage/format/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tidemark {
+
+EventNumber DeviceHistory::events_until(int64_t time) const {
+    return static_cast<EventNumber>(std::upper_bound(event_time.begin(), event_time.end(), time) - event_time.begin());
+}
+
+int64_t DeviceHistory::time_of_state(EventNumber n) const {
+    if (event_time.empty()) {
+        return 0;
+    }
+    return event_time[static_cast<size_t>(std::clamp(n - 1, 0, event_count() - 1))];
+}
+
+int64_t DeviceHistory::alloc_time(AllocationIndex a) const {
+    const EventNumber event = allocations.alloc_event[a];
+    return event == before_history ? time_of_state(0) : event_time[static_cast<size_t>(event)];
+}
+
+std::optional<int64_t> DeviceHistory::free_time(AllocationIndex a) const {
+    const EventNumber event = allocations.free_event[a];
+    if (event == never) {
+        return std::nullopt;
+    }
+    return event == before_history ? time_of_state(0) : event_time[static_cast<size_t>(event)];
+}
+
+int64_t DeviceHistory::allocation_id(AllocationIndex a) const {
+    const EventNumber event = allocations.alloc_event[a];
+    return event == before_history ? preexisting_id(device, a) : event_id(device, event);
+}
+
+std::optional<AllocationIndex> DeviceHistory::find_allocation(int64_t id) const {
+    if (id < 0 || id >> event_id_shift != device) {
+        return std::nullopt;
+    }
+    const int64_t sequence = id & (preexisting_bit - 1);
+    if (id & preexisting_bit) {
+        const bool exists = sequence < allocations.size() &&
+                            allocations.alloc_event[static_cast<size_t>(sequence)] == before_history;
+        return exists ? std::optional(static_cast<AllocationIndex>(sequence)) : std::nullopt;
+    }
+    if (sequence >= event_count()) {
+        return std::nullopt;
+    }
+    const EventRef ref = event_ref[static_cast<size_t>(sequence)];
+    return ref.action() == Action::alloc ? std::optional(ref.index()) : std::nullopt;
+}
+
+std::string Pool::describe() const {
+    if (owner[0] == 0 && owner[1] == 0) {
+        return "default pool";
+    }
+    return fmt::format("private pool ({}, {})", owner[0], owner[1]);
+}
+
+const DeviceHistory* Trace::device(int index) const {
+    const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.device == index; });
+    return found == devices.end() ? nullptr : &*found;
+}
+
+const DeviceHistory& Trace::main_device() const {
+    return *std::max_element(devices.begin(), devices.end(), [](const auto& a, const auto& b) {
+        return a.event_count() < b.event_count();
+    });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,12 @@
+#include "storage/import/hash_seed.h"
+
+#include <random>
+
+namespace tidemark {
+
+uint64_t hash_seed() {
+    static const uint64_t seed = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
+    return seed;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,19 @@
+// Hashing of what files bring: seeded anew in every process, so that no file can be made to collide.
+#pragma once
+
+#include <cstdint>
+
+namespace tidemark {
+
+/// The same throughout the process.
+uint64_t hash_seed();
+
+/// Folds one more word into a hash.
+inline uint64_t mix_hash(uint64_t word, uint64_t state) {
+    uint64_t x = (word ^ state) * 0x9e3779b97f4a7c15;
+    x ^= x >> 32;
+    x *= state | 1;
+    return x ^ (x >> 29);
+}
+
+}  // namespace tidemark

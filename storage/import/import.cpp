@@ -1,0 +1,162 @@
+#include "storage/import/import.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "storage/format/schema.h"
+#include "storage/import/derive_history.h"
+#include "storage/import/snapshot_reader.h"
+
+namespace tidemark {
+
+namespace {
+
+std::string_view file_name(std::string_view path) {
+    const size_t slash = path.find_last_of('/');
+    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// µs since the epoch of the earliest event; 0 where there are no times.
+int64_t time_zero(const Snapshot& snapshot) {
+    int64_t zero = INT64_MAX;
+    for (const auto& trace : snapshot.traces) {
+        for (const SnapshotEvent& event : trace) {
+            if (event.time_us != no_time) {
+                zero = std::min(zero, event.time_us);
+                break;
+            }
+        }
+    }
+    return zero == INT64_MAX ? 0 : zero;
+}
+
+/// Starts and ends are paired by name and device, innermost first.
+std::vector<Annotation> pair_annotations(const Snapshot& snapshot, int64_t zero_us, int64_t end) {
+    std::vector<Annotation> result;
+    std::map<std::pair<int, std::string>, std::vector<size_t>> open;
+    for (const SnapshotAnnotation& a : snapshot.annotations) {
+        const int64_t time = a.time_us == no_time ? 0 : (a.time_us - zero_us) * 1000;
+        auto& stack = open[{a.device, a.name}];
+        if (a.is_start) {
+            stack.push_back(result.size());
+            const bool optimizer = a.name.starts_with("Optimizer.");
+            const bool step = a.name.starts_with("ProfilerStep#");
+            result.push_back({a.name, step ? "step" : optimizer ? "optimizer" : "user", a.device, time, end, false});
+        } else if (!stack.empty()) {
+            result[stack.back()].end = std::max(time, result[stack.back()].start);
+            result[stack.back()].closed = true;
+            stack.pop_back();
+        }
+    }
+    for (Annotation& a : result) {
+        if (!a.closed) {
+            a.end = std::max(a.start, end);
+        }
+    }
+    return result;
+}
+
+std::vector<int> devices_of(const Snapshot& snapshot) {
+    std::vector<int> devices;
+    for (size_t d = 0; d < snapshot.traces.size(); ++d) {
+        if (!snapshot.traces[d].empty()) {
+            devices.push_back(static_cast<int>(d));
+        }
+    }
+    for (const SnapshotSegment& segment : snapshot.segments) {
+        devices.push_back(segment.device);
+    }
+    std::sort(devices.begin(), devices.end());
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+    return devices;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Trace>> read_snapshot_trace(const std::string& path, Progress& progress) {
+    auto snapshot = read_snapshot_file(path, progress);
+    if (!snapshot) {
+        return snapshot.error();
+    }
+    const std::vector<int> devices = devices_of(*snapshot);
+    if (devices.empty()) {
+        return input_error(path + " is a PyTorch memory snapshot without any event or segment: nothing had been "
+                                  "allocated on a GPU when it was taken. Call torch.cuda.memory._record_memory_history() "
+                                  "before the part you want to see, and take the snapshot after it.");
+    }
+    auto trace = std::make_shared<Trace>();
+    const int64_t zero_us = time_zero(*snapshot);
+    trace->source = fmt::format("PyTorch memory snapshot {} (pickle protocol {})", file_name(path),
+                                snapshot->pickle_protocol);
+    trace->writer = "Tidemark " TIDEMARK_VERSION;
+    trace->start_utc_ns = zero_us * 1000;
+    trace->settings = snapshot->settings;
+    for (uint64_t handle : snapshot->streams) {
+        trace->streams.push_back({handle, {}});
+    }
+    for (const PoolKey& pool : snapshot->pools) {
+        trace->pools.push_back({{pool[0], pool[1]}});
+    }
+    for (const SnapshotContext& context : snapshot->contexts) {
+        Origin origin;
+        origin.compile_context = snapshot->stacks.string(context.compile_context);
+        origin.user_metadata = snapshot->stacks.string(context.user_metadata);
+        trace->origins.push_back(std::move(origin));
+    }
+    for (int device : devices) {
+        if (progress.cancelled) {
+            return cancelled_error();
+        }
+        progress.report("deriving", static_cast<double>(trace->devices.size()) / static_cast<double>(devices.size()));
+        trace->devices.push_back(derive_history(*snapshot, device, zero_us, trace->losses));
+        const auto& times = trace->devices.back().event_time;
+        trace->duration = std::max(trace->duration, times.empty() ? 0 : times.back());
+    }
+    trace->annotations = pair_annotations(*snapshot, zero_us, trace->duration);
+    trace->stacks = std::move(snapshot->stacks);
+    if (trace->streams.empty()) {
+        trace->streams.push_back({});
+    }
+    return trace;
+}
+
+Result<std::shared_ptr<const Trace>> import_snapshot(const std::string& snapshot, const std::string& path,
+                                                     IfExists if_exists, Progress& progress) {
+    auto trace = read_snapshot_trace(snapshot, progress);
+    if (!trace) {
+        return trace.error();
+    }
+    if (auto written = write_trace(**trace, path, if_exists, progress); !written) {
+        return written.error();
+    }
+    (*trace)->path = path;
+    (*trace)->format_version = trace_format_version;
+    struct stat about {};
+    if (stat(path.c_str(), &about) == 0) {
+        (*trace)->file_bytes = about.st_size;
+    }
+    return std::shared_ptr<const Trace>(std::move(*trace));
+}
+
+std::string trace_path_for(const std::string& snapshot) {
+    std::string path = snapshot;
+    for (std::string_view packed : {".gz", ".xz", ".zst", ".zstd"}) {
+        if (path.ends_with(packed)) {
+            path.resize(path.size() - packed.size());
+            break;
+        }
+    }
+    for (std::string_view kind : {".pickle", ".pkl", ".snapshot"}) {
+        if (path.ends_with(kind)) {
+            path.resize(path.size() - kind.size());
+            break;
+        }
+    }
+    return path + std::string(trace_extension);
+}
+
+}  // namespace tidemark

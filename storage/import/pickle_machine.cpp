@@ -1,0 +1,694 @@
+#include "storage/import/pickle_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+#include "storage/import/pickle_opcodes.h"
+#include "storage/import/pickle_text.h"
+
+namespace tidemark {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in the file");
+
+constexpr size_t text_limit = size_t{16} << 20;
+constexpr size_t stack_limit = size_t{64} << 20;
+constexpr size_t mark_limit = 10'000;
+constexpr size_t sparse_memo_limit = 65'536;
+
+/// A memo entry in 8 bytes: the kind in the top byte, below it the number or id, or a place in boxed_.
+constexpr int packed_bits = 56;
+constexpr uint64_t packed_mask = (uint64_t{1} << packed_bits) - 1;
+constexpr uint64_t boxed_kind = 0x80;
+constexpr uint64_t never_put = UINT64_MAX;
+
+bool fits_packed(PickleValue value) {
+    constexpr int64_t limit = int64_t{1} << (packed_bits - 1);
+    const bool small = value.integer >= -limit && value.integer < limit;
+    return value.kind != PickleKind::large_unsigned && value.kind != PickleKind::real && small;
+}
+
+uint64_t pack(PickleValue value) {
+    return (static_cast<uint64_t>(value.kind) << packed_bits) | (static_cast<uint64_t>(value.integer) & packed_mask);
+}
+
+PickleValue unpack(uint64_t packed) {
+    constexpr int shift = 64 - packed_bits;
+    return PickleValue::of(static_cast<PickleKind>(packed >> packed_bits),
+                           static_cast<int64_t>(packed << shift) >> shift);
+}
+
+std::string printable(std::string_view text) {
+    constexpr size_t longest = 80;
+    std::string shown(text.substr(0, longest));
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return text.size() > longest ? shown + "..." : shown;
+}
+
+}  // namespace
+
+PickleMachine::PickleMachine(ByteSource& source, TextPool& texts, PickleConsumer& consumer, Progress& progress,
+                             const char* phase)
+    : source_(source), texts_(texts), consumer_(consumer), progress_(progress), phase_(phase) {
+    at_ = source_.data();
+    end_ = at_ + source_.available();
+    window_start_ = source_.position();
+}
+
+Result<PickleValue> PickleMachine::run() {
+    while (need(1)) {
+        code_position_ = position();
+        code_ = *at_++;
+        if (code_ == opcode::stop) {
+            if (!require(1)) {
+                break;
+            }
+            source_.consume(static_cast<size_t>(at_ - source_.data()));
+            return stack_.back();
+        }
+        if (!step(code_)) {
+            break;
+        }
+    }
+    return std::move(*error_);
+}
+
+// Called for most of the file's opcodes, so worth inlining into `step`.
+
+inline bool PickleMachine::push(PickleValue value) {
+    if (stack_.size() == stack_limit) [[unlikely]] {
+        return stack_is_full();
+    }
+    stack_.push_back(value);
+    return true;
+}
+
+inline bool PickleMachine::get(uint64_t index) {
+    const uint64_t packed = index < memo_.size() ? memo_[index] : never_put;
+    if (packed == never_put) [[unlikely]] {
+        return lacks_memo(index);
+    }
+    return push(packed >> packed_bits == boxed_kind ? unbox(packed) : unpack(packed));
+}
+
+/// The opcodes that snapshots are made of.
+bool PickleMachine::step(uint8_t code) {
+    switch (code) {
+        case opcode::long_binget:
+            return get_at<uint32_t>();
+        case opcode::binget:
+            return get_at<uint8_t>();
+        case opcode::memoize:
+            return put(memo_count_);
+        case opcode::binput:
+            return put_at<uint8_t>();
+        case opcode::long_binput:
+            return put_at<uint32_t>();
+        case opcode::mark:
+            return push_mark();
+        case opcode::long1:
+            return push_long<uint8_t>();
+        case opcode::binint1:
+            return push_number<uint8_t>();
+        case opcode::binint2:
+            return push_number<uint16_t>();
+        case opcode::binint:
+            return push_number<int32_t>();
+        case opcode::short_binunicode:
+            return push_text<uint8_t>();
+        case opcode::binunicode:
+            return push_text<uint32_t>();
+        case opcode::empty_dict:
+            return push_object(consumer_.make_dict());
+        case opcode::empty_list:
+            return push_object(consumer_.make_list());
+        case opcode::setitem:
+            return set_one();
+        case opcode::setitems:
+            return set_to_mark();
+        case opcode::append:
+            return append_one();
+        case opcode::appends:
+            return append_to_mark();
+        case opcode::tuple2:
+            return tuple_of(2);
+        case opcode::none:
+            return push(PickleValue{});
+        case opcode::newtrue:
+            return push(PickleValue::of(PickleKind::boolean, 1));
+        case opcode::newfalse:
+            return push(PickleValue::of(PickleKind::boolean, 0));
+        case opcode::frame:
+            return need(8) && (at_ += 8);
+        default:
+            return step_rare(code);
+    }
+}
+
+/// Other opcodes that carry data.
+bool PickleMachine::step_rare(uint8_t code) {
+    switch (code) {
+        case opcode::proto:
+            return set_protocol();
+        case opcode::binfloat:
+            return push_real();
+        case opcode::long4:
+            return push_long<uint32_t>();
+        case opcode::binunicode8:
+            return push_text<uint64_t>();
+        case opcode::short_binstring:
+            return push_text<uint8_t>();
+        case opcode::binstring:
+            return push_text<uint32_t>();
+        case opcode::short_binbytes:
+            return push_bytes<uint8_t>();
+        case opcode::binbytes:
+            return push_bytes<uint32_t>();
+        case opcode::binbytes8:
+        case opcode::bytearray8:
+            return push_bytes<uint64_t>();
+        case opcode::empty_tuple:
+            return tuple_of(0);
+        case opcode::tuple1:
+            return tuple_of(1);
+        case opcode::tuple3:
+            return tuple_of(3);
+        case opcode::tuple:
+        case opcode::frozenset:
+            return tuple_to_mark();
+        case opcode::empty_set:
+            return push_object(consumer_.make_list());
+        case opcode::additems:
+            return append_to_mark();
+        case opcode::list:
+            return list_to_mark();
+        case opcode::dict:
+            return dict_to_mark();
+        case opcode::pop:
+            return pop();
+        case opcode::pop_mark:
+            return pop_to_mark();
+        case opcode::dup:
+            return require(1) && push(stack_.back());
+        default:
+            return step_text(code);
+    }
+}
+
+/// Protocol 0 writes numbers and strings as lines of text.
+bool PickleMachine::step_text(uint8_t code) {
+    switch (code) {
+        case opcode::int_text:
+        case opcode::long_text:
+        case opcode::float_text:
+            return push_number_text(code);
+        case opcode::string_text:
+        case opcode::unicode_text:
+            return push_string_text(code);
+        case opcode::put:
+        case opcode::get:
+            return memo_at_text(code);
+        default:
+            return refuse(code);
+    }
+}
+
+bool PickleMachine::refuse(uint8_t code) {
+    switch (code) {
+        case opcode::global:
+        case opcode::inst:
+        case opcode::stack_global:
+            return refuse_global(code);
+        case opcode::persid:
+        case opcode::binpersid:
+        case opcode::ext1:
+        case opcode::ext2:
+        case opcode::ext4:
+        case opcode::next_buffer:
+        case opcode::readonly_buffer:
+            return fail(
+                fmt::format("This pickle refers to something outside the file (opcode {} at byte {}). A memory "
+                            "snapshot holds only its own data; Tidemark does not look anything up for a pickle.",
+                            opcode::name(code), code_position_));
+        default:
+            break;
+    }
+    if (!opcode::name(code)) {
+        return fail(
+            fmt::format("The file is damaged, or not a pickle: byte {} holds {:#04x}, which is no pickle opcode.",
+                        code_position_, code));
+    }
+    return fail(
+        fmt::format("This pickle wants to run code (opcode {} at byte {}). A memory snapshot holds only data; "
+                    "Tidemark does not execute pickles.",
+                    opcode::name(code), code_position_));
+}
+
+bool PickleMachine::refuse_global(uint8_t code) {
+    std::string module, attribute;
+    if (code == opcode::stack_global) {
+        if (!require(2)) {
+            return false;
+        }
+        const PickleValue first = stack_[stack_.size() - 2], second = stack_.back();
+        module = first.kind == PickleKind::text ? texts_[first.text] : "?";
+        attribute = second.kind == PickleKind::text ? texts_[second.text] : "?";
+    } else {
+        std::string_view line;
+        if (!take_line(line)) {
+            return false;
+        }
+        module = line;
+        if (!take_line(line)) {
+            return false;
+        }
+        attribute = line;
+    }
+    return fail(
+        fmt::format("This pickle wants to run code (opcode {} at byte {} asks for {}.{}). A memory snapshot holds "
+                    "only data; Tidemark does not execute pickles.",
+                    opcode::name(code), code_position_, printable(module), printable(attribute)));
+}
+
+bool PickleMachine::set_protocol() {
+    uint8_t version = 0;
+    if (!take(version)) {
+        return false;
+    }
+    if (version > opcode::newest_protocol) {
+        return fail(fmt::format("The file is a pickle of protocol {}; Tidemark reads protocols 0 to {}.", version,
+                                opcode::newest_protocol));
+    }
+    protocol_ = version;
+    return true;
+}
+
+// Reading bytes.
+
+bool PickleMachine::refill(size_t count) {
+    source_.consume(static_cast<size_t>(at_ - source_.data()));
+    const Status status = source_.ensure(count);
+    at_ = source_.data();
+    end_ = at_ + source_.available();
+    window_start_ = source_.position();
+    if (!status) {
+        error_ = status.error();
+        return false;
+    }
+    report();
+    return source_.available() >= count || ends_early();
+}
+
+void PickleMachine::report() {
+    const auto size = static_cast<double>(source_.file_size());
+    const double fraction = size > 0 ? std::min(1.0, static_cast<double>(source_.file_position()) / size) : 0;
+    if (fraction >= reported_ + 0.01) {
+        reported_ = fraction;
+        progress_.report(phase_, fraction);
+    }
+}
+
+template <class T>
+bool PickleMachine::take(T& number) {
+    if (!need(sizeof(T))) {
+        return false;
+    }
+    std::memcpy(&number, at_, sizeof(T));
+    at_ += sizeof(T);
+    return true;
+}
+
+/// The line is valid until the next read.
+bool PickleMachine::take_line(std::string_view& line) {
+    size_t seen = 0;
+    const void* newline = nullptr;
+    while (!(newline = std::memchr(at_ + seen, '\n', static_cast<size_t>(end_ - at_) - seen))) {
+        seen = static_cast<size_t>(end_ - at_);
+        if (seen > text_limit) {
+            return fail(fmt::format("The file is damaged: the text line at byte {} does not end.", code_position_));
+        }
+        if (!refill(seen + 1)) {
+            return false;
+        }
+    }
+    const auto* end = static_cast<const uint8_t*>(newline);
+    line = {reinterpret_cast<const char*>(at_), static_cast<size_t>(end - at_)};
+    at_ = end + 1;
+    return true;
+}
+
+bool PickleMachine::skip(uint64_t count) {
+    while (count > 0) {
+        if (!need(1)) {
+            return false;
+        }
+        const uint64_t part = std::min<uint64_t>(count, static_cast<uint64_t>(end_ - at_));
+        at_ += part;
+        count -= part;
+    }
+    return true;
+}
+
+// Pushing values.
+
+bool PickleMachine::stack_is_full() {
+    return fail(fmt::format("The file is damaged: {} values wait to be used at byte {}.", stack_limit, code_position_));
+}
+
+template <class T>
+bool PickleMachine::push_number() {
+    T number{};
+    return take(number) && push(PickleValue::of(PickleKind::integer, number));
+}
+
+template <class Length>
+bool PickleMachine::push_text() {
+    Length length{};
+    if (!take(length)) {
+        return false;
+    }
+    if (length > text_limit) {
+        return fail(fmt::format("The file is damaged: a text of {} bytes at byte {}.", length, code_position_));
+    }
+    if (!need(length)) {
+        return false;
+    }
+    const TextId id = texts_.intern({reinterpret_cast<const char*>(at_), static_cast<size_t>(length)});
+    at_ += length;
+    return push(PickleValue::of_text(id));
+}
+
+template <class Length>
+bool PickleMachine::push_bytes() {
+    Length length{};
+    return take(length) && skip(length) && push(PickleValue::of(PickleKind::bytes));
+}
+
+bool PickleMachine::push_real() {
+    uint64_t bits = 0;
+    if (!take(bits)) {
+        return false;
+    }
+    uint64_t swapped = 0;
+    for (int i = 0; i < 8; ++i) {
+        swapped = (swapped << 8) | ((bits >> (8 * i)) & 0xff);
+    }
+    return push(PickleValue::of_real(std::bit_cast<double>(swapped)));
+}
+
+/// A little-endian two's complement number of up to 9 bytes: enough for every address.
+template <class Length>
+bool PickleMachine::push_long() {
+    Length length{};
+    if (!take(length)) {
+        return false;
+    }
+    if (length > 9) {
+        return fail(fmt::format("A number of {} bytes at byte {} is larger than any address or size can be.", length,
+                                code_position_));
+    }
+    if (!need(length)) {
+        return false;
+    }
+    uint64_t number = 0;
+    std::memcpy(&number, at_, std::min<size_t>(length, 8));
+    const uint8_t top = length > 8 ? at_[8] : 0;
+    at_ += length;
+    if (length > 8) {
+        return top == 0 ? push(PickleValue::of_unsigned(number))
+                        : fail(fmt::format("The number at byte {} does not fit 64 bits.", code_position_));
+    }
+    const int unused = 64 - 8 * static_cast<int>(length);
+    const int64_t extended = length == 0 ? 0 : static_cast<int64_t>(number << unused) >> unused;
+    return push(PickleValue::of(PickleKind::integer, extended));
+}
+
+bool PickleMachine::push_number_text(uint8_t code) {
+    std::string_view line;
+    if (!take_line(line)) {
+        return false;
+    }
+    if (code == opcode::int_text && (line == "00" || line == "01")) {
+        return push(PickleValue::of(PickleKind::boolean, line == "01"));
+    }
+    if (code == opcode::long_text && line.ends_with('L')) {
+        line.remove_suffix(1);
+    }
+    const char* end = line.data() + line.size();
+    const auto whole = [end](std::from_chars_result result) { return result.ec == std::errc{} && result.ptr == end; };
+    int64_t number = 0;
+    uint64_t large = 0;
+    double real = 0;
+    if (code == opcode::float_text) {
+        if (whole(std::from_chars(line.data(), end, real))) {
+            return push(PickleValue::of_real(real));
+        }
+    } else if (whole(std::from_chars(line.data(), end, number))) {
+        return push(PickleValue::of(PickleKind::integer, number));
+    } else if (whole(std::from_chars(line.data(), end, large))) {
+        return push(PickleValue::of_unsigned(large));
+    }
+    return fail(fmt::format("The file is damaged: \"{}\" at byte {} is no number of 64 bits.", printable(line),
+                            code_position_));
+}
+
+bool PickleMachine::push_string_text(uint8_t code) {
+    std::string_view line;
+    if (!take_line(line)) {
+        return false;
+    }
+    const auto text = code == opcode::string_text ? decode_quoted(line) : decode_raw_unicode(line);
+    return text ? push(PickleValue::of_text(texts_.intern(*text)))
+                : fail(fmt::format("The file is damaged: the text at byte {} is malformed.", code_position_));
+}
+
+bool PickleMachine::push_object(Result<PickleValue> object) {
+    if (!object) {
+        return check(object.error());
+    }
+    return push(*object);
+}
+
+// Marks and containers.
+
+bool PickleMachine::push_mark() {
+    if (marks_.size() == mark_limit) {
+        return fail(fmt::format("The file is damaged: values are nested more than {} deep at byte {}.", mark_limit,
+                                code_position_));
+    }
+    marks_.push_back(stack_.size());
+    return true;
+}
+
+bool PickleMachine::pop() {
+    if (since_mark() == 0 && !marks_.empty()) {
+        marks_.pop_back();  // as Python does
+        return true;
+    }
+    if (!require(1)) {
+        return false;
+    }
+    stack_.pop_back();
+    return true;
+}
+
+bool PickleMachine::pop_to_mark() {
+    if (!require_mark(0)) {
+        return false;
+    }
+    drop_to_mark();
+    return true;
+}
+
+/// There is a mark with at least `below` values of the enclosing level under it.
+bool PickleMachine::require_mark(size_t below) {
+    if (marks_.empty()) {
+        return lacks_values();
+    }
+    const size_t enclosing = marks_.size() > 1 ? marks_[marks_.size() - 2] : 0;
+    return marks_.back() - enclosing >= below || lacks_values();
+}
+
+bool PickleMachine::append_one() {
+    if (!require(2)) {
+        return false;
+    }
+    const PickleValue item = stack_.back();
+    stack_.pop_back();
+    return check(consumer_.append(stack_.back(), {&item, 1}));
+}
+
+bool PickleMachine::append_to_mark() {
+    if (!require_mark(1)) {
+        return false;
+    }
+    const auto items = marked();
+    const bool done = items.empty() || check(consumer_.append(stack_[marks_.back() - 1], items));
+    drop_to_mark();
+    return done;
+}
+
+bool PickleMachine::set_one() {
+    if (!require(3)) {
+        return false;
+    }
+    const size_t size = stack_.size();
+    const bool done = check(consumer_.set_items(stack_[size - 3], std::span(stack_).subspan(size - 2)));
+    stack_.resize(size - 2);
+    return done;
+}
+
+bool PickleMachine::set_to_mark() {
+    if (!require_mark(1)) {
+        return false;
+    }
+    const auto items = marked();
+    if (items.size() % 2 != 0) {
+        return lacks_values();
+    }
+    const bool done = items.empty() || check(consumer_.set_items(stack_[marks_.back() - 1], items));
+    drop_to_mark();
+    return done;
+}
+
+bool PickleMachine::tuple_of(size_t count) {
+    if (!require(count)) {
+        return false;
+    }
+    auto made = consumer_.make_tuple(std::span(stack_).last(count));
+    stack_.resize(stack_.size() - count);
+    return push_object(std::move(made));
+}
+
+bool PickleMachine::tuple_to_mark() {
+    if (!require_mark(0)) {
+        return false;
+    }
+    auto made = consumer_.make_tuple(marked());
+    drop_to_mark();
+    return push_object(std::move(made));
+}
+
+bool PickleMachine::list_to_mark() {
+    if (!require_mark(0)) {
+        return false;
+    }
+    auto made = consumer_.make_list();
+    const bool done = made && (marked().empty() || check(consumer_.append(*made, marked())));
+    drop_to_mark();
+    return made && !done ? false : push_object(std::move(made));
+}
+
+bool PickleMachine::dict_to_mark() {
+    if (!require_mark(0)) {
+        return false;
+    }
+    if (marked().size() % 2 != 0) {
+        return lacks_values();
+    }
+    auto made = consumer_.make_dict();
+    const bool done = made && (marked().empty() || check(consumer_.set_items(*made, marked())));
+    drop_to_mark();
+    return made && !done ? false : push_object(std::move(made));
+}
+
+// The memo.
+
+template <class T>
+bool PickleMachine::put_at() {
+    T index{};
+    return take(index) && put(index);
+}
+
+template <class T>
+bool PickleMachine::get_at() {
+    T index{};
+    return take(index) && get(index);
+}
+
+bool PickleMachine::memo_at_text(uint8_t code) {
+    std::string_view line;
+    if (!take_line(line)) {
+        return false;
+    }
+    uint64_t index = 0;
+    const char* end = line.data() + line.size();
+    const auto [at, error] = std::from_chars(line.data(), end, index);
+    if (error != std::errc{} || at != end) {
+        return fail(
+            fmt::format("The file is damaged: \"{}\" at byte {} is no memo number.", printable(line), code_position_));
+    }
+    return code == opcode::put ? put(index) : get(index);
+}
+
+/// Writers number the memo densely; the limit keeps one made-up number from claiming all memory.
+bool PickleMachine::put(uint64_t index) {
+    if (!require(1)) {
+        return false;
+    }
+    if (index >= std::max<uint64_t>(sparse_memo_limit, code_position_)) {
+        return fail(fmt::format("The file is damaged: memo number {} at byte {} is too large.", index, code_position_));
+    }
+    const PickleValue value = stack_.back();
+    uint64_t packed = pack(value);
+    if (!fits_packed(value)) {
+        packed = (boxed_kind << packed_bits) | boxed_.size();
+        boxed_.push_back(value);
+    }
+    if (index == memo_.size()) {
+        memo_.push_back(packed);
+        ++memo_count_;
+        return true;
+    }
+    memo_.grow_to(index + 1, never_put);
+    memo_count_ += memo_[index] == never_put;
+    memo_[index] = packed;
+    return true;
+}
+
+PickleValue PickleMachine::unbox(uint64_t packed) const { return boxed_[packed & packed_mask]; }
+
+bool PickleMachine::lacks_memo(uint64_t index) {
+    return fail(fmt::format("The file is damaged: byte {} refers to memo number {}, which was never stored.",
+                            code_position_, index));
+}
+
+// Failing.
+
+/// Says where, in front of the final full stop.
+bool PickleMachine::check(Status status) {
+    if (status) [[likely]] {
+        return true;
+    }
+    error_ = status.error();
+    std::string& sentence = error_->message;
+    if (sentence.ends_with('.')) {
+        sentence.insert(sentence.size() - 1, fmt::format(" (near byte {})", code_position_));
+    }
+    return false;
+}
+
+bool PickleMachine::fail(std::string sentence) {
+    error_ = input_error(std::move(sentence));
+    return false;
+}
+
+bool PickleMachine::lacks_values() {
+    return fail(fmt::format("The file is damaged: opcode {} at byte {} lacks the values it works on.",
+                            opcode::name(code_), code_position_));
+}
+
+bool PickleMachine::ends_early() {
+    return fail(
+        fmt::format("The file ends in the middle of the snapshot (after {} bytes); it was probably cut while "
+                    "copying or while being written. Copy it again, or write a new one with "
+                    "torch.cuda.memory._dump_snapshot(\"file.pickle\").",
+                    source_.position() + source_.available()));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,170 @@
+// A pickle virtual machine that executes nothing: it builds data through a consumer and refuses, by name, every
+// opcode that would import, call or fetch something.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/base/progress.h"
+#include "storage/base/result.h"
+#include "storage/import/byte_source.h"
+#include "storage/import/chunked_array.h"
+#include "storage/import/text_pool.h"
+
+namespace tidemark {
+
+enum class PickleKind : uint8_t {
+    none,
+    boolean,
+    integer,         ///< fits int64
+    large_unsigned,  ///< fits uint64 only
+    real,
+    text,
+    bytes,   ///< content is not kept
+    object,  ///< a container of the consumer
+};
+
+struct PickleValue {
+    PickleKind kind = PickleKind::none;
+    union {
+        int64_t integer = 0;  ///< also boolean, 0 or 1
+        uint64_t large_unsigned;
+        double real;
+        TextId text;
+        uint32_t object;
+    };
+
+    static PickleValue of(PickleKind kind, int64_t integer = 0) {
+        PickleValue value;
+        value.kind = kind;
+        value.integer = integer;
+        return value;
+    }
+    static PickleValue of_unsigned(uint64_t number) {
+        const bool large = number > INT64_MAX;
+        return of(large ? PickleKind::large_unsigned : PickleKind::integer, static_cast<int64_t>(number));
+    }
+    static PickleValue of_real(double number) { return of(PickleKind::real, std::bit_cast<int64_t>(number)); }
+    static PickleValue of_text(TextId id) { return of(PickleKind::text, id); }
+    static PickleValue of_object(uint32_t id) { return of(PickleKind::object, id); }
+};
+
+/// Owns the containers. The machine knows them by number, keeps copies of the numbers on its stack and in its memo,
+/// and may hand a container on before it is filled. Spans are valid during the call only.
+/// An error's sentence gets the byte position appended.
+class PickleConsumer {
+public:
+    virtual ~PickleConsumer() = default;
+    virtual Result<PickleValue> make_dict() = 0;
+    virtual Result<PickleValue> make_list() = 0;
+    virtual Result<PickleValue> make_tuple(std::span<const PickleValue> items) = 0;
+    /// `items` holds key, value, key, value, ...; `dict` may be any value.
+    virtual Status set_items(PickleValue dict, std::span<const PickleValue> items) = 0;
+    /// `list` may be any value. Sets are lists here.
+    virtual Status append(PickleValue list, std::span<const PickleValue> items) = 0;
+};
+
+/// Runs one pickle, protocol 0 to 5. Memory: 16 bytes per value on the stack and 8 per memo entry, both bounded by
+/// the bytes read; counts and lengths in the file are never trusted for more than the bytes that really follow.
+class PickleMachine {
+public:
+    /// All must outlive the machine. `phase` names the work for `progress`, which counts bytes of the file.
+    PickleMachine(ByteSource& source, TextPool& texts, PickleConsumer& consumer, Progress& progress, const char* phase);
+
+    /// The value on top of the stack at STOP. What follows STOP is not read.
+    Result<PickleValue> run();
+    int protocol() const { return protocol_; }
+
+private:
+    // Steps return false once error_ is set.
+    bool step(uint8_t code);
+    bool step_text(uint8_t code);
+    bool step_rare(uint8_t code);
+    bool refuse(uint8_t code);
+    bool refuse_global(uint8_t code);
+    bool set_protocol();
+
+    bool need(size_t count) { return static_cast<size_t>(end_ - at_) >= count || refill(count); }
+    bool refill(size_t count);
+    template <class T>
+    bool take(T& number);
+    bool take_line(std::string_view& line);
+    bool skip(uint64_t count);
+    void report();
+    uint64_t position() const { return window_start_ + static_cast<uint64_t>(at_ - source_.data()); }
+
+    bool push(PickleValue value);
+    template <class T>
+    bool push_number();
+    template <class Length>
+    bool push_text();
+    template <class Length>
+    bool push_bytes();
+    bool push_real();
+    template <class Length>
+    bool push_long();
+    bool push_number_text(uint8_t code);
+    bool push_string_text(uint8_t code);
+    bool push_object(Result<PickleValue> object);
+
+    bool push_mark();
+    bool pop();
+    bool pop_to_mark();
+    bool append_one();
+    bool append_to_mark();
+    bool set_one();
+    bool set_to_mark();
+    bool tuple_of(size_t count);
+    bool tuple_to_mark();
+    bool list_to_mark();
+    bool dict_to_mark();
+    size_t since_mark() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
+    bool require(size_t count) { return since_mark() >= count || lacks_values(); }
+    bool require_mark(size_t below);
+    void drop_to_mark() { stack_.resize(marks_.back()), marks_.pop_back(); }
+    std::span<const PickleValue> marked() const { return std::span(stack_).subspan(marks_.back()); }
+
+    bool put(uint64_t index);
+    bool get(uint64_t index);
+    PickleValue unbox(uint64_t packed) const;
+    template <class T>
+    bool put_at();
+    template <class T>
+    bool get_at();
+    bool memo_at_text(uint8_t code);
+
+    bool check(Status status);
+    bool fail(std::string sentence);
+    bool lacks_values();
+    bool lacks_memo(uint64_t index);
+    bool stack_is_full();
+    bool ends_early();
+
+    ByteSource& source_;
+    TextPool& texts_;
+    PickleConsumer& consumer_;
+    Progress& progress_;
+    const char* phase_;
+    double reported_ = 0;
+
+    const uint8_t* at_ = nullptr;  ///< in the source's window
+    const uint8_t* end_ = nullptr;
+    uint64_t window_start_ = 0;   ///< stream position of the window's first byte
+    uint64_t code_position_ = 0;  ///< stream position and code of the opcode being run, for sentences
+    uint8_t code_ = 0;
+    int protocol_ = 0;
+
+    std::vector<PickleValue> stack_;
+    std::vector<size_t> marks_;  ///< stack sizes
+    ChunkedArray<uint64_t, 65536> memo_;
+    size_t memo_count_ = 0;
+    std::vector<PickleValue> boxed_;  ///< memo entries that do not fit 8 bytes
+    std::optional<Error> error_;
+};
+
+}  // namespace tidemark

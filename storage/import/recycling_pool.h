@@ -1,0 +1,41 @@
+// Vectors that come and go by the hundred thousand: given back ones keep their memory for the next user.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tidemark {
+
+template <class T>
+class RecyclingPool {
+public:
+    using Items = std::vector<T>;
+
+    uint32_t take() {
+        if (free_.empty()) {
+            items_.emplace_back();
+            return static_cast<uint32_t>(items_.size() - 1);
+        }
+        const uint32_t id = free_.back();
+        free_.pop_back();
+        return id;
+    }
+
+    void give_back(uint32_t id) {
+        constexpr size_t worth_keeping = 4096;
+        items_[id].clear();
+        if (items_[id].capacity() > worth_keeping) {
+            items_[id].shrink_to_fit();
+        }
+        free_.push_back(id);
+    }
+
+    Items& operator[](uint32_t id) { return items_[id]; }
+    const Items& operator[](uint32_t id) const { return items_[id]; }
+
+private:
+    std::vector<Items> items_;
+    std::vector<uint32_t> free_;
+};
+
+}  // namespace tidemark

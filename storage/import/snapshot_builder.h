@@ -1,0 +1,171 @@
+// Folds pickled values into a Snapshot while they arrive, so that no tree of 600,000 dicts ever exists.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "storage/base/result.h"
+#include "storage/import/chunked_array.h"
+#include "storage/import/pickle_machine.h"
+#include "storage/import/recycling_pool.h"
+#include "storage/import/snapshot.h"
+#include "storage/import/snapshot_words.h"
+#include "storage/import/stack_cache.h"
+#include "storage/import/text_pool.h"
+
+namespace tidemark {
+
+/// A pickle fills a container before it uses it elsewhere. So a container is folded at its first use: a dict put into
+/// a list becomes an event, frame, block, segment or annotation if it has the keys of one, a list of frames becomes a
+/// stack. Folded and used containers cannot change any more, which also rules out cycles. An event is folded as soon
+/// as its keys arrive, since a writer may put a whole trace on the pickle's stack before it fills the list.
+///
+/// Single-threaded. Give it all values, destroy the machine, then call `finish` once.
+class SnapshotBuilder final : public PickleConsumer {
+public:
+    /// `texts` is a fresh pool that outlives the builder.
+    explicit SnapshotBuilder(TextPool& texts);
+
+    Result<PickleValue> make_dict() override;
+    Result<PickleValue> make_list() override;
+    Result<PickleValue> make_tuple(std::span<const PickleValue> items) override;
+    Status set_items(PickleValue dict, std::span<const PickleValue> items) override;
+    Status append(PickleValue list, std::span<const PickleValue> items) override;
+
+    Result<Snapshot> finish(PickleValue root);
+
+private:
+    enum class Kind : uint8_t {
+        dict,         ///< payload: dicts_, or none while empty
+        list,         ///< payload: lists_, or none while empty
+        pair,         ///< a tuple of two integers; payload: pairs_
+        frame,        ///< payload: FrameId
+        frame_list,   ///< payload: frame_lists_; becomes a stack at its first use
+        stack,        ///< payload: StackId
+        event,        ///< payload: events_
+        block,        ///< payload: blocks_
+        segment,      ///< payload: snapshot_.segments
+        annotation,   ///< payload: snapshot_.annotations
+        record_list,  ///< payload: record_lists_
+    };
+    static constexpr uint32_t none = UINT32_MAX;
+
+    struct Object {
+        Kind kind = Kind::dict;
+        bool frozen = false;  ///< used somewhere, so complete
+        bool taken = false;   ///< a record that a list holds, or a record list whose records were fetched
+        uint8_t depth = 0;    ///< levels of containers inside
+        uint32_t payload = none;
+    };
+    /// Records of one kind that lie next to each other in their store.
+    struct Run {
+        Kind kind;
+        uint32_t first;
+        uint32_t count;
+    };
+    struct BlockRecord {
+        SnapshotBlock block;
+        bool has_address = false;
+    };
+    using Pairs = std::span<const PickleValue>;  ///< key, value, key, value, ...
+
+    // Containers.
+    Result<PickleValue> make(Kind kind, uint32_t payload);
+    Object* object(PickleValue value);
+    const Object* object(PickleValue value) const;
+    Pairs pairs(const Object& dict) const;
+    std::span<const PickleValue> items(const Object& list) const;
+    std::optional<PickleValue> find(Pairs pairs, TextId key) const;
+    void freeze(Object& object);
+    Status nest(Object& outer, Object& inner);
+    Status append_item(Object& list, PickleValue item);
+    Status append_record(Object& list, Object& record);
+    Status append_plain(Object& list, PickleValue item);
+
+    // Folding.
+    static bool is_record(Kind kind) { return kind >= Kind::event && kind <= Kind::annotation; }
+    static word::WordSet keys_of(Pairs pairs);
+    Status fold_dict(Object& dict);
+    Status begin_event(Object& dict, Pairs pairs);
+    Status fold_event(SnapshotEvent& event, Pairs pairs);
+    Status fold_frame(Object& dict);
+    Status fold_block(Object& dict);
+    Status fold_history(PickleValue history, BlockRecord& record);
+    Status fold_segment(Object& dict);
+    Status fold_annotation(Object& dict);
+    Status take_blocks(PickleValue list, SnapshotSegment& segment);
+    void become(Object& object, Kind kind, size_t payload);
+
+    // Fields: false where the value is not what it should be.
+    bool to_size(PickleValue value, uint64_t& size) const;
+    bool to_address(PickleValue value, uint64_t& address) const;
+    bool to_integer(PickleValue value, int64_t& number) const;
+    bool to_device(PickleValue value, int& device) const;
+    bool to_stack(PickleValue value, StackId& stack) const;
+    bool to_string_id(PickleValue value, StringId& id);
+    bool to_flag(PickleValue value, bool& flag) const;
+    bool to_action(PickleValue value, SnapshotEvent& event);
+    bool to_stream(PickleValue value, uint16_t& stream);
+    bool to_pool(PickleValue value, uint32_t& pool);
+    bool to_state(PickleValue value, BlockState& state) const;
+    bool to_metadata(PickleValue value, StringId& id);
+    uint32_t context_index(const SnapshotContext& context);
+    StringId string_id(TextId text);
+
+    // Finishing (snapshot_finish.cpp).
+    Status finish_root(PickleValue root);
+    Status finish_top_level(Pairs pairs);
+    Status finish_segments(PickleValue list);
+    Status finish_traces(PickleValue list);
+    Status finish_trace(PickleValue list, std::vector<SnapshotEvent>& trace);
+    Status finish_annotations(PickleValue list);
+    Status finish_settings(PickleValue dict);
+    Result<std::span<const Run>> take_runs(PickleValue list, Kind kind, std::string_view what);
+    void copy_events(Run run, std::vector<SnapshotEvent>& trace);
+    bool is_empty_container(PickleValue value) const;
+    std::string describe(PickleValue value) const;
+    Error wrong(const char* owner, TextId key, PickleValue value) const;
+    void render_json(PickleValue value, std::string& json) const;
+    void render_object(const Object& container, std::string& json) const;
+    std::string json_of(PickleValue value) const;
+
+    TextPool& texts_;
+    Snapshot snapshot_;
+
+    ChunkedArray<Object, 65536> objects_;
+    RecyclingPool<PickleValue> dicts_;
+    RecyclingPool<PickleValue> lists_;
+    RecyclingPool<FrameId> frame_lists_;
+    RecyclingPool<Run> record_lists_;
+    std::vector<PoolKey> pairs_;
+    std::map<PoolKey, uint32_t> pair_ids_;
+
+    ChunkedArray<SnapshotEvent, 16384> events_;
+    std::vector<uint32_t> events_copied_;  ///< per chunk of events_
+    std::vector<BlockRecord> blocks_;
+
+    StackCache stack_cache_;
+    std::vector<StringId> string_ids_;                     ///< by TextId; none where not interned yet
+    std::unordered_map<uint32_t, StringId> metadata_ids_;  ///< by object
+    std::unordered_map<uint64_t, uint32_t> context_ids_{{0, 0}};
+    uint64_t last_context_ = 0;
+    uint32_t last_context_id_ = 0;
+    std::unordered_map<uint64_t, uint16_t> stream_ids_;
+    uint64_t last_stream_ = 0;
+    uint16_t last_stream_id_ = 0;
+    std::map<PoolKey, uint32_t> pool_ids_{{PoolKey{0, 0}, 0}};
+    struct SeenAction {
+        TextId text = 0;
+        Action action = Action::unknown;
+        uint8_t unknown_action = 0;
+    };
+    std::vector<SeenAction> actions_;
+    size_t json_budget_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,305 @@
+// The last step of SnapshotBuilder: from the pickle's top value to the Snapshot.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "storage/import/pickle_text.h"
+#include "storage/import/snapshot_builder.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t json_limit = size_t{64} << 10;
+constexpr std::string_view json_cut = "\"(more than 64 KiB)\"";
+
+std::string quoted_json(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Result<Snapshot> SnapshotBuilder::finish(PickleValue root) {
+    TIDEMARK_TRY(finish_root(root));
+    return std::move(snapshot_);
+}
+
+/// A dict as `_dump_snapshot` writes it, or the bare list of segments that torch.cuda.memory_snapshot() returned.
+Status SnapshotBuilder::finish_root(PickleValue root) {
+    Object* top = object(root);
+    if (top && top->kind == Kind::record_list && record_lists_[top->payload].front().kind == Kind::segment) {
+        return finish_segments(root);
+    }
+    if (top && top->kind == Kind::dict) {
+        const Pairs fields = pairs(*top);
+        const word::WordSet keys = keys_of(fields);
+        if (keys.has(word::segments) || keys.has(word::device_traces)) {
+            return finish_top_level(fields);
+        }
+    }
+    return input_error(
+        fmt::format("The file is a pickle of {}, not a memory snapshot; write one with "
+                    "torch.cuda.memory._dump_snapshot(\"file.pickle\").",
+                    describe(root)));
+}
+
+Status SnapshotBuilder::finish_top_level(Pairs fields) {
+    for (size_t i = 0; i < fields.size(); i += 2) {
+        const PickleValue key = fields[i], value = fields[i + 1];
+        if (key.kind != PickleKind::text) {
+            continue;
+        }
+        switch (key.text) {
+            case word::segments:
+                TIDEMARK_TRY(finish_segments(value));
+                break;
+            case word::device_traces:
+                TIDEMARK_TRY(finish_traces(value));
+                break;
+            case word::external_annotations:
+                TIDEMARK_TRY(finish_annotations(value));
+                break;
+            case word::allocator_settings:
+                TIDEMARK_TRY(finish_settings(value));
+                break;
+            default:
+                if (value.kind != PickleKind::object) {
+                    snapshot_.extra[valid_utf8(texts_[key.text])] = json_of(value);
+                }
+        }
+    }
+    return {};
+}
+
+/// The records of one kind that a list holds, for the one place where they belong.
+Result<std::span<const SnapshotBuilder::Run>> SnapshotBuilder::take_runs(PickleValue value, Kind kind,
+                                                                         std::string_view what) {
+    Object* list = object(value);
+    if (value.kind == PickleKind::none || is_empty_container(value)) {
+        return std::span<const Run>{};
+    }
+    if (!list || list->kind != Kind::record_list || record_lists_[list->payload].front().kind != kind) {
+        return input_error(fmt::format("{} is {}.", what, describe(value)));
+    }
+    if (list->taken) {
+        return input_error(fmt::format("{} is also used elsewhere in the snapshot.", what));
+    }
+    list->taken = true;
+    return std::span<const Run>(record_lists_[list->payload]);
+}
+
+Status SnapshotBuilder::finish_segments(PickleValue list) {
+    const auto runs = take_runs(list, Kind::segment, "The snapshot's \"segments\"");
+    if (!runs) {
+        return runs.error();
+    }
+    std::vector<SnapshotSegment> segments;
+    for (const Run& run : *runs) {
+        const auto first = snapshot_.segments.begin() + run.first;
+        std::move(first, first + run.count, std::back_inserter(segments));
+    }
+    snapshot_.segments = std::move(segments);
+    return {};
+}
+
+Status SnapshotBuilder::finish_annotations(PickleValue list) {
+    const auto runs = take_runs(list, Kind::annotation, "The snapshot's \"external_annotations\"");
+    if (!runs) {
+        return runs.error();
+    }
+    std::vector<SnapshotAnnotation> annotations;
+    for (const Run& run : *runs) {
+        const auto first = snapshot_.annotations.begin() + run.first;
+        std::move(first, first + run.count, std::back_inserter(annotations));
+    }
+    snapshot_.annotations = std::move(annotations);
+    return {};
+}
+
+Status SnapshotBuilder::finish_traces(PickleValue value) {
+    const Object* list = object(value);
+    if (value.kind == PickleKind::none) {
+        return {};
+    }
+    if (!list || list->kind != Kind::list) {
+        return input_error(
+            fmt::format("The snapshot's \"device_traces\" is {}, not a list of lists.", describe(value)));
+    }
+    const auto traces = items(*list);
+    if (traces.size() > static_cast<size_t>(max_devices)) {
+        return input_error(
+            fmt::format("The snapshot has traces of {} devices; Tidemark reads up to {}.", traces.size(), max_devices));
+    }
+    events_copied_.assign(events_.size() / events_.chunk_size + 1, 0);
+    snapshot_.traces.resize(traces.size());
+    for (size_t i = 0; i < traces.size(); ++i) {
+        TIDEMARK_TRY(finish_trace(traces[i], snapshot_.traces[i]));
+    }
+    return {};
+}
+
+Status SnapshotBuilder::finish_trace(PickleValue list, std::vector<SnapshotEvent>& trace) {
+    const auto runs = take_runs(list, Kind::event, "The trace of a device");
+    if (!runs) {
+        return runs.error();
+    }
+    size_t count = 0;
+    for (const Run& run : *runs) {
+        count += run.count;
+    }
+    trace.clear();
+    trace.reserve(count);
+    for (const Run& run : *runs) {
+        copy_events(run, trace);
+    }
+    return {};
+}
+
+/// Gives the memory back chunk by chunk, so that a large trace is never there twice.
+void SnapshotBuilder::copy_events(Run run, std::vector<SnapshotEvent>& trace) {
+    constexpr size_t chunk_size = decltype(events_)::chunk_size;
+    size_t at = run.first;
+    const size_t end = at + run.count;
+    while (at < end) {
+        const size_t chunk = at / chunk_size;
+        const size_t part = std::min(end, (chunk + 1) * chunk_size) - at;
+        trace.insert(trace.end(), &events_[at], &events_[at] + part);
+        at += part;
+        events_copied_[chunk] += static_cast<uint32_t>(part);
+        if (events_copied_[chunk] == chunk_size) {
+            events_.drop_chunk(chunk);
+        }
+    }
+}
+
+Status SnapshotBuilder::finish_settings(PickleValue value) {
+    const Object* dict = object(value);
+    if (!dict || dict->kind != Kind::dict) {
+        return {};
+    }
+    const Pairs fields = pairs(*dict);
+    for (size_t i = 0; i < fields.size(); i += 2) {
+        if (fields[i].kind == PickleKind::text) {
+            snapshot_.settings[valid_utf8(texts_[fields[i].text])] = json_of(fields[i + 1]);
+        }
+    }
+    return {};
+}
+
+bool SnapshotBuilder::is_empty_container(PickleValue value) const {
+    const Object* container = object(value);
+    return container && (container->kind == Kind::list || container->kind == Kind::dict) && container->payload == none;
+}
+
+// Telling the user.
+
+std::string SnapshotBuilder::describe(PickleValue value) const {
+    if (const Object* container = object(value)) {
+        switch (container->kind) {
+            case Kind::dict: {
+                const Pairs fields = pairs(*container);
+                const bool named = !fields.empty() && fields[0].kind == PickleKind::text;
+                const std::string first = named ? fmt::format(", the first with the key {}", json_of(fields[0])) : "";
+                return fmt::format("a dict of {} items{}", fields.size() / 2, first);
+            }
+            case Kind::list:
+                return fmt::format("a list of {} items", items(*container).size());
+            case Kind::pair:
+                return "a pair of numbers";
+            case Kind::frame_list:
+            case Kind::stack:
+                return "a list of stack frames";
+            case Kind::record_list:
+                return "a list of events, blocks, segments or annotations";
+            default:
+                return "a part of a snapshot";
+        }
+    }
+    if (value.kind == PickleKind::bytes) {
+        return "raw bytes";
+    }
+    const std::string shown = json_of(value);
+    constexpr size_t longest = 60;
+    return fmt::format("the value {}", shown.size() > longest ? "of a long text" : shown);
+}
+
+Error SnapshotBuilder::wrong(const char* owner, TextId key, PickleValue value) const {
+    if (key == word::stream && snapshot_.streams.size() > UINT16_MAX) {
+        return input_error("The snapshot uses more than 65,535 streams.");
+    }
+    return input_error(
+        fmt::format("{} of the snapshot is damaged: its \"{}\" is {}.", owner, texts_[key], describe(value)));
+}
+
+// JSON.
+
+std::string SnapshotBuilder::json_of(PickleValue value) const {
+    std::string json;
+    render_json(value, json);
+    return json.size() > json_limit ? std::string(json_cut) : json;
+}
+
+/// Stops soon after the limit: shared containers can be made to unfold without end. Nesting is bounded by `nest`.
+void SnapshotBuilder::render_json(PickleValue value, std::string& json) const {
+    if (json.size() > json_limit) {
+        return;
+    }
+    switch (value.kind) {
+        case PickleKind::none:
+        case PickleKind::bytes:
+            json += "null";
+            return;
+        case PickleKind::boolean:
+            json += value.integer ? "true" : "false";
+            return;
+        case PickleKind::integer:
+            json += fmt::format("{}", value.integer);
+            return;
+        case PickleKind::large_unsigned:
+            json += fmt::format("{}", value.large_unsigned);
+            return;
+        case PickleKind::real:
+            json += nlohmann::json(value.real).dump();
+            return;
+        case PickleKind::text:
+            json += quoted_json(texts_[value.text]);
+            return;
+        case PickleKind::object:
+            render_object(*object(value), json);
+            return;
+    }
+}
+
+void SnapshotBuilder::render_object(const Object& container, std::string& json) const {
+    const char* separator = "";
+    if (container.kind == Kind::dict) {
+        const Pairs fields = pairs(container);
+        json += '{';
+        for (size_t i = 0; i < fields.size() && json.size() <= json_limit; i += 2) {
+            json += separator;
+            json += fields[i].kind == PickleKind::text ? quoted_json(texts_[fields[i].text])
+                                                       : quoted_json(json_of(fields[i]));
+            json += ':';
+            render_json(fields[i + 1], json);
+            separator = ",";
+        }
+        json += '}';
+    } else if (container.kind == Kind::list) {
+        json += '[';
+        for (const PickleValue item : items(container)) {
+            json += separator;
+            render_json(item, json);
+            separator = ",";
+            if (json.size() > json_limit) {
+                break;
+            }
+        }
+        json += ']';
+    } else if (container.kind == Kind::pair) {
+        json += fmt::format("[{},{}]", pairs_[container.payload][0], pairs_[container.payload][1]);
+    } else {
+        json += "null";  // a list of things that only look like events or frames
+    }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,160 @@
+#include "storage/import/snapshot_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "storage/import/pickle_machine.h"
+#include "storage/import/pickle_opcodes.h"
+#include "storage/import/snapshot_builder.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t head_size = 512;
+constexpr std::string_view wanted =
+    "Tidemark needs a memory snapshot; write one with torch.cuda.memory._dump_snapshot(\"file.pickle\").";
+
+struct Signature {
+    std::string_view begin;
+    std::string_view what;
+};
+
+constexpr std::array signatures{
+    Signature{{"PK\3\4", 4}, "a zip archive, perhaps a model saved by torch.save"},
+    Signature{{"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46", 8}, "a model saved by torch.save"},
+    Signature{"SQLite format 3", "an SQLite database"},
+    Signature{"\x7f"
+              "ELF",
+              "a program"},
+    Signature{"\x89PNG", "a picture"},
+    Signature{"\x89HDF", "an HDF5 file"},
+    Signature{"BZh", "a bzip2 archive; unpack it first"},
+    Signature{"7z\xbc\xaf", "a 7-Zip archive; unpack it first"},
+    Signature{"%PDF", "a PDF document"},
+    Signature{"\x93NUMPY", "a NumPy array"},
+};
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+bool is_text(std::string_view head) {
+    return std::all_of(head.begin(), head.end(), [](char c) {
+        const auto byte = static_cast<uint8_t>(c);
+        return (byte >= ' ' && byte != 0x7f) || is_space(c) || byte == 0x1b;
+    });
+}
+
+/// A dotted Python name on a line of its own, at the front; taken off.
+bool take_name_line(std::string_view& head) {
+    const size_t length = head.find('\n');
+    const std::string_view name = head.substr(0, length);
+    const auto in_name = [](char c) {
+        return c == '_' || c == '.' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    };
+    if (length == std::string_view::npos || name.empty() || !std::all_of(name.begin(), name.end(), in_name)) {
+        return false;
+    }
+    head.remove_prefix(length + 1);
+    return true;
+}
+
+/// Protocols 0 and 1 have no header: a container, or the import of a name, comes first.
+bool begins_old_pickle(std::string_view head) {
+    if (head.front() == opcode::global || head.front() == opcode::inst) {
+        head.remove_prefix(1);
+        return take_name_line(head) && take_name_line(head);
+    }
+    if (head.front() == opcode::empty_list || head.front() == opcode::empty_dict) {
+        return head.size() == 1 || head[1] == opcode::binput || head[1] == opcode::stop || head[1] == opcode::mark;
+    }
+    if (head.front() != opcode::mark || head.size() < 2) {
+        return false;
+    }
+    return head[1] == opcode::list || head[1] == opcode::dict || head[1] == opcode::mark ||
+           head[1] == opcode::empty_dict;
+}
+
+/// What the file looks like; nothing where it may be a pickle.
+std::optional<std::string_view> foreign(std::string_view head) {
+    for (const Signature& signature : signatures) {
+        if (head.starts_with(signature.begin)) {
+            return signature.what;
+        }
+    }
+    if (static_cast<uint8_t>(head.front()) == opcode::proto || begins_old_pickle(head)) {
+        return {};
+    }
+    const size_t start = head.find_first_not_of(" \t\r\n");
+    const char first = start == std::string_view::npos ? ' ' : head[start];
+    if (!is_text(head)) {
+        return "binary data of an unknown kind";
+    }
+    if (first == '{' || first == '[') {
+        return "a JSON file";
+    }
+    return first == '<' ? "an HTML or XML page" : "a text file";
+}
+
+std::string_view head_of(const ByteSource& source) {
+    return {reinterpret_cast<const char*>(source.data()), std::min(source.available(), head_size)};
+}
+
+Result<Snapshot> read_checked(ByteSource& source, Progress& progress) {
+    TIDEMARK_TRY(source.ensure(head_size));
+    if (source.available() == 0) {
+        return input_error(fmt::format("The file unpacks to nothing. {}", wanted));
+    }
+    if (const auto what = foreign(head_of(source))) {
+        return input_error(fmt::format("This looks like {}. {}", *what, wanted));
+    }
+    TextPool texts;
+    SnapshotBuilder builder(texts);
+    std::optional<PickleMachine> machine(std::in_place, source, texts, builder, progress, reading_phase);
+    const auto root = machine->run();
+    if (!root) {
+        return root.error();
+    }
+    const int protocol = machine->protocol();
+    machine.reset();  // its memo's memory is needed for the result
+    auto snapshot = builder.finish(*root);
+    if (snapshot) {
+        snapshot->pickle_protocol = protocol;
+    }
+    return snapshot;
+}
+
+}  // namespace
+
+Result<Snapshot> read_snapshot(ByteSource& source, Progress& progress) {
+    source.stop_on(&progress.cancelled);
+    progress.report(reading_phase, 0);
+    auto snapshot = read_checked(source, progress);
+    source.stop_on(nullptr);
+    if (snapshot) {
+        progress.report(reading_phase, 1);
+    }
+    return snapshot;
+}
+
+Result<Snapshot> read_snapshot_file(const std::string& path, Progress& progress) {
+    const auto named = [&path](Error error) {
+        if (error.kind == ErrorKind::input) {
+            error.message = fmt::format("{}: {}", path, error.message);
+        }
+        return error;
+    };
+    const auto source = ByteSource::open(path);
+    if (!source) {
+        return named(source.error());
+    }
+    auto snapshot = read_snapshot(**source, progress);
+    if (!snapshot) {
+        return named(snapshot.error());
+    }
+    return snapshot;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,65 @@
+// The words of PyTorch's snapshot schema as numbers: the text pool's first entries.
+#pragma once
+
+#include <string_view>
+
+#include "storage/import/text_pool.h"
+
+namespace tidemark::word {
+
+/// The order of `words` in snapshot_words.cpp. The first 64 can be members of a WordSet.
+enum : TextId {
+    empty,
+    action,
+    addr,
+    device_free,
+    size,
+    stream,
+    time_us,
+    compile_context,
+    user_metadata,
+    frames,
+    pool_id,
+    segment_pool_id,
+    filename,
+    name,
+    line,
+    state,
+    address,
+    requested_size,
+    history,
+    real_size,
+    device,
+    total_size,
+    segment_type,
+    is_expandable,
+    blocks,
+    stage,
+    segments,
+    device_traces,
+    allocator_settings,
+    external_annotations,
+    large,
+    not_available,
+    start,
+    active_allocated,
+    active_pending_free,
+    active_awaiting_free,
+    inactive,
+    count
+};
+
+/// Makes the words the first entries of a fresh pool.
+void add_words(TextPool& texts);
+
+/// Which of the words occur.
+class WordSet {
+public:
+    void add(TextId id) { bits_ |= id < 64 ? uint64_t{1} << id : 0; }
+    bool has(TextId id) const { return (bits_ >> id) & 1; }
+
+private:
+    uint64_t bits_ = 0;
+};
+
+}  // namespace tidemark::word

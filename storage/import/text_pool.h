@@ -1,0 +1,40 @@
+// The distinct texts of one pickle, numbered in order of appearance.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace tidemark {
+
+using TextId = uint32_t;
+
+/// Single-threaded. Views stay valid as long as the pool.
+class TextPool {
+public:
+    TextPool();
+    TextId intern(std::string_view text);
+    std::string_view operator[](TextId id) const { return texts_[id]; }
+    size_t size() const { return texts_.size(); }
+
+private:
+    uint64_t hash(std::string_view text) const;
+    void grow();
+    std::string_view store(std::string_view text);
+
+    struct Slot {
+        uint32_t hash = 0;
+        TextId id = empty_slot;
+    };
+    static constexpr TextId empty_slot = UINT32_MAX;
+
+    uint64_t seed_;
+    std::vector<std::string_view> texts_;
+    std::vector<Slot> slots_;  ///< open addressing, a power of two, at most half full
+    std::vector<std::unique_ptr<char[]>> chunks_;
+    char* free_ = nullptr;
+    size_t free_size_ = 0;
+};
+
+}  // namespace tidemark

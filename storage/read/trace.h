@@ -1,0 +1,18 @@
+// Opening a trace: hostile until proven fine, then immutable columns in memory.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/base/progress.h"
+#include "storage/base/result.h"
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+/// Opens and checks a trace and loads its columns. Never writes to the file.
+/// Errors: missing or unreadable file (environment); not SQLite, another program's SQLite file, written by a newer
+/// Tidemark, damaged (input); cancelled. Thread: any; uses a second thread for decoding.
+Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progress& progress);
+
+}  // namespace tidemark

@@ -1,0 +1,261 @@
+#include "storage/replay/holders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "storage/base/units.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, GroupBy>, 7> names_of_groups{{{"stack", GroupBy::stack},
+                                                                               {"line", GroupBy::line},
+                                                                               {"file", GroupBy::file},
+                                                                               {"size", GroupBy::size},
+                                                                               {"stream", GroupBy::stream},
+                                                                               {"pool", GroupBy::pool},
+                                                                               {"annotation", GroupBy::annotation}}};
+
+constexpr std::string_view no_frame = "no Python frame";
+
+/// Which annotation is innermost at a time, for one device: the one opened last among those still open.
+class InnermostAnnotations {
+public:
+    static constexpr uint32_t none = UINT32_MAX;
+
+    InnermostAnnotations(const Trace& trace, const DeviceHistory& device);
+    /// A number that stands for the annotation's name: those that repeat every step are one.
+    uint32_t at(int64_t time) const;
+    std::string_view name(uint32_t number) const { return names_[number]; }
+
+private:
+    struct Edge {
+        int64_t time;
+        bool opens;
+        uint32_t name;
+    };
+    struct Change {
+        int64_t time;
+        uint32_t innermost;
+    };
+    std::vector<Edge> edges_of(const Trace& trace, const DeviceHistory& device);
+
+    std::vector<std::string_view> names_;
+    std::vector<Change> changes_;
+};
+
+std::vector<InnermostAnnotations::Edge> InnermostAnnotations::edges_of(const Trace& trace,
+                                                                       const DeviceHistory& device) {
+    std::unordered_map<std::string_view, uint32_t> numbers;
+    std::vector<Edge> edges;
+    for (const Annotation& annotation : trace.annotations) {
+        if (annotation.device >= 0 && annotation.device != device.device) {
+            continue;
+        }
+        const auto [number, is_new] = numbers.try_emplace(annotation.name, static_cast<uint32_t>(names_.size()));
+        if (is_new) {
+            names_.push_back(annotation.name);
+        }
+        edges.push_back({annotation.start, true, number->second});
+        edges.push_back({annotation.closed ? annotation.end : INT64_MAX, false, number->second});
+    }
+    std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.time < b.time; });
+    return edges;
+}
+
+InnermostAnnotations::InnermostAnnotations(const Trace& trace, const DeviceHistory& device) {
+    std::vector<uint32_t> open;
+    for (const Edge& edge : edges_of(trace, device)) {
+        if (edge.opens) {
+            open.push_back(edge.name);
+        } else if (const auto found = std::find(open.rbegin(), open.rend(), edge.name); found != open.rend()) {
+            open.erase(std::next(found).base());
+        }
+        changes_.push_back({edge.time, open.empty() ? none : open.back()});
+    }
+}
+
+uint32_t InnermostAnnotations::at(int64_t time) const {
+    const auto after = std::upper_bound(changes_.begin(), changes_.end(), time,
+                                        [](int64_t t, const Change& change) { return t < change.time; });
+    return after == changes_.begin() ? none : std::prev(after)->innermost;
+}
+
+std::string stream_name(const Trace& trace, uint32_t index) {
+    const Stream& stream = trace.streams[index];
+    if (!stream.name.empty()) {
+        return stream.name;
+    }
+    return stream.handle == 0 ? "stream 0" : "stream " + format_address(stream.handle);
+}
+
+}  // namespace
+
+Result<GroupBy> group_by_from_name(std::string_view name) {
+    for (const auto& [known, by] : names_of_groups) {
+        if (known == name) {
+            return by;
+        }
+    }
+    return usage_error(fmt::format("\"{}\" is not a way to group memory; use {}.", name, group_by_names()));
+}
+
+std::string group_by_names() {
+    std::string text;
+    for (const auto& entry : names_of_groups) {
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", entry.first);
+    }
+    return text;
+}
+
+/// What an allocation's group depends on, as a number, and that number's name.
+class Grouper::Keys {
+public:
+    Keys(const Trace& trace, const DeviceHistory& device, GroupBy by) : trace_(trace), device_(device), by_(by) {
+        if (by == GroupBy::annotation) {
+            annotations_.emplace(trace, device);
+        }
+    }
+
+    GroupBy by() const { return by_; }
+    uint64_t key_of(AllocationIndex a);
+    std::string name_of(AllocationIndex a);
+
+private:
+    static constexpr uint64_t nothing = UINT64_MAX;
+    static constexpr uint64_t before_trace = UINT64_MAX - 1;
+
+    FrameId user_frame_of(AllocationIndex a);
+    uint64_t annotation_of(AllocationIndex a) const;
+
+    const Trace& trace_;
+    const DeviceHistory& device_;
+    GroupBy by_;
+    std::unordered_map<StackId, FrameId> user_frames_;
+    std::optional<InnermostAnnotations> annotations_;
+};
+
+FrameId Grouper::Keys::user_frame_of(AllocationIndex a) {
+    const StackId stack = device_.allocations.stack[a];
+    const auto [entry, is_new] = user_frames_.try_emplace(stack, 0);
+    if (is_new) {
+        entry->second = trace_.stacks.user_frame(stack);
+    }
+    return entry->second;
+}
+
+uint64_t Grouper::Keys::annotation_of(AllocationIndex a) const {
+    if (device_.allocations.alloc_event[a] == before_history) {
+        return before_trace;
+    }
+    const uint32_t found = annotations_->at(device_.alloc_time(a));
+    return found == InnermostAnnotations::none ? nothing : found;
+}
+
+uint64_t Grouper::Keys::key_of(AllocationIndex a) {
+    const uint32_t segment = device_.allocations.segment[a];
+    switch (by_) {
+        case GroupBy::stack:
+            return device_.allocations.stack[a];
+        case GroupBy::line:
+            return user_frame_of(a);
+        case GroupBy::file:
+            return trace_.stacks.frame(user_frame_of(a)).file;
+        case GroupBy::size:
+            return device_.allocations.requested[a];
+        case GroupBy::stream:
+            return segment == no_segment ? nothing : device_.segments[segment].stream;
+        case GroupBy::pool:
+            return segment == no_segment || !device_.segments[segment].pool_known ? nothing
+                                                                                  : device_.segments[segment].pool;
+        case GroupBy::annotation:
+            return annotation_of(a);
+    }
+    return nothing;
+}
+
+std::string Grouper::Keys::name_of(AllocationIndex a) {
+    const uint64_t key = key_of(a);
+    switch (by_) {
+        case GroupBy::stack:
+        case GroupBy::line: {
+            const FrameId frame = user_frame_of(a);
+            return frame == 0 ? std::string(no_frame) : describe_frame(trace_.stacks, frame);
+        }
+        case GroupBy::file:
+            return key == 0 ? std::string(no_frame) : trace_.stacks.string(static_cast<StringId>(key));
+        case GroupBy::size:
+            return format_bytes(static_cast<int64_t>(key));
+        case GroupBy::stream:
+            return key == nothing ? "unknown stream" : stream_name(trace_, static_cast<uint32_t>(key));
+        case GroupBy::pool:
+            return key == nothing ? "unknown pool" : trace_.pools[key].describe();
+        case GroupBy::annotation:
+            return key == nothing        ? "outside annotations"
+                   : key == before_trace ? "before the trace"
+                                         : std::string(annotations_->name(static_cast<uint32_t>(key)));
+    }
+    return {};
+}
+
+Grouper::Grouper(const Trace& trace, const DeviceHistory& device, GroupBy by)
+    : keys_(std::make_unique<Keys>(trace, device, by)) {}
+Grouper::~Grouper() = default;
+
+uint32_t Grouper::group_of(AllocationIndex a) {
+    const auto [entry, is_new] = group_of_key_.try_emplace(keys_->key_of(a), group_count());
+    if (!is_new) {
+        return entry->second;
+    }
+    std::string name = keys_->name_of(a);
+    if (keys_->by() == GroupBy::size) {
+        // Sizes that read the same are one group: lengths that vary a little would otherwise fill the list.
+        if (const auto same = std::find(names_.begin(), names_.end(), name); same != names_.end()) {
+            entry->second = static_cast<uint32_t>(same - names_.begin());
+            return entry->second;
+        }
+    }
+    names_.push_back(std::move(name));
+    return entry->second;
+}
+
+const std::string& Grouper::name(uint32_t group) const { return names_[group]; }
+uint32_t Grouper::group_count() const { return static_cast<uint32_t>(names_.size()); }
+
+std::vector<HolderGroup> holders_at(const Trace& trace, const DeviceHistory& device, const LiveIndex& live,
+                                    EventNumber n, GroupBy by) {
+    const Allocations& allocations = device.allocations;
+    const bool has_stack = by == GroupBy::stack || by == GroupBy::line || by == GroupBy::file;
+    Grouper grouper(trace, device, by);
+    std::vector<HolderGroup> groups;
+    live.for_each_active(n, [&](AllocationIndex a) {
+        const uint32_t index = grouper.group_of(a);
+        if (index == groups.size()) {
+            groups.emplace_back().name = grouper.name(index);
+        }
+        HolderGroup& group = groups[index];
+        const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
+        ++group.allocations;
+        group.requested += static_cast<int64_t>(allocations.requested[a]);
+        group.block_bytes += bytes;
+        group.pending += allocations.free_event[a] < n ? bytes : 0;
+        if (group.largest == no_allocation || allocations.block_size[a] > allocations.block_size[group.largest]) {
+            group.largest = a;
+            group.stack = has_stack ? allocations.stack[a] : 0;
+        }
+    });
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const HolderGroup& a, const HolderGroup& b) { return a.block_bytes > b.block_bytes; });
+    return groups;
+}
+
+std::string group_name(const Trace& trace, const DeviceHistory& device, AllocationIndex a, GroupBy by) {
+    Grouper grouper(trace, device, by);
+    return grouper.name(grouper.group_of(a));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,62 @@
+#include "storage/replay/live_index.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace tidemark {
+
+namespace {
+
+/// 0: never freed; then from the longest lives (2^30 events) to the shortest.
+size_t class_of(EventNumber alloc_event, EventNumber done_event) {
+    if (done_event == never) {
+        return 0;
+    }
+    const auto lifetime = static_cast<uint32_t>(std::max<int64_t>(int64_t{done_event} - alloc_event, 1));
+    return static_cast<size_t>(31 - (std::bit_width(lifetime) - 1));
+}
+
+EventNumber span_of(size_t which) {
+    return which == 0 ? never : static_cast<EventNumber>((int64_t{1} << (32 - which)) - 1);
+}
+
+}  // namespace
+
+LiveIndex::LiveIndex(const Allocations& a) {
+    std::array<uint32_t, 33> counts{};
+    for (uint32_t i = 0; i < a.size(); ++i) {
+        ++counts[class_of(a.alloc_event[i], a.done_event[i])];
+    }
+    std::array<uint32_t, 33> next{};
+    uint32_t begin = 0;
+    for (size_t c = 0; c < counts.size(); ++c) {
+        next[c] = begin;
+        if (counts[c] > 0) {
+            classes_.push_back({begin, begin + counts[c], span_of(c)});
+        }
+        begin += counts[c];
+    }
+    order_.resize(a.size());
+    alloc_event_.resize(a.size());
+    done_event_.resize(a.size());
+    for (uint32_t i = 0; i < a.size(); ++i) {
+        const uint32_t at = next[class_of(a.alloc_event[i], a.done_event[i])]++;
+        order_[at] = i;
+        alloc_event_[at] = a.alloc_event[i];
+        done_event_[at] = a.done_event[i];
+    }
+}
+
+uint32_t LiveIndex::first_from(const Class& c, EventNumber event) const {
+    const auto found = std::lower_bound(alloc_event_.begin() + c.begin, alloc_event_.begin() + c.end, event);
+    return static_cast<uint32_t>(found - alloc_event_.begin());
+}
+
+std::vector<AllocationIndex> LiveIndex::active_at(EventNumber n) const {
+    std::vector<AllocationIndex> result;
+    for_each_active(n, [&](AllocationIndex a) { result.push_back(a); });
+    return result;
+}
+
+}  // namespace tidemark

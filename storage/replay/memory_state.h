@@ -1,0 +1,50 @@
+// The allocator's memory at one moment: segments with their blocks, exact sizes, free space in between.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/read/trace.h"
+#include "storage/replay/live_index.h"
+
+namespace tidemark {
+
+struct Block {
+    uint64_t address = 0;
+    uint64_t size = 0;
+    BlockState state = BlockState::inactive;
+    AllocationIndex allocation = no_allocation;  ///< none for inactive blocks
+};
+
+/// A contiguous run of segment memory (touching expandable pieces are joined) with its blocks by address.
+struct SegmentState {
+    uint32_t segment = no_segment;  ///< index of the (first) piece in DeviceHistory::segments
+    uint64_t address = 0;
+    uint64_t size = 0;
+    uint64_t allocated = 0;  ///< bytes of allocated blocks
+    uint64_t pending = 0;    ///< bytes freed by their owner, still waiting for a stream
+    uint64_t requested = 0;  ///< bytes requested by active blocks
+    std::vector<Block> blocks;
+
+    uint64_t free() const { return size - allocated - pending; }
+    bool idle() const { return allocated + pending == 0; }
+};
+
+struct MemoryState {
+    EventNumber event = 0;
+    std::vector<SegmentState> segments;  ///< by pool, stream, address
+    /// Fragmentation: free bytes inside segments that also hold active blocks, in how many holes, the largest.
+    uint64_t free_in_holes = 0;
+    uint32_t holes = 0;
+    uint64_t largest_hole = 0;
+    uint64_t free_in_idle_segments = 0;
+    uint64_t reserved = 0, allocated = 0, pending = 0, requested = 0;
+};
+
+/// State after the first `n` events, n clamped to [0, event_count]. Milliseconds at most; any thread.
+MemoryState memory_state(const DeviceHistory& device, const LiveIndex& live, EventNumber n);
+
+/// Lives that used an address before and after a given one, oldest first (the allocation itself included).
+std::vector<AllocationIndex> owners_of_address(const DeviceHistory& device, uint64_t address);
+
+}  // namespace tidemark

@@ -1,0 +1,22 @@
+// How people name a moment: event:N, time:T, mark:NAME, peak, end.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "storage/base/result.h"
+#include "storage/read/trace.h"
+#include "storage/timeline/curves.h"
+
+namespace tidemark {
+
+/// `event:N` (state after the first N events), `time:T` (since the trace's start: 1.5s, 300ms; a bare number is
+/// seconds), `mark:NAME` (a mark, or the start of an annotation; `mark:NAME#3` is the third of that name),
+/// `peak` (most allocated bytes), `end`. Errors name what exists.
+Result<EventNumber> find_moment(const Trace& trace, const DeviceHistory& device, const Curves& curves,
+                                std::string_view text);
+
+/// Says where a state is: "event 1,234 of 607,632, 12.345678 s".
+std::string describe_moment(const DeviceHistory& device, EventNumber n);
+
+}  // namespace tidemark

@@ -1,0 +1,32 @@
+// torch.cuda.memory_stats() as it was after any event, every counter.
+#pragma once
+
+#include <vector>
+
+#include "storage/allocator/counters.h"
+#include "storage/read/trace.h"
+#include "storage/replay/live_index.h"
+
+namespace tidemark {
+
+/// Answers from checkpoints of the counters, made once by walking all events, and a replay of the events since.
+class Statistics {
+public:
+    /// Keeps references: `device` and `live` must outlive this. Walks every event once (about 50 ns each).
+    Statistics(const Trace& trace, const DeviceHistory& device, const LiveIndex& live);
+
+    /// Counters after the first `n` events, n clamped. Any thread.
+    Counters at(EventNumber n) const;
+
+private:
+    struct Checkpoint {
+        EventNumber event = 0;
+        Counters counters;
+    };
+    const Trace& trace_;
+    const DeviceHistory& device_;
+    const LiveIndex& live_;
+    std::vector<Checkpoint> checkpoints_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,72 @@
+#include "storage/timeline/columns.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tidemark {
+
+namespace {
+
+EventNumber state_at(const DeviceHistory& device, TimeAxis axis, double position) {
+    if (axis == TimeAxis::event_index) {
+        return static_cast<EventNumber>(std::clamp(position, 0.0, static_cast<double>(device.event_count())));
+    }
+    return device.events_until(static_cast<int64_t>(std::clamp(position, -9e18, 9e18)));
+}
+
+}  // namespace
+
+std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from, double to,
+                                 int count) {
+    std::vector<Column> columns(static_cast<size_t>(std::max(count, 0)));
+    const double width = (to - from) / std::max(count, 1);
+    EventNumber before = state_at(device, axis, from);
+    for (int i = 0; i < count; ++i) {
+        Column& column = columns[static_cast<size_t>(i)];
+        const EventNumber after = state_at(device, axis, i + 1 == count ? to : from + (i + 1) * width);
+        // The state a column begins with was drawn by the column before, unless nothing happens in this one.
+        column.first = i > 0 && after > before ? before + 1 : before;
+        column.last = std::max(after, column.first);
+        for (size_t s = 0; s < series_count; ++s) {
+            const Extremes e = curves.extremes(static_cast<Series>(s), column.first, column.last);
+            column.min[s] = e.min;
+            column.max[s] = e.max;
+            if (static_cast<Series>(s) == Series::active) {
+                column.moment = e.max_event;
+            }
+        }
+        before = after;
+    }
+    return columns;
+}
+
+std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const LiveIndex& live, std::span<const Column> columns,
+                                   const Grouping& grouping) {
+    const size_t groups = grouping.names.size();
+    std::vector<int64_t> result(columns.size() * groups, 0);
+    const auto& size = device.allocations.block_size;
+    for (size_t c = 0; c < columns.size(); ++c) {
+        int64_t* sums = result.data() + c * groups;
+        if (c > 0 && columns[c].moment == columns[c - 1].moment) {
+            std::copy(sums - groups, sums, sums);
+            continue;
+        }
+        live.for_each_active(columns[c].moment,
+                             [&](AllocationIndex a) { sums[grouping.group_of[a]] += static_cast<int64_t>(size[a]); });
+    }
+    return result;
+}
+
+void bands_at(const DeviceHistory& device, const LiveIndex& live, EventNumber moment, int64_t low, int64_t high,
+              std::vector<Band>& out) {
+    int64_t bottom = 0;
+    live.for_each_active(moment, [&](AllocationIndex a) {
+        const int64_t top = bottom + static_cast<int64_t>(device.allocations.block_size[a]);
+        if (top > low && bottom < high) {
+            out.push_back({a, bottom});
+        }
+        bottom = top;
+    });
+}
+
+}  // namespace tidemark

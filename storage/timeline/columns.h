@@ -1,0 +1,44 @@
+// A window of time cut into pixel columns, each standing for one moment: the one with most active memory in it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "storage/replay/live_index.h"
+#include "storage/timeline/curves.h"
+
+namespace tidemark {
+
+enum class TimeAxis : uint8_t { wall_clock, event_index };
+
+struct Column {
+    EventNumber first = 0, last = 0;  ///< states the column covers
+    EventNumber moment = 0;           ///< the state drawn: where active memory was highest
+    std::array<int64_t, series_count> min{}, max{};
+};
+
+/// `from` and `to` are ns since trace start, or event numbers, by `axis`. Empty columns repeat the state before.
+std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from, double to,
+                                 int count);
+
+/// How memory is divided in stacked pictures. `group_of[allocation]` is an index into `names`; the last group is "the rest".
+struct Grouping {
+    std::vector<std::string> names;
+    std::vector<uint16_t> group_of;
+};
+
+/// Bytes of active memory by group in each column: result[column * groups + group].
+std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const LiveIndex& live, std::span<const Column> columns,
+                                   const Grouping& grouping);
+
+/// The rectangles of the allocations picture: one column's active allocations from bottom to top.
+struct Band {
+    AllocationIndex allocation;
+    int64_t bottom;  ///< bytes below it; its height is its block size
+};
+/// Appends the column's bands whose [bottom, top) meets [low, high) bytes.
+void bands_at(const DeviceHistory& device, const LiveIndex& live, EventNumber moment, int64_t low, int64_t high,
+              std::vector<Band>& out);
+
+}  // namespace tidemark

@@ -1,0 +1,24 @@
+// The only code that writes a trace file.
+//
+// Everything goes to a new file beside the target, which takes the target's name only when it is complete: whoever
+// stops half way, for whatever reason, leaves the old file or none.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "storage/base/progress.h"
+#include "storage/base/result.h"
+#include "storage/format/sqlite.h"
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+enum class IfExists { fail, replace };
+
+/// Writes a complete trace: one SQLite file, not in WAL mode. The trace's path, file_bytes and format_version are not
+/// read. Errors: the target exists, the folder cannot be written, the disk is full (environment); cancelled. After an
+/// error nothing new is left behind.
+Status write_trace(const Trace& trace, const std::string& path, IfExists if_exists, Progress& progress);
+
+}  // namespace tidemark

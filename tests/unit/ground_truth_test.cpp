@@ -1,0 +1,149 @@
+// Replay against the truth: what torch.cuda.memory_stats() said in the running process, at every mark of every
+// recorded snapshot, counter by counter.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "storage/import/import.h"
+#include "storage/read/trace.h"
+#include "storage/replay/analysis.h"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Case {
+    const char* name;
+    bool complete_marks = true;  ///< false: a ring buffer dropped events the marks count
+};
+
+class GroundTruth : public testing::TestWithParam<Case> {
+protected:
+    void SetUp() override {
+        const std::string base = std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam().name;
+        truth_ = json::parse(std::ifstream(base + ".json"));
+        // Through the file and back: what is tested is what a user opens.
+        path_ = (fs::temp_directory_path() / (std::string("tidemark_truth_") + GetParam().name + ".tide")).string();
+        Progress progress;
+        auto imported = import_snapshot(base + ".pickle", path_, IfExists::replace, progress);
+        ASSERT_TRUE(imported) << imported.error().message;
+        auto opened = open_trace(path_, progress);
+        ASSERT_TRUE(opened) << opened.error().message;
+        trace_ = *opened;
+        analysis_ = std::make_unique<Analysis>(trace_, trace_->main_device());
+    }
+    void TearDown() override { fs::remove(path_); }
+
+    /// Every counter PyTorch reports and events tell, with PyTorch's keys.
+    static std::map<std::string, int64_t> flatten(const Counters& counters) {
+        std::map<std::string, int64_t> flat;
+        const auto add = [&](const std::string& key, const Stat& stat) {
+            flat[key + ".current"] = stat.current;
+            flat[key + ".peak"] = stat.peak;
+            flat[key + ".allocated"] = stat.allocated;
+            flat[key + ".freed"] = stat.freed;
+        };
+        for (int m = 0; m < metric_count; ++m) {
+            for (int p = 0; p < pool_kind_count; ++p) {
+                const auto metric = static_cast<Metric>(m);
+                const auto kind = static_cast<PoolKind>(p);
+                add(std::string(metric_name(metric)) + "." + pool_kind_name(kind), counters.at(metric, kind));
+            }
+        }
+        add("oversize_allocations", counters.oversize_allocations);
+        add("oversize_segments", counters.oversize_segments);
+        flat["num_alloc_retries"] = counters.num_alloc_retries;
+        flat["num_ooms"] = counters.num_ooms;
+        flat["num_device_alloc"] = counters.num_device_alloc;
+        flat["num_device_free"] = counters.num_device_free;
+        return flat;
+    }
+
+    std::map<std::string, int64_t> counters_at(EventNumber n) { return flatten(analysis_->statistics().at(n)); }
+
+    void expect_no_contradiction() {
+        for (const Loss& loss : trace_->losses) {
+            EXPECT_NE(loss.kind, LossKind::events_inconsistent) << loss.text;
+        }
+    }
+
+    json truth_;
+    std::string path_;
+    std::shared_ptr<const Trace> trace_;
+    std::unique_ptr<Analysis> analysis_;
+};
+
+/// Runs with marks began with a warm-up the history does not hold: current values are absolute; what was allocated and
+/// freed is compared from mark to mark; a peak can be compared once it was reached within the history.
+class MarkedRun : public GroundTruth {};
+
+TEST_P(MarkedRun, EveryCounterAtEveryMark) {
+    std::optional<std::pair<json, std::map<std::string, int64_t>>> first;
+    int compared = 0;
+    for (const json& mark : truth_["marks"]) {
+        SCOPED_TRACE(mark[0].get<std::string>());
+        EventNumber n = mark[1][0];
+        if (!GetParam().complete_marks) {
+            // A ring buffer's marks count events it no longer has: their times tell which state was meant.
+            n = trace_->main_device().events_until(mark[2].get<int64_t>() * 1000 - trace_->start_utc_ns);
+            if (n == 0) {
+                continue;
+            }
+        }
+        const json& truth = mark[3];
+        const auto replayed = counters_at(n);
+        if (!first) {
+            first = {truth, replayed};
+        }
+        for (const auto& [key, value] : replayed) {
+            ASSERT_TRUE(truth.contains(key)) << key;
+            const int64_t true_value = truth[key], true_first = first->first[key];
+            if (key.ends_with(".current")) {
+                EXPECT_EQ(true_value, value) << key;
+            } else if (key.ends_with(".peak")) {
+                EXPECT_GE(true_value, value) << key;
+                if (true_value > true_first) {
+                    EXPECT_EQ(true_value, value) << key;
+                }
+            } else {
+                EXPECT_EQ(true_value - true_first, value - first->second[key]) << key << " since the first mark";
+            }
+            ++compared;
+        }
+    }
+    EXPECT_GE(compared, 100);
+}
+
+TEST_P(MarkedRun, NothingContradictsTheFinalState) { expect_no_contradiction(); }
+
+/// Histories that begin before the first CUDA allocation: everything counts from zero, as in the process.
+class CompleteRun : public GroundTruth {};
+
+TEST_P(CompleteRun, EveryCounterAtTheEnd) {
+    const json& truth = truth_["stats"];
+    for (const auto& [key, value] : counters_at(trace_->main_device().event_count())) {
+        ASSERT_TRUE(truth.contains(key)) << key;
+        EXPECT_EQ(truth[key].get<int64_t>(), value) << key;
+    }
+}
+
+TEST_P(CompleteRun, NothingContradictsTheFinalState) { expect_no_contradiction(); }
+
+const auto case_name = [](const auto& info) { return std::string(info.param.name); };
+INSTANTIATE_TEST_SUITE_P(Snapshots, MarkedRun,
+                         testing::Values(Case{"adam_steps", true}, Case{"cudagraph", true}, Case{"frag_oom", true},
+                                         Case{"gpt_ring", false}, Case{"streams", true},
+                                         Case{"varlen_expandable", true}),
+                         case_name);
+INSTANTIATE_TEST_SUITE_P(Snapshots, CompleteRun,
+                         testing::Values(Case{"s0_graph_leak"}, Case{"s1_plain"}, Case{"s1_retain_empty"},
+                                         Case{"s2_oom_list"}, Case{"s3_linear"}, Case{"s3_varlen"}),
+                         case_name);
+
+}  // namespace
+}  // namespace tidemark
