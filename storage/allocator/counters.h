@@ -52,6 +52,8 @@ struct Counters {
     Stat oversize_allocations, oversize_segments;
     int64_t num_alloc_retries = 0, num_ooms = 0, num_device_alloc = 0, num_device_free = 0;
 
+    bool retries_known = true;  ///< false: with these allocator settings events do not tell retries
+
     Stat& at(Metric m, PoolKind p) { return stats[static_cast<size_t>(m)][static_cast<size_t>(p)]; }
     const Stat& at(Metric m, PoolKind p) const { return stats[static_cast<size_t>(m)][static_cast<size_t>(p)]; }
 

@@ -39,6 +39,9 @@ AllocatorSettings AllocatorSettings::from_text(const std::map<std::string, std::
     if (const auto split = value("max_split_size"); split.is_number_integer() && split.get<int64_t>() > 0) {
         result.max_split_size = split.get<uint64_t>();
     }
+    if (const auto threshold = value("garbage_collection_threshold"); threshold.is_number()) {
+        result.collects_garbage = threshold.get<double>() > 0;
+    }
     if (const auto divisions = value("roundup_power2_divisions"); divisions.is_object()) {
         for (size_t i = 0; i < result.roundup_divisions.size(); ++i) {
             const auto found = divisions.find(std::to_string(uint64_t{1} << i));

@@ -18,6 +18,11 @@ struct AllocatorSettings {
     /// Divisions between powers of two, for requests of [1 MiB << i, 2 MiB << i); 0 or 1 means multiples of 512 B.
     std::array<uint64_t, 16> roundup_divisions{};
 
+    bool collects_garbage = false;                  ///< garbage_collection_threshold is set
+
+    /// Whether segments given back right before new ones come can only mean that the driver had refused (a retry).
+    bool retries_show() const { return !collects_garbage && max_split_size == UINT64_MAX; }
+
     /// From the snapshot's allocator_settings (values as JSON text). Unknown or missing keys keep the defaults.
     static AllocatorSettings from_text(const std::map<std::string, std::string>& settings);
 };

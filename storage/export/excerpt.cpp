@@ -186,6 +186,7 @@ Trace excerpt(const Trace& trace, const Stretch& stretch) {
     part.marks = cut_marks(trace.marks, stretch);
     part.losses = trace.losses;
     for (Loss& loss : part.losses) {
+        loss.text = "In the whole trace: " + loss.text;
         loss.time = std::clamp(loss.time - stretch.start, int64_t{0}, part.duration);
     }
     for (const DeviceHistory& device : trace.devices) {

@@ -110,7 +110,7 @@ Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request) 
         shared = trace;
     }
     redact(shared, request.redaction);
-    shared.writer = "tidemark " TIDEMARK_VERSION;
+    shared.writer = "Tidemark " TIDEMARK_VERSION;
     if (!what_was_done.empty()) {
         shared.losses.push_back({LossKind::redacted, -1, 0, 0, 0, std::move(what_was_done)});
     }

@@ -20,6 +20,11 @@ constexpr size_t stack_limit = size_t{64} << 20;
 constexpr size_t mark_limit = 10'000;
 constexpr size_t sparse_memo_limit = 65'536;
 
+/// A real snapshot, well packed, holds about one value to remember per byte of the file. Packed nonsense holds
+/// thousands.
+constexpr uint64_t kept_at_least = uint64_t{16} << 20;
+constexpr uint64_t kept_per_byte = 16;
+
 /// A memo entry in 8 bytes: the kind in the top byte, below it the number or id, or a place in boxed_.
 constexpr int packed_bits = 56;
 constexpr uint64_t packed_mask = (uint64_t{1} << packed_bits) - 1;
@@ -99,104 +104,59 @@ inline bool PickleMachine::get(uint64_t index) {
 /// The opcodes that snapshots are made of.
 bool PickleMachine::step(uint8_t code) {
     switch (code) {
-        case opcode::long_binget:
-            return get_at<uint32_t>();
-        case opcode::binget:
-            return get_at<uint8_t>();
-        case opcode::memoize:
-            return put(memo_count_);
-        case opcode::binput:
-            return put_at<uint8_t>();
-        case opcode::long_binput:
-            return put_at<uint32_t>();
-        case opcode::mark:
-            return push_mark();
-        case opcode::long1:
-            return push_long<uint8_t>();
-        case opcode::binint1:
-            return push_number<uint8_t>();
-        case opcode::binint2:
-            return push_number<uint16_t>();
-        case opcode::binint:
-            return push_number<int32_t>();
-        case opcode::short_binunicode:
-            return push_text<uint8_t>();
-        case opcode::binunicode:
-            return push_text<uint32_t>();
-        case opcode::empty_dict:
-            return push_object(consumer_.make_dict());
-        case opcode::empty_list:
-            return push_object(consumer_.make_list());
-        case opcode::setitem:
-            return set_one();
-        case opcode::setitems:
-            return set_to_mark();
-        case opcode::append:
-            return append_one();
-        case opcode::appends:
-            return append_to_mark();
-        case opcode::tuple2:
-            return tuple_of(2);
-        case opcode::none:
-            return push(PickleValue{});
-        case opcode::newtrue:
-            return push(PickleValue::of(PickleKind::boolean, 1));
-        case opcode::newfalse:
-            return push(PickleValue::of(PickleKind::boolean, 0));
-        case opcode::frame:
-            return need(8) && (at_ += 8);
-        default:
-            return step_rare(code);
+        case opcode::long_binget: return get_at<uint32_t>();
+        case opcode::binget: return get_at<uint8_t>();
+        case opcode::memoize: return put(memo_count_);
+        case opcode::binput: return put_at<uint8_t>();
+        case opcode::long_binput: return put_at<uint32_t>();
+        case opcode::mark: return push_mark();
+        case opcode::long1: return push_long<uint8_t>();
+        case opcode::binint1: return push_number<uint8_t>();
+        case opcode::binint2: return push_number<uint16_t>();
+        case opcode::binint: return push_number<int32_t>();
+        case opcode::short_binunicode: return push_text<uint8_t>();
+        case opcode::binunicode: return push_text<uint32_t>();
+        case opcode::empty_dict: return push_object(consumer_.make_dict());
+        case opcode::empty_list: return push_object(consumer_.make_list());
+        case opcode::setitem: return set_one();
+        case opcode::setitems: return set_to_mark();
+        case opcode::append: return append_one();
+        case opcode::appends: return append_to_mark();
+        case opcode::tuple2: return tuple_of(2);
+        case opcode::none: return push(PickleValue{});
+        case opcode::newtrue: return push(PickleValue::of(PickleKind::boolean, 1));
+        case opcode::newfalse: return push(PickleValue::of(PickleKind::boolean, 0));
+        case opcode::frame: return need(8) && (at_ += 8);
+        default: return step_rare(code);
     }
 }
 
 /// Other opcodes that carry data.
 bool PickleMachine::step_rare(uint8_t code) {
     switch (code) {
-        case opcode::proto:
-            return set_protocol();
-        case opcode::binfloat:
-            return push_real();
-        case opcode::long4:
-            return push_long<uint32_t>();
-        case opcode::binunicode8:
-            return push_text<uint64_t>();
-        case opcode::short_binstring:
-            return push_text<uint8_t>();
-        case opcode::binstring:
-            return push_text<uint32_t>();
-        case opcode::short_binbytes:
-            return push_bytes<uint8_t>();
-        case opcode::binbytes:
-            return push_bytes<uint32_t>();
+        case opcode::proto: return set_protocol();
+        case opcode::binfloat: return push_real();
+        case opcode::long4: return push_long<uint32_t>();
+        case opcode::binunicode8: return push_text<uint64_t>();
+        case opcode::short_binstring: return push_text<uint8_t>();
+        case opcode::binstring: return push_text<uint32_t>();
+        case opcode::short_binbytes: return push_bytes<uint8_t>();
+        case opcode::binbytes: return push_bytes<uint32_t>();
         case opcode::binbytes8:
-        case opcode::bytearray8:
-            return push_bytes<uint64_t>();
-        case opcode::empty_tuple:
-            return tuple_of(0);
-        case opcode::tuple1:
-            return tuple_of(1);
-        case opcode::tuple3:
-            return tuple_of(3);
+        case opcode::bytearray8: return push_bytes<uint64_t>();
+        case opcode::empty_tuple: return tuple_of(0);
+        case opcode::tuple1: return tuple_of(1);
+        case opcode::tuple3: return tuple_of(3);
         case opcode::tuple:
-        case opcode::frozenset:
-            return tuple_to_mark();
-        case opcode::empty_set:
-            return push_object(consumer_.make_list());
-        case opcode::additems:
-            return append_to_mark();
-        case opcode::list:
-            return list_to_mark();
-        case opcode::dict:
-            return dict_to_mark();
-        case opcode::pop:
-            return pop();
-        case opcode::pop_mark:
-            return pop_to_mark();
-        case opcode::dup:
-            return require(1) && push(stack_.back());
-        default:
-            return step_text(code);
+        case opcode::frozenset: return tuple_to_mark();
+        case opcode::empty_set: return push_object(consumer_.make_list());
+        case opcode::additems: return append_to_mark();
+        case opcode::list: return list_to_mark();
+        case opcode::dict: return dict_to_mark();
+        case opcode::pop: return pop();
+        case opcode::pop_mark: return pop_to_mark();
+        case opcode::dup: return require(1) && push(stack_.back());
+        default: return step_text(code);
     }
 }
 
@@ -205,16 +165,12 @@ bool PickleMachine::step_text(uint8_t code) {
     switch (code) {
         case opcode::int_text:
         case opcode::long_text:
-        case opcode::float_text:
-            return push_number_text(code);
+        case opcode::float_text: return push_number_text(code);
         case opcode::string_text:
-        case opcode::unicode_text:
-            return push_string_text(code);
+        case opcode::unicode_text: return push_string_text(code);
         case opcode::put:
-        case opcode::get:
-            return memo_at_text(code);
-        default:
-            return refuse(code);
+        case opcode::get: return memo_at_text(code);
+        default: return refuse(code);
     }
 }
 
@@ -222,8 +178,7 @@ bool PickleMachine::refuse(uint8_t code) {
     switch (code) {
         case opcode::global:
         case opcode::inst:
-        case opcode::stack_global:
-            return refuse_global(code);
+        case opcode::stack_global: return refuse_global(code);
         case opcode::persid:
         case opcode::binpersid:
         case opcode::ext1:
@@ -235,8 +190,7 @@ bool PickleMachine::refuse(uint8_t code) {
                 fmt::format("This pickle refers to something outside the file (opcode {} at byte {}). A memory "
                             "snapshot holds only its own data; Tidemark does not look anything up for a pickle.",
                             opcode::name(code), code_position_));
-        default:
-            break;
+        default: break;
     }
     if (!opcode::name(code)) {
         return fail(
@@ -301,6 +255,13 @@ bool PickleMachine::refill(size_t count) {
         return false;
     }
     report();
+    if (memo_.size() + boxed_.size() + texts_.size() + containers_ >
+        kept_at_least + kept_per_byte * source_.file_position()) {
+        return fail(
+            fmt::format("The file unpacks to far more than a snapshot of its size can hold ({} containers from {} "
+                        "bytes).",
+                        containers_, source_.file_position()));
+    }
     return source_.available() >= count || ends_early();
 }
 
@@ -471,6 +432,7 @@ bool PickleMachine::push_object(Result<PickleValue> object) {
     if (!object) {
         return check(object.error());
     }
+    ++containers_;
     return push(*object);
 }
 

@@ -70,7 +70,8 @@ public:
 };
 
 /// Runs one pickle, protocol 0 to 5. Memory: 16 bytes per value on the stack and 8 per memo entry, both bounded by
-/// the bytes read; counts and lengths in the file are never trusted for more than the bytes that really follow.
+/// the bytes read and by the packed file's size; counts and lengths in the file are never trusted for more than the
+/// bytes that really follow.
 class PickleMachine {
 public:
     /// All must outlive the machine. `phase` names the work for `progress`, which counts bytes of the file.
@@ -163,6 +164,7 @@ private:
     std::vector<size_t> marks_;  ///< stack sizes
     ChunkedArray<uint64_t, 65536> memo_;
     size_t memo_count_ = 0;
+    uint64_t containers_ = 0;
     std::vector<PickleValue> boxed_;  ///< memo entries that do not fit 8 bytes
     std::optional<Error> error_;
 };

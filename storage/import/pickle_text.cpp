@@ -24,14 +24,10 @@ std::optional<uint32_t> take_hex(std::string_view& rest, size_t digits) {
 
 char simple_escape(char letter) {
     switch (letter) {
-        case 'n':
-            return '\n';
-        case 't':
-            return '\t';
-        case 'r':
-            return '\r';
-        default:
-            return letter;
+        case 'n': return '\n';
+        case 't': return '\t';
+        case 'r': return '\r';
+        default: return letter;
     }
 }
 

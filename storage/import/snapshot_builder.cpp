@@ -13,6 +13,7 @@ constexpr uint8_t depth_limit = 64;
 constexpr uint64_t size_limit = uint64_t{1} << 60;
 constexpr size_t stream_limit = 65'535;
 constexpr size_t unknown_action_limit = 255;
+constexpr size_t frame_limit = 65'536;
 constexpr size_t json_total_limit = size_t{256} << 20;
 
 Error changed_after_use() {
@@ -158,6 +159,9 @@ Status SnapshotBuilder::append(PickleValue target, std::span<const PickleValue> 
         }
         TIDEMARK_TRY(append_item(*list, item));
     }
+    if (list->kind == Kind::frame_list && frame_lists_[list->payload].size() > frame_limit) {
+        return input_error(fmt::format("A stack has more than {} frames.", frame_limit));
+    }
     return {};
 }
 
@@ -299,38 +303,17 @@ Status SnapshotBuilder::fold_event(SnapshotEvent& event, Pairs pairs) {
         const PickleValue value = pairs[i + 1];
         bool good = true;
         switch (pairs[i].kind == PickleKind::text ? pairs[i].text : word::empty) {
-            case word::action:
-                good = to_action(value, event);
-                break;
-            case word::addr:
-                good = to_address(value, event.address);
-                break;
-            case word::device_free:
-                good = to_size(value, event.address);
-                break;
-            case word::size:
-                good = to_size(value, event.size);
-                break;
-            case word::stream:
-                good = to_stream(value, event.stream);
-                break;
-            case word::time_us:
-                good = to_integer(value, event.time_us);
-                break;
-            case word::frames:
-                good = to_stack(value, event.stack);
-                break;
-            case word::pool_id:
-                good = to_pool(value, event.pool);
-                break;
-            case word::compile_context:
-                good = to_string_id(value, context.compile_context);
-                break;
-            case word::user_metadata:
-                good = to_metadata(value, context.user_metadata);
-                break;
-            default:
-                break;
+            case word::action: good = to_action(value, event); break;
+            case word::addr: good = to_address(value, event.address); break;
+            case word::device_free: good = to_size(value, event.address); break;
+            case word::size: good = to_size(value, event.size); break;
+            case word::stream: good = to_stream(value, event.stream); break;
+            case word::time_us: good = to_integer(value, event.time_us); break;
+            case word::frames: good = to_stack(value, event.stack); break;
+            case word::pool_id: good = to_pool(value, event.pool); break;
+            case word::compile_context: good = to_string_id(value, context.compile_context); break;
+            case word::user_metadata: good = to_metadata(value, context.user_metadata); break;
+            default: break;
         }
         if (!good) [[unlikely]] {
             return wrong("An event", pairs[i].text, value);
@@ -348,18 +331,13 @@ Status SnapshotBuilder::fold_frame(Object& dict) {
         int64_t line = 0;
         bool good = true;
         switch (fields[i].kind == PickleKind::text ? fields[i].text : word::empty) {
-            case word::name:
-                good = to_string_id(value, frame.function);
-                break;
-            case word::filename:
-                good = to_string_id(value, frame.file);
-                break;
+            case word::name: good = to_string_id(value, frame.function); break;
+            case word::filename: good = to_string_id(value, frame.file); break;
             case word::line:
                 good = value.kind == PickleKind::none || to_integer(value, line);
                 frame.line = static_cast<int32_t>(std::clamp<int64_t>(line, 0, INT32_MAX));
                 break;
-            default:
-                break;
+            default: break;
         }
         if (!good) {
             return wrong("A stack frame", fields[i].text, value);
@@ -378,23 +356,12 @@ Status SnapshotBuilder::fold_block(Object& dict) {
         const PickleValue value = fields[i + 1];
         bool good = true;
         switch (fields[i].kind == PickleKind::text ? fields[i].text : word::empty) {
-            case word::address:
-                good = record.has_address = to_address(value, block.address);
-                break;
-            case word::size:
-                good = to_size(value, block.size);
-                break;
-            case word::requested_size:
-                good = has_requested = to_size(value, block.requested);
-                break;
-            case word::state:
-                good = to_state(value, block.state);
-                break;
-            case word::frames:
-                good = to_stack(value, block.stack);
-                break;
-            default:
-                break;
+            case word::address: good = record.has_address = to_address(value, block.address); break;
+            case word::size: good = to_size(value, block.size); break;
+            case word::requested_size: good = has_requested = to_size(value, block.requested); break;
+            case word::state: good = to_state(value, block.state); break;
+            case word::frames: good = to_stack(value, block.stack); break;
+            default: break;
         }
         if (!good) {
             return wrong("A block", fields[i].text, value);
@@ -439,32 +406,17 @@ Status SnapshotBuilder::fold_segment(Object& dict) {
         const PickleValue value = fields[i + 1];
         bool good = true;
         switch (fields[i].kind == PickleKind::text ? fields[i].text : word::empty) {
-            case word::device:
-                good = to_device(value, segment.device);
-                break;
-            case word::address:
-                good = to_address(value, segment.address);
-                break;
-            case word::total_size:
-                good = to_size(value, segment.total_size);
-                break;
-            case word::stream:
-                good = to_stream(value, segment.stream);
-                break;
+            case word::device: good = to_device(value, segment.device); break;
+            case word::address: good = to_address(value, segment.address); break;
+            case word::total_size: good = to_size(value, segment.total_size); break;
+            case word::stream: good = to_stream(value, segment.stream); break;
             case word::segment_type:
                 segment.is_large = value.kind == PickleKind::text && value.text == word::large;
                 break;
-            case word::is_expandable:
-                good = to_flag(value, segment.is_expandable);
-                break;
-            case word::segment_pool_id:
-                good = to_pool(value, segment.pool);
-                break;
-            case word::frames:
-                good = to_stack(value, segment.stack);
-                break;
-            default:
-                break;
+            case word::is_expandable: good = to_flag(value, segment.is_expandable); break;
+            case word::segment_pool_id: good = to_pool(value, segment.pool); break;
+            case word::frames: good = to_stack(value, segment.stack); break;
+            default: break;
         }
         if (!good) {
             return wrong("A segment", fields[i].text, value);
@@ -487,17 +439,10 @@ Status SnapshotBuilder::fold_annotation(Object& dict) {
                 good = value.kind == PickleKind::text;
                 annotation.name = good ? valid_utf8(texts_[value.text]) : "";
                 break;
-            case word::stage:
-                annotation.is_start = value.kind == PickleKind::text && value.text == word::start;
-                break;
-            case word::device:
-                good = to_device(value, annotation.device);
-                break;
-            case word::time_us:
-                good = to_integer(value, annotation.time_us);
-                break;
-            default:
-                break;
+            case word::stage: annotation.is_start = value.kind == PickleKind::text && value.text == word::start; break;
+            case word::device: good = to_device(value, annotation.device); break;
+            case word::time_us: good = to_integer(value, annotation.time_us); break;
+            default: break;
         }
         if (!good) {
             return wrong("An annotation", fields[i].text, value);
@@ -566,18 +511,11 @@ bool SnapshotBuilder::to_stack(PickleValue value, StackId& stack) const {
 
 bool SnapshotBuilder::to_state(PickleValue value, BlockState& state) const {
     switch (value.kind == PickleKind::text ? value.text : word::empty) {
-        case word::active_allocated:
-            state = BlockState::allocated;
-            return true;
+        case word::active_allocated: state = BlockState::allocated; return true;
         case word::active_pending_free:
-        case word::active_awaiting_free:
-            state = BlockState::pending_free;
-            return true;
-        case word::inactive:
-            state = BlockState::inactive;
-            return true;
-        default:
-            return false;
+        case word::active_awaiting_free: state = BlockState::pending_free; return true;
+        case word::inactive: state = BlockState::inactive; return true;
+        default: return false;
     }
 }
 

@@ -50,18 +50,10 @@ Status SnapshotBuilder::finish_top_level(Pairs fields) {
             continue;
         }
         switch (key.text) {
-            case word::segments:
-                TIDEMARK_TRY(finish_segments(value));
-                break;
-            case word::device_traces:
-                TIDEMARK_TRY(finish_traces(value));
-                break;
-            case word::external_annotations:
-                TIDEMARK_TRY(finish_annotations(value));
-                break;
-            case word::allocator_settings:
-                TIDEMARK_TRY(finish_settings(value));
-                break;
+            case word::segments: TIDEMARK_TRY(finish_segments(value)); break;
+            case word::device_traces: TIDEMARK_TRY(finish_traces(value)); break;
+            case word::external_annotations: TIDEMARK_TRY(finish_annotations(value)); break;
+            case word::allocator_settings: TIDEMARK_TRY(finish_settings(value)); break;
             default:
                 if (value.kind != PickleKind::object) {
                     snapshot_.extra[valid_utf8(texts_[key.text])] = json_of(value);
@@ -202,17 +194,12 @@ std::string SnapshotBuilder::describe(PickleValue value) const {
                 const std::string first = named ? fmt::format(", the first with the key {}", json_of(fields[0])) : "";
                 return fmt::format("a dict of {} items{}", fields.size() / 2, first);
             }
-            case Kind::list:
-                return fmt::format("a list of {} items", items(*container).size());
-            case Kind::pair:
-                return "a pair of numbers";
+            case Kind::list: return fmt::format("a list of {} items", items(*container).size());
+            case Kind::pair: return "a pair of numbers";
             case Kind::frame_list:
-            case Kind::stack:
-                return "a list of stack frames";
-            case Kind::record_list:
-                return "a list of events, blocks, segments or annotations";
-            default:
-                return "a part of a snapshot";
+            case Kind::stack: return "a list of stack frames";
+            case Kind::record_list: return "a list of events, blocks, segments or annotations";
+            default: return "a part of a snapshot";
         }
     }
     if (value.kind == PickleKind::bytes) {
@@ -246,27 +233,13 @@ void SnapshotBuilder::render_json(PickleValue value, std::string& json) const {
     }
     switch (value.kind) {
         case PickleKind::none:
-        case PickleKind::bytes:
-            json += "null";
-            return;
-        case PickleKind::boolean:
-            json += value.integer ? "true" : "false";
-            return;
-        case PickleKind::integer:
-            json += fmt::format("{}", value.integer);
-            return;
-        case PickleKind::large_unsigned:
-            json += fmt::format("{}", value.large_unsigned);
-            return;
-        case PickleKind::real:
-            json += nlohmann::json(value.real).dump();
-            return;
-        case PickleKind::text:
-            json += quoted_json(texts_[value.text]);
-            return;
-        case PickleKind::object:
-            render_object(*object(value), json);
-            return;
+        case PickleKind::bytes: json += "null"; return;
+        case PickleKind::boolean: json += value.integer ? "true" : "false"; return;
+        case PickleKind::integer: json += fmt::format("{}", value.integer); return;
+        case PickleKind::large_unsigned: json += fmt::format("{}", value.large_unsigned); return;
+        case PickleKind::real: json += nlohmann::json(value.real).dump(); return;
+        case PickleKind::text: json += quoted_json(texts_[value.text]); return;
+        case PickleKind::object: render_object(*object(value), json); return;
     }
 }
 

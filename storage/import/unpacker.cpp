@@ -81,12 +81,9 @@ private:
                 return input_error(
                     fmt::format("Unpacking this xz file needs more than {} MiB of memory; run `xz -d` first.",
                                 xz_memory_limit >> 20));
-            case LZMA_MEM_ERROR:
-                return no_memory("xz");
-            case LZMA_OPTIONS_ERROR:
-                return damaged("xz", "unsupported options");
-            default:
-                return damaged("xz", "bad data");
+            case LZMA_MEM_ERROR: return no_memory("xz");
+            case LZMA_OPTIONS_ERROR: return damaged("xz", "unsupported options");
+            default: return damaged("xz", "bad data");
         }
     }
 
@@ -126,10 +123,8 @@ private:
                 return input_error(fmt::format(
                     "Unpacking this zstd file needs a window of more than {} MiB; run `zstd -d --long=31` first.",
                     (1 << zstd_window_log_limit) >> 20));
-            case ZSTD_error_memory_allocation:
-                return no_memory("zstd");
-            default:
-                return damaged("zstd", ZSTD_getErrorName(code));
+            case ZSTD_error_memory_allocation: return no_memory("zstd");
+            default: return damaged("zstd", ZSTD_getErrorName(code));
         }
     }
 

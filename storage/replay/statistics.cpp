@@ -13,7 +13,9 @@ constexpr EventNumber checkpoint_spacing = 1 << 15;
 /// Moves a block map along the events of a trace, whose block sizes are known.
 class Replayer {
 public:
-    Replayer(const DeviceHistory& device, const AllocatorSettings& settings) : device_(device), map_(settings) {}
+    Replayer(const DeviceHistory& device, const AllocatorSettings& settings) : device_(device), map_(settings) {
+        map_.counters().retries_known = settings.retries_show();
+    }
 
     void start_at(EventNumber n, const LiveIndex& live) {
         for (const Segment& s : device_.segments) {
@@ -66,7 +68,7 @@ private:
             high = std::max(high, device_.segments[k].address + device_.segments[k].size);
         }
         map_.add_segment(low, high - low, owner(s));
-        if (is_retry(event, s)) {
+        if (map_.counters().retries_known && is_retry(event, s)) {
             map_.counters().num_alloc_retries += 1;
         }
     }

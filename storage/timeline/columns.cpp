@@ -27,14 +27,12 @@ std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curv
         // The state a column begins with was drawn by the column before, unless nothing happens in this one.
         column.first = i > 0 && after > before ? before + 1 : before;
         column.last = std::max(after, column.first);
+        const Curves::All all = curves.extremes(column.first, column.last);
         for (size_t s = 0; s < series_count; ++s) {
-            const Extremes e = curves.extremes(static_cast<Series>(s), column.first, column.last);
-            column.min[s] = e.min;
-            column.max[s] = e.max;
-            if (static_cast<Series>(s) == Series::active) {
-                column.moment = e.max_event;
-            }
+            column.min[s] = all[s].min;
+            column.max[s] = all[s].max;
         }
+        column.moment = all[static_cast<size_t>(Series::active)].max_event;
         before = after;
     }
     return columns;

@@ -69,114 +69,111 @@ void apply(Values& values, const DeviceHistory& device, EventNumber event) {
 
 }  // namespace
 
+void Curves::add(All& result, const All& bucket) {
+    for (size_t s = 0; s < series_count; ++s) {
+        result[s].min = std::min(result[s].min, bucket[s].min);
+        if (bucket[s].max > result[s].max) {
+            result[s].max = bucket[s].max;
+            result[s].max_event = bucket[s].max_event;
+        }
+    }
+}
+
+namespace {
+
+void add_state(Curves::All& result, const Values& values, EventNumber n) {
+    for (size_t s = 0; s < series_count; ++s) {
+        result[s].min = std::min(result[s].min, values[s]);
+        if (values[s] > result[s].max) {
+            result[s].max = values[s];
+            result[s].max_event = n;
+        }
+    }
+}
+
+Curves::All nothing_seen() {
+    Curves::All all;
+    all.fill({INT64_MAX, INT64_MIN, 0});
+    return all;
+}
+
+}  // namespace
+
 Curves::Curves(const DeviceHistory& device) : device_(device) {
     const EventNumber states = device.event_count() + 1;
-    const size_t buckets = static_cast<size_t>((states + leaf_states - 1) / leaf_states);
-    for (size_t s = 0; s < series_count; ++s) {
-        base_[s].reserve(buckets);
-        levels_[s].emplace_back().reserve(buckets);
-    }
+    auto& leaves = levels_.emplace_back();
+    leaves.reserve(static_cast<size_t>(states / leaf_states + 1));
+    base_.reserve(leaves.capacity());
     Values values = start_values(device);
     for (EventNumber n = 0; n < states; ++n) {
         if (n > 0) {
             apply(values, device, n - 1);
         }
-        for (size_t s = 0; s < series_count; ++s) {
-            auto& leaves = levels_[s][0];
-            if (n % leaf_states == 0) {
-                base_[s].push_back(values[s]);
-                leaves.push_back({values[s], values[s], n});
-                continue;
-            }
-            Bucket& leaf = leaves.back();
-            leaf.min = std::min(leaf.min, values[s]);
-            if (values[s] > leaf.max) {
-                leaf.max = values[s];
-                leaf.max_event = n;
+        if (n % leaf_states == 0) {
+            base_.push_back(values);
+            leaves.push_back(nothing_seen());
+        }
+        add_state(leaves.back(), values, n);
+    }
+    while (levels_.back().size() > 1) {
+        const auto& below = levels_.back();
+        std::vector<All> level;
+        for (size_t i = 0; i < below.size(); ++i) {
+            if (i % fan_out == 0) {
+                level.push_back(below[i]);
+            } else {
+                add(level.back(), below[i]);
             }
         }
+        levels_.push_back(std::move(level));
     }
-    for (auto& levels : levels_) {
-        while (levels.back().size() > 1) {
-            const auto& below = levels.back();
-            std::vector<Bucket> level;
-            for (size_t i = 0; i < below.size(); i += fan_out) {
-                Bucket bucket = below[i];
-                for (size_t k = i + 1; k < std::min(i + fan_out, below.size()); ++k) {
-                    bucket.min = std::min(bucket.min, below[k].min);
-                    if (below[k].max > bucket.max) {
-                        bucket.max = below[k].max;
-                        bucket.max_event = below[k].max_event;
-                    }
-                }
-                level.push_back(bucket);
-            }
-            levels.push_back(std::move(level));
+}
+
+void Curves::walk(All& result, EventNumber first, EventNumber last) const {
+    const EventNumber leaf = first / leaf_states;
+    Values values = base_[static_cast<size_t>(leaf)];
+    for (EventNumber n = leaf * leaf_states; n <= last; ++n) {
+        if (n % leaf_states != 0) {
+            apply(values, device_, n - 1);
+        }
+        if (n >= first) {
+            add_state(result, values, n);
         }
     }
 }
 
-int64_t Curves::value(Series series, EventNumber n) const {
-    return extremes(series, n, n).max;
-}
-
-Extremes Curves::extremes(Series series, EventNumber first, EventNumber last) const {
+Curves::All Curves::extremes(EventNumber first, EventNumber last) const {
     const EventNumber end = device_.event_count();
     first = std::clamp(first, 0, end);
     last = std::clamp(last, first, end);
-    const size_t s = static_cast<size_t>(series);
-    Extremes result{INT64_MAX, INT64_MIN, first};
-    const auto add = [&](int64_t min, int64_t max, EventNumber max_event) {
-        result.min = std::min(result.min, min);
-        if (max > result.max) {
-            result.max = max;
-            result.max_event = max_event;
-        }
-    };
-    // Single states at the ragged ends are walked; everything between comes from the largest buckets that fit.
-    const auto walk = [&](EventNumber from, EventNumber to) {
-        const size_t leaf = static_cast<size_t>(from / leaf_states);
-        Values values{};
-        for (size_t k = 0; k < series_count; ++k) {
-            values[k] = base_[k][leaf];
-        }
-        for (EventNumber n = from / leaf_states * leaf_states; n <= to; ++n) {
-            if (n % leaf_states != 0) {
-                apply(values, device_, n - 1);
-            }
-            if (n >= from) {
-                add(values[s], values[s], n);
-            }
-        }
-    };
-    size_t low = static_cast<size_t>(first / leaf_states), high = static_cast<size_t>(last / leaf_states);
-    if (low == high) {
-        walk(first, last);
+    All result = nothing_seen();
+    const EventNumber first_leaf = first / leaf_states, last_leaf = last / leaf_states;
+    if (first_leaf == last_leaf) {
+        walk(result, first, last);
         return result;
     }
+    // Single states at the ragged ends are walked; everything between comes from the largest buckets that fit.
+    size_t low = static_cast<size_t>(first_leaf);
     if (first % leaf_states != 0) {
-        walk(first, static_cast<EventNumber>(low + 1) * leaf_states - 1);
+        walk(result, first, (first_leaf + 1) * leaf_states - 1);
         ++low;
     }
     const bool whole_last = last % leaf_states == leaf_states - 1 || last == end;
-    const size_t stop = whole_last ? high + 1 : high;
+    const size_t stop = static_cast<size_t>(last_leaf) + (whole_last ? 1 : 0);
     while (low < stop) {
         size_t level = 0, at = low, span = 1;
-        while (level + 1 < levels_[s].size() && at % fan_out == 0 && low + span * fan_out <= stop) {
+        while (level + 1 < levels_.size() && at % fan_out == 0 && low + span * fan_out <= stop) {
             at /= fan_out;
             span *= fan_out;
             ++level;
         }
-        const Bucket& bucket = levels_[s][level][at];
-        add(bucket.min, bucket.max, bucket.max_event);
+        add(result, levels_[level][at]);
         low += span;
     }
     if (!whole_last) {
-        walk(static_cast<EventNumber>(high) * leaf_states, last);
+        walk(result, last_leaf * leaf_states, last);
     }
     return result;
 }
-
-Extremes Curves::peak(Series series) const { return extremes(series, 0, device_.event_count()); }
 
 }  // namespace tidemark

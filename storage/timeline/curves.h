@@ -25,18 +25,27 @@ public:
     /// Walks every event once (about 10 ns each). Keeps a reference to `device`.
     explicit Curves(const DeviceHistory& device);
 
+    using All = std::array<Extremes, series_count>;
+
+    /// All series over the states first..last (inclusive, clamped).
+    All extremes(EventNumber first, EventNumber last) const;
+    Extremes extremes(Series series, EventNumber first, EventNumber last) const {
+        return extremes(first, last)[static_cast<size_t>(series)];
+    }
     /// Value in the state after the first n events.
-    int64_t value(Series series, EventNumber n) const;
-    /// Over the states first..last (inclusive, clamped).
-    Extremes extremes(Series series, EventNumber first, EventNumber last) const;
+    int64_t value(Series series, EventNumber n) const { return extremes(series, n, n).max; }
     /// Over the whole trace.
-    Extremes peak(Series series) const;
+    Extremes peak(Series series) const { return extremes(series, 0, device_.event_count()); }
 
 private:
-    struct Bucket { int64_t min, max; EventNumber max_event; };
+    using Values = std::array<int64_t, series_count>;
+    static void add(All& result, const All& bucket);
+    /// The states one by one, within one leaf.
+    void walk(All& result, EventNumber first, EventNumber last) const;
+
     const DeviceHistory& device_;
-    std::array<std::vector<int64_t>, series_count> base_;                   ///< value at each 64th state
-    std::array<std::vector<std::vector<Bucket>>, series_count> levels_;     ///< [series][level][bucket]
+    std::vector<Values> base_;              ///< values at each 64th state
+    std::vector<std::vector<All>> levels_;  ///< [level][bucket]
 };
 
 }  // namespace tidemark
