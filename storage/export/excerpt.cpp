@@ -97,15 +97,12 @@ EventRef moved(EventRef ref, const Places& allocations, const Places& segments, 
     switch (ref.action()) {
         case Action::alloc:
         case Action::free_requested:
-        case Action::free_completed:
-            return {ref.action(), place_of(allocations, ref.index(), refers_to_nothing)};
+        case Action::free_completed: return {ref.action(), place_of(allocations, ref.index(), refers_to_nothing)};
         case Action::segment_alloc:
         case Action::segment_free:
         case Action::segment_map:
-        case Action::segment_unmap:
-            return {ref.action(), place_of(segments, ref.index(), refers_to_nothing)};
-        default:
-            return {ref.action(), place_of(others, ref.index(), refers_to_nothing)};
+        case Action::segment_unmap: return {ref.action(), place_of(segments, ref.index(), refers_to_nothing)};
+        default: return {ref.action(), place_of(others, ref.index(), refers_to_nothing)};
     }
 }
 

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace tidemark {
 namespace {
@@ -92,16 +93,19 @@ private:
 
     std::string file(const std::string& path);
     std::string function(const std::string& name);
-    /// Paths inside other text.
+    /// Other text, with the paths and file names in it replaced.
     std::string free_text(const std::string& text);
+    std::string without_paths(std::string_view text);
+    void learn_files(const std::vector<bool>& used_stacks);
     std::string name(const std::string& text, StandIns& stand_ins);
 
-    std::vector<bool> used_stacks() const;
+    std::vector<bool> used_stacks();
     template <class Visit>
     void for_each_stack(Visit&& visit);
 
     Trace& trace_;
     Redaction redaction_;
+    std::vector<std::pair<std::string, std::string>> known_files_;  ///< and their stand-ins
     std::unordered_set<std::string> taken_;
     StandIns files_{"file", taken_}, functions_{"function", taken_}, ranges_{"range", taken_}, marks_{"mark", taken_},
         modules_{"module", taken_}, ops_{"op", taken_}, contexts_{"context", taken_}, streams_{"stream", taken_};
@@ -135,13 +139,28 @@ std::string Redactor::file(const std::string& path) {
 }
 
 std::string Redactor::function(const std::string& name) {
-    return !redaction_.names || is_pythons_own_name(name) ? name : functions_(name);
+    return redaction_.names && !is_pythons_own_name(name) ? functions_(name) : free_text(name);
 }
 
-std::string Redactor::free_text(const std::string& text) {
-    if (!redaction_.paths) {
-        return text;
+/// Every user's file, by its whole path and by its name alone, longest first.
+void Redactor::learn_files(const std::vector<bool>& used_stacks) {
+    const StackTable& table = trace_.stacks;
+    std::map<std::string, std::string> known;
+    for (StackId id = 1; id < table.stack_count(); ++id) {
+        const std::string& path = table.string(table.frame(table.stack(id).frame).file);
+        if (used_stacks[id] && public_part(path).empty() && path.size() >= 4) {
+            const std::string stand_in = file(path);
+            known.emplace(path, stand_in);
+            known.emplace(path.substr(path.find_last_of("/\\") + 1), stand_in);
+        }
     }
+    known_files_.assign(known.begin(), known.end());
+    std::erase_if(known_files_, [](const auto& entry) { return entry.first.size() < 4; });
+    std::stable_sort(known_files_.begin(), known_files_.end(),
+                     [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+}
+
+std::string Redactor::without_paths(std::string_view text) {
     std::string result;
     for (size_t at = 0; at < text.size();) {
         if (!starts_a_path(text, at)) {
@@ -152,10 +171,23 @@ std::string Redactor::free_text(const std::string& text) {
         while (end < text.size() && !ends_a_path(text[end])) {
             ++end;
         }
-        result += file(text.substr(at, end - at));
+        result += file(std::string(text.substr(at, end - at)));
         at = end;
     }
     return result;
+}
+
+std::string Redactor::free_text(const std::string& text) {
+    if (!redaction_.paths || text.find_first_of("/\\.") == text.npos) {
+        return text;
+    }
+    std::string result = text;
+    for (const auto& [path, stand_in] : known_files_) {
+        for (size_t at = result.find(path); at != result.npos; at = result.find(path, at + stand_in.size())) {
+            result.replace(at, path.size(), stand_in);
+        }
+    }
+    return without_paths(result);
 }
 
 std::string Redactor::name(const std::string& text, StandIns& stand_ins) {
@@ -177,15 +209,23 @@ void Redactor::for_each_stack(Visit&& visit) {
     }
 }
 
+std::vector<bool> Redactor::used_stacks() {
+    std::vector<bool> used(trace_.stacks.stack_count(), false);
+    for_each_stack([&](StackId& stack) { used[stack] = true; });
+    for (StackId id = trace_.stacks.stack_count(); id-- > 1;) {
+        if (used[id]) {
+            used[trace_.stacks.stack(id).caller] = true;
+        }
+    }
+    return used;
+}
+
 /// Fills a new table with what is used: a table only ever grows.
 void Redactor::redact_stacks() {
     const StackTable& old = trace_.stacks;
-    std::vector<bool> used(old.stack_count(), false);
-    for_each_stack([&](StackId& stack) { used[stack] = true; });
-    for (StackId id = old.stack_count(); id-- > 1;) {
-        if (used[id]) {
-            used[old.stack(id).caller] = true;
-        }
+    const std::vector<bool> used = used_stacks();
+    if (redaction_.paths) {
+        learn_files(used);
     }
     StackTable table;
     std::vector<StackId> moved(old.stack_count(), 0);

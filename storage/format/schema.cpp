@@ -92,7 +92,7 @@ CREATE VIEW allocations AS SELECT allocation.id, allocation.id >> 40 AS device,
   time AS alloc_time, coalesce(time, 0) + free_delay AS free_time,
   coalesce(time, 0) + free_delay + done_delay AS done_time,
   allocation.address, requested AS requested_bytes, requested + rounding AS block_bytes, rounding AS rounding_bytes,
-  segment.stream, segment.pool, allocation.segment, allocation.stack, free_stack, origin, node
+  segment.stream, segment.pool, allocation.segment, allocation.stack, allocation.free_stack, origin, node
   FROM allocation LEFT JOIN segment ON segment.id = allocation.segment;
 CREATE VIEW segments AS SELECT segment.id, device, address, size AS bytes, alloc_event, alloc_time, free_event, free_time,
   stream.handle AS stream_handle, stream, pool, CASE WHEN is_large THEN 'large' ELSE 'small' END AS kind,

@@ -159,21 +159,15 @@ uint64_t Grouper::Keys::annotation_of(AllocationIndex a) const {
 uint64_t Grouper::Keys::key_of(AllocationIndex a) {
     const uint32_t segment = device_.allocations.segment[a];
     switch (by_) {
-        case GroupBy::stack:
-            return device_.allocations.stack[a];
-        case GroupBy::line:
-            return user_frame_of(a);
-        case GroupBy::file:
-            return trace_.stacks.frame(user_frame_of(a)).file;
-        case GroupBy::size:
-            return device_.allocations.requested[a];
-        case GroupBy::stream:
-            return segment == no_segment ? nothing : device_.segments[segment].stream;
+        case GroupBy::stack: return device_.allocations.stack[a];
+        case GroupBy::line: return user_frame_of(a);
+        case GroupBy::file: return trace_.stacks.frame(user_frame_of(a)).file;
+        case GroupBy::size: return device_.allocations.requested[a];
+        case GroupBy::stream: return segment == no_segment ? nothing : device_.segments[segment].stream;
         case GroupBy::pool:
             return segment == no_segment || !device_.segments[segment].pool_known ? nothing
                                                                                   : device_.segments[segment].pool;
-        case GroupBy::annotation:
-            return annotation_of(a);
+        case GroupBy::annotation: return annotation_of(a);
     }
     return nothing;
 }
@@ -186,14 +180,11 @@ std::string Grouper::Keys::name_of(AllocationIndex a) {
             const FrameId frame = user_frame_of(a);
             return frame == 0 ? std::string(no_frame) : describe_frame(trace_.stacks, frame);
         }
-        case GroupBy::file:
-            return key == 0 ? std::string(no_frame) : trace_.stacks.string(static_cast<StringId>(key));
-        case GroupBy::size:
-            return format_bytes(static_cast<int64_t>(key));
+        case GroupBy::file: return key == 0 ? std::string(no_frame) : trace_.stacks.string(static_cast<StringId>(key));
+        case GroupBy::size: return format_bytes(static_cast<int64_t>(key));
         case GroupBy::stream:
             return key == nothing ? "unknown stream" : stream_name(trace_, static_cast<uint32_t>(key));
-        case GroupBy::pool:
-            return key == nothing ? "unknown pool" : trace_.pools[key].describe();
+        case GroupBy::pool: return key == nothing ? "unknown pool" : trace_.pools[key].describe();
         case GroupBy::annotation:
             return key == nothing        ? "outside annotations"
                    : key == before_trace ? "before the trace"

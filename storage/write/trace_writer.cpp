@@ -366,7 +366,7 @@ Status write_trace(const Trace& trace, const std::string& path, IfExists if_exis
         return connection.error();
     }
     // The file is private until it is renamed: no journal is needed, and one sync at the end is enough.
-    TIDEMARK_TRY(connection->execute("PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
+    TIDEMARK_TRY(connection->execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
                                      "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384"));
     if (auto filled = Filling(*connection, trace, progress).run(); !filled) {
         Error error = filled.error();

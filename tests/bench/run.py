@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Measures Tidemark against CPython's pickle.load on the same machine in the same minutes, and prints ratios.
+
+    run.py BUILD_DIR [--rounds N] [--long]
+
+BUILD_DIR holds a release build with benchmarks (cmake --preset bench). --long adds a trace of 10 million events.
+Nothing here passes or fails: machines are noisy. docs/PERFORMANCE.md keeps the numbers that were seen.
+"""
+import argparse
+import json
+import lzma
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+LOAD = "import pickle,sys,time; t=time.perf_counter(); pickle.load(open(sys.argv[1],'rb')); print(time.perf_counter()-t)"
+
+
+def run(command, **environment):
+    """Wall seconds, peak memory in MiB and output of a command."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **environment})
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"{command} ended with status {status}")
+    return time.perf_counter() - start, usage.ru_maxrss / 1024, output.decode()
+
+
+def find(build, name):
+    return str(next(p for p in pathlib.Path(build).rglob(name) if p.is_file() and os.access(p, os.X_OK)))
+
+
+def row(what, value, bar=""):
+    print(f"{what:64} {value:>16}  {bar}", flush=True)
+
+
+def measure_import(build, snapshot, work, rounds):
+    tidemark, trace = find(build, "tidemark"), str(work / "gpt2.tide")
+    loads, imports, memory = [], [], []
+    for _ in range(rounds):
+        loads.append(float(run([sys.executable, "-c", LOAD, str(snapshot)])[2]))
+        seconds, mib, _ = run([tidemark, "import", str(snapshot), "-o", trace, "--force"])
+        imports.append(seconds)
+        memory.append(mib)
+    size = snapshot.stat().st_size
+    load, took = statistics.median(loads), statistics.median(imports)
+    row("pickle.load, seconds", f"{load:.2f}")
+    row("import (whole process), seconds", f"{took:.2f}")
+    row("import / pickle.load", f"{statistics.median(i / l for i, l in zip(imports, loads)):.2f}", "bar 1.0, aim 0.5")
+    row("peak memory of the import / file size", f"{max(memory) * 2**20 / size:.2f}", "bar 3")
+    return trace, took
+
+
+def measure_trace(build, trace, import_seconds=None):
+    _, _, output = run([find(build, "trace_bench"), trace])
+    result = json.loads(output)
+    row("events", f"{result['events']:,}")
+    row("bytes per event", f"{result['bytes_per_event']:.1f}", "bar 20")
+    for key, text, bar in (
+            ("open", "open, ms", ""), ("indexes", "indexes for the window, ms", ""),
+            ("counters_at_random_event", "all counters at a random event, ms", "bar 20 (50 at 10 M)"),
+            ("state_at_random_event", "segments and blocks at a random event, ms", ""),
+            ("holders_at_random_event", "who holds the memory at a random event, ms", ""),
+            ("columns_1600", "1600 columns of a random window, ms", ""),
+            ("bands_1600", "the same with every allocation in them, ms", "")):
+        row(f"{text} (median / p95)", f"{result[key]['p50']:.2f} / {result[key]['p95']:.2f}", bar)
+    row("counters' checkpoints, once, ms", f"{result['statistics_once']:.0f}")
+    row("memory when shown, MiB", f"{result['memory_mib_shown']}", "bar 600 at 10 M")
+    return result
+
+
+def measure_window(build, trace, import_seconds, rounds):
+    try:
+        gui = find(build, "tidemark-gui")
+    except StopIteration:
+        row("window", "not built")
+        return
+    with tempfile.TemporaryDirectory() as home:
+        environment = {"QT_QPA_PLATFORM": "offscreen", "HOME": home}
+        picture = os.path.join(home, "window.png")
+        command = [gui, "--render", "window", "--size", "1600x900", "-o", picture, trace]
+        took = statistics.median(run(command, **environment)[0] for _ in range(rounds))
+        row("open to first complete picture (whole process), s", f"{took:.2f}")
+        if import_seconds:
+            row("  / import", f"{took / import_seconds:.2f}", "bar 0.3")
+        print(run([gui, "--bench-frames", trace], **environment)[2])
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("build")
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--long", action="store_true")
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        snapshot = work / "gpt2_train.pickle"
+        snapshot.write_bytes(lzma.decompress((HERE / "data" / "gpt2_train.pickle.xz").read_bytes()))
+        print("== GPT-2 training, 607,632 events")
+        trace, import_seconds = measure_import(options.build, snapshot, work, options.rounds)
+        measure_trace(options.build, trace)
+        measure_window(options.build, trace, import_seconds, options.rounds)
+        if options.long:
+            print("== the same repeated to 10 million events")
+            longer = str(work / "long.tide")
+            run([find(options.build, "make_long_trace"), str(snapshot), "10000000", longer])
+            measure_trace(options.build, longer)
+            measure_window(options.build, longer, None, options.rounds)
+
+
+if __name__ == "__main__":
+    main()

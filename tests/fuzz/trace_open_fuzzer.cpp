@@ -1,0 +1,80 @@
+// Opens hostile traces. The first byte chooses: the rest is a whole file, or the inside of one chunk of allocations
+// (which a mutated file rarely reaches, because chunks carry checksums).
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/format/chunk_codec.h"
+#include "storage/read/trace.h"
+#include "storage/replay/analysis.h"
+#include "storage/replay/memory_state.h"
+#include "storage/timeline/columns.h"
+
+namespace {
+
+using namespace tidemark;
+
+/// What a viewer does with any trace that opened.
+void use(const std::shared_ptr<const Trace>& trace) {
+    for (const DeviceHistory& device : trace->devices) {
+        const Analysis analysis(trace, device);
+        const EventNumber end = device.event_count();
+        for (const EventNumber n : {0, end / 2, end}) {
+            memory_state(device, analysis.live(), n);
+            analysis.statistics().at(n);
+        }
+        make_columns(device, analysis.curves(), TimeAxis::wall_clock, 0, static_cast<double>(trace->duration), 20);
+    }
+}
+
+void open_file(const uint8_t* data, size_t size) {
+    const int file = memfd_create("trace", 0);
+    if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size)) {
+        close(file);
+        return;
+    }
+    Progress progress;
+    if (const auto trace = open_trace("/proc/self/fd/" + std::to_string(file), progress)) {
+        use(*trace);
+    }
+    close(file);
+}
+
+void decode(const uint8_t* data, size_t size) {
+    if (size < 2) {
+        return;
+    }
+    constexpr uint32_t capacity = 64, events = 256;
+    const uint32_t count = 1 + data[0] % capacity;
+    std::vector<std::byte> packed(ZSTD_compressBound(size));
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), data + 1, size - 1, 1));
+    auto trace = std::make_shared<Trace>();
+    DeviceHistory& device = trace->devices.emplace_back();
+    device.event_time.resize(events);
+    device.event_ref.assign(events, EventRef(Action::unknown, 0x0fffffff));
+    device.segments.resize(3);
+    Allocations& a = device.allocations;
+    for (auto* column : {&a.alloc_event, &a.free_event, &a.done_event}) {
+        column->resize(count);
+    }
+    for (auto* column : {&a.address, &a.requested, &a.block_size}) {
+        column->resize(count);
+    }
+    for (auto* column : {&a.stack, &a.free_stack, &a.segment, &a.origin}) {
+        column->resize(count);
+    }
+    (void)static_cast<bool>(decode_chunk(packed, device, 0, count));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    if (size > 1) {
+        data[0] % 2 == 0 ? open_file(data + 1, size - 1) : decode(data + 1, size - 1);
+    }
+    return 0;
+}

@@ -1,0 +1,249 @@
+// The trace file: what is written is what is read; hostile and damaged files are refused; FORMAT.md tells the truth.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+#include "storage/format/chunk_codec.h"
+#include "storage/format/schema.h"
+#include "storage/import/import.h"
+#include "storage/read/trace.h"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TraceFile : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("tidemark_trace_" + std::to_string(::getpid()));
+        fs::create_directories(folder_);
+        path_ = (folder_ / "run.tide").string();
+        Progress progress;
+        auto imported = import_snapshot(snapshot("streams"), path_, IfExists::replace, progress);
+        ASSERT_TRUE(imported) << imported.error().message;
+        original_ = *imported;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    static std::string snapshot(const std::string& name) {
+        return std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + name + ".pickle";
+    }
+    static Result<std::shared_ptr<const Trace>> open(const std::string& path) {
+        Progress progress;
+        return open_trace(path, progress);
+    }
+    /// Runs SQL on the file as its owner could.
+    void alter(const char* sql) {
+        sqlite3* db = nullptr;
+        ASSERT_EQ(SQLITE_OK, sqlite3_open(path_.c_str(), &db));
+        char* error = nullptr;
+        EXPECT_EQ(SQLITE_OK, sqlite3_exec(db, sql, nullptr, nullptr, &error)) << error;
+        sqlite3_close(db);
+    }
+    void expect_refused(ErrorKind kind, const std::string& words) {
+        const auto opened = open(path_);
+        ASSERT_FALSE(opened);
+        EXPECT_EQ(kind, opened.error().kind) << opened.error().message;
+        EXPECT_NE(std::string::npos, opened.error().message.find(words)) << opened.error().message;
+    }
+    static void expect_same(const DeviceHistory& a, const DeviceHistory& b) {
+        EXPECT_EQ(a.event_time, b.event_time);
+        EXPECT_EQ(a.allocations.alloc_event, b.allocations.alloc_event);
+        EXPECT_EQ(a.allocations.free_event, b.allocations.free_event);
+        EXPECT_EQ(a.allocations.done_event, b.allocations.done_event);
+        EXPECT_EQ(a.allocations.address, b.allocations.address);
+        EXPECT_EQ(a.allocations.requested, b.allocations.requested);
+        EXPECT_EQ(a.allocations.block_size, b.allocations.block_size);
+        EXPECT_EQ(a.allocations.stack, b.allocations.stack);
+        EXPECT_EQ(a.allocations.free_stack, b.allocations.free_stack);
+        EXPECT_EQ(a.allocations.segment, b.allocations.segment);
+        ASSERT_EQ(a.segments.size(), b.segments.size());
+        for (size_t i = 0; i < a.segments.size(); ++i) {
+            EXPECT_EQ(a.segments[i].address, b.segments[i].address);
+            EXPECT_EQ(a.segments[i].alloc_event, b.segments[i].alloc_event);
+            EXPECT_EQ(a.segments[i].free_event, b.segments[i].free_event);
+        }
+        for (size_t e = 0; e < a.event_ref.size(); ++e) {
+            ASSERT_EQ(a.event_ref[e].packed, b.event_ref[e].packed) << "event " << e;
+        }
+    }
+
+    fs::path folder_;
+    std::string path_;
+    std::shared_ptr<const Trace> original_;
+};
+
+TEST_F(TraceFile, WhatIsWrittenIsRead) {
+    for (const char* name : {"streams", "cudagraph", "varlen_expandable", "expandable_mixed", "gpt_ring", "two_gpus"}) {
+        SCOPED_TRACE(name);
+        Progress progress;
+        const auto written = import_snapshot(snapshot(name), path_, IfExists::replace, progress);
+        ASSERT_TRUE(written) << written.error().message;
+        const auto read = open(path_);
+        ASSERT_TRUE(read) << read.error().message;
+        ASSERT_EQ((*written)->devices.size(), (*read)->devices.size());
+        for (size_t d = 0; d < (*read)->devices.size(); ++d) {
+            expect_same((*written)->devices[d], (*read)->devices[d]);
+        }
+        EXPECT_EQ((*written)->losses.size(), (*read)->losses.size());
+        EXPECT_EQ((*written)->annotations.size(), (*read)->annotations.size());
+        EXPECT_EQ((*written)->stacks.stack_count(), (*read)->stacks.stack_count());
+        EXPECT_EQ((*written)->settings, (*read)->settings);
+    }
+}
+
+TEST_F(TraceFile, RowsAloneAreEnough) {
+    alter("DELETE FROM allocation_chunk");
+    const auto read = open(path_);
+    ASSERT_TRUE(read) << read.error().message;
+    expect_same(original_->main_device(), (*read)->main_device());
+}
+
+TEST_F(TraceFile, IsOneFileAndNothingElse) {
+    int files = 0;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+        EXPECT_EQ("run.tide", entry.path().filename());
+        ++files;
+    }
+    EXPECT_EQ(1, files);
+    std::ifstream file(path_, std::ios::binary);
+    std::string head(100, '\0');
+    file.read(head.data(), 100);
+    EXPECT_EQ("TIDE", head.substr(68, 4));
+    EXPECT_EQ(1, head[18]) << "not in WAL mode";
+}
+
+TEST_F(TraceFile, ReadingNeverWrites) {
+    const auto before = fs::last_write_time(path_);
+    chmod(path_.c_str(), 0444);
+    ASSERT_TRUE(open(path_));
+    EXPECT_EQ(before, fs::last_write_time(path_));
+}
+
+TEST_F(TraceFile, WritingNeverOverwritesUnasked) {
+    Progress progress;
+    const auto again = import_snapshot(snapshot("s1_plain"), path_, IfExists::fail, progress);
+    ASSERT_FALSE(again);
+    EXPECT_EQ(ErrorKind::environment, again.error().kind);
+    EXPECT_TRUE(open(path_));
+}
+
+TEST_F(TraceFile, CancelledWritingLeavesTheOldFile) {
+    Progress progress;
+    progress.cancelled = true;
+    EXPECT_FALSE(write_trace(*original_, path_, IfExists::replace, progress));
+    EXPECT_TRUE(open(path_));
+    EXPECT_FALSE(fs::exists(path_ + ".part"));
+}
+
+TEST_F(TraceFile, RefusesWhatIsNotOurs) {
+    alter("PRAGMA application_id=7");
+    expect_refused(ErrorKind::input, "another program");
+    std::ofstream(path_, std::ios::trunc) << "hello";
+    expect_refused(ErrorKind::input, "not a Tidemark trace");
+    std::ofstream(path_, std::ios::trunc) << "";
+    expect_refused(ErrorKind::input, "empty");
+    fs::remove(path_);
+    expect_refused(ErrorKind::environment, "cannot be opened");
+    fs::create_directory(path_);
+    expect_refused(ErrorKind::input, "not a file");
+}
+
+TEST_F(TraceFile, RefusesNewerVersions) {
+    alter("PRAGMA user_version=99");
+    expect_refused(ErrorKind::input, "newer Tidemark");
+}
+
+TEST_F(TraceFile, RefusesTriggersAndViewsInPlaceOfTables) {
+    alter("CREATE TRIGGER t AFTER INSERT ON meta BEGIN SELECT 1; END");
+    expect_refused(ErrorKind::input, "trigger");
+    alter("DROP TRIGGER t; DROP TABLE sample; CREATE VIEW sample AS SELECT 1 AS id");
+    expect_refused(ErrorKind::input, "not an ordinary table");
+}
+
+TEST_F(TraceFile, IgnoresWhatItDoesNotKnow) {
+    alter("CREATE TABLE of_the_future(x); INSERT INTO of_the_future VALUES(1)");
+    EXPECT_TRUE(open(path_));
+}
+
+TEST_F(TraceFile, RefusesReferencesIntoNowhere) {
+    for (const char* sql : {"UPDATE segment SET stream=77 WHERE id=1", "UPDATE stack SET caller=id WHERE id=3",
+                            "UPDATE device SET events=events-1", "UPDATE device SET events=2000000000",
+                            "UPDATE allocation_chunk SET count=count+1", "UPDATE allocation_chunk SET count=900000000",
+                            "UPDATE allocation_chunk SET data=zeroblob(40)", "UPDATE frame SET file=123456 WHERE id=1",
+                            "DELETE FROM string WHERE id=2", "UPDATE segment SET size=-1 WHERE id=1",
+                            "DELETE FROM allocation_chunk; UPDATE allocation SET requested=-5"}) {
+        SCOPED_TRACE(sql);
+        SetUp();
+        alter(sql);
+        EXPECT_FALSE(open(path_));
+    }
+}
+
+TEST_F(TraceFile, AnyFlippedByteIsSurvived) {
+    std::ifstream in(path_, std::ios::binary);
+    const std::string good((std::istreambuf_iterator<char>(in)), {});
+    uint32_t seed = 17;
+    for (int k = 0; k < 150; ++k) {
+        std::string bad = good;
+        for (int flips = 0; flips <= k % 4; ++flips) {
+            seed = seed * 1664525 + 1013904223;
+            bad[seed % bad.size()] ^= static_cast<char>(1 + (seed >> 24) % 255);
+        }
+        std::ofstream(path_, std::ios::binary | std::ios::trunc) << bad;
+        const auto opened = open(path_);  // either a sentence or a trace; never a crash
+        if (!opened) {
+            EXPECT_FALSE(opened.error().message.empty());
+        }
+    }
+    for (int k = 0; k < 20; ++k) {
+        std::ofstream(path_, std::ios::binary | std::ios::trunc) << good.substr(0, good.size() * k / 20);
+        EXPECT_FALSE(open(path_)) << k << "/20 of the file";
+    }
+}
+
+TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
+    std::ifstream in(std::string(TIDEMARK_TEST_DATA) + "/../../storage/format/FORMAT.md");
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    const std::regex block("```sql\n([^`]*)```");
+    int queries = 0;
+    for (std::sregex_iterator it(text.begin(), text.end(), block), end; it != end; ++it, ++queries) {
+        sqlite3* db = nullptr;
+        ASSERT_EQ(SQLITE_OK, sqlite3_open_v2(path_.c_str(), &db, SQLITE_OPEN_READONLY, nullptr));
+        int rows = 0;
+        char* error = nullptr;
+        EXPECT_EQ(SQLITE_OK, sqlite3_exec(
+                                 db, (*it)[1].str().c_str(),
+                                 [](void* count, int, char**, char**) { return ++*static_cast<int*>(count), 0; }, &rows,
+                                 &error))
+            << (*it)[1] << error;
+        EXPECT_GT(rows, 0) << (*it)[1];
+        sqlite3_close(db);
+    }
+    EXPECT_EQ(5, queries);
+}
+
+TEST_F(TraceFile, FormatMdNamesEveryTable) {
+    std::ifstream in(std::string(TIDEMARK_TEST_DATA) + "/../../storage/format/FORMAT.md");
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    for (std::string_view name : table_names()) {
+        EXPECT_NE(std::string::npos, text.find("`" + std::string(name) + "`")) << name;
+    }
+}
+
+TEST_F(TraceFile, UnwritableTargetIsSaid) {
+    // The part file cannot be created under a file that is not a folder.
+    Progress progress;
+    const auto status = write_trace(*original_, path_ + "/x.tide", IfExists::fail, progress);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(ErrorKind::environment, status.error().kind);
+}
+
+}  // namespace
+}  // namespace tidemark
