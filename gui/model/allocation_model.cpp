@@ -73,7 +73,7 @@ QVariant AllocationModel::data(const QModelIndex& index, int role) const {
     const auto column = static_cast<AllocationColumn>(index.column());
     switch (role) {
         case Qt::DisplayRole: return shown_text(*analysis_, a, column);
-        case Qt::ToolTipRole:
+        case Qt::ToolTipRole: return tip_text(exact_cell(*analysis_, a, column));
         case exact_text_role: return exact_cell(*analysis_, a, column);
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::AlignVCenter | (is_number(column) ? Qt::AlignRight : Qt::AlignLeft));
@@ -85,11 +85,12 @@ QVariant AllocationModel::data(const QModelIndex& index, int role) const {
 
 QVariant AllocationModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole) {
-        return QVariant::fromValue(Qt::AlignVCenter |
-                                   (is_number(static_cast<AllocationColumn>(section)) ? Qt::AlignRight : Qt::AlignLeft));
+        return QVariant::fromValue(
+            Qt::AlignVCenter | (is_number(static_cast<AllocationColumn>(section)) ? Qt::AlignRight : Qt::AlignLeft));
     }
-    return orientation == Qt::Horizontal && role == Qt::DisplayRole ? QVariant(title(static_cast<AllocationColumn>(section)))
-                                                                    : QVariant();
+    return orientation == Qt::Horizontal && role == Qt::DisplayRole
+               ? QVariant(title(static_cast<AllocationColumn>(section)))
+               : QVariant();
 }
 
 QString AllocationModel::title(AllocationColumn column) {
@@ -119,7 +120,8 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
         case AllocationColumn::address: return address_text(all.address[a]);
         case AllocationColumn::requested: return bytes_text(all.requested[a]);
         case AllocationColumn::taken: return bytes_text(all.block_size[a]);
-        case AllocationColumn::rounding: return rounding_of(all, a) ? bytes_text(rounding_of(all, a)) : QStringLiteral("0");
+        case AllocationColumn::rounding:
+            return rounding_of(all, a) ? bytes_text(rounding_of(all, a)) : QStringLiteral("0");
         case AllocationColumn::allocated_at:
             return all.alloc_event[a] == before_history ? tr("before") : moment_text(device.alloc_time(a));
         case AllocationColumn::freed_at: {
@@ -128,7 +130,12 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
         }
         case AllocationColumn::lived_for: {
             const auto lived = life(device, a);
-            return lived ? duration_text(*lived) : tr("to the end");
+            if (!lived) {
+                return tr("to the end");
+            }
+            // Its beginning lies before the history: what is known is a lower bound.
+            return all.alloc_event[a] == before_history ? QStringLiteral("≥ ") + duration_text(*lived)
+                                                        : duration_text(*lived);
         }
         case AllocationColumn::stream: return stream_of_text(trace, device, a);
         case AllocationColumn::pool: return pool_of_text(trace, device, a);

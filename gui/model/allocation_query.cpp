@@ -1,16 +1,14 @@
 #include "gui/model/allocation_query.h"
 
-#include <QString>
 #include <algorithm>
-#include <numeric>
+
+#include "gui/model/text.h"
 
 namespace tidemark::gui {
 
 namespace {
 
 constexpr uint32_t rows_between_reports = 1 << 17;
-
-QString text_of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 bool matches(const AllocationQuery& query, const std::vector<bool>& stack_matches, const Allocations& all,
              AllocationIndex a) {
@@ -49,30 +47,20 @@ std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQu
     return rows;
 }
 
-/// Position of each stack when stacks are ordered by a text of their user frame.
+/// Position of each stack when stacks are ordered by a text.
 template <class TextOf>
-std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_frame) {
-    std::vector<FrameId> frames(stacks.stack_count());
-    std::vector<FrameId> distinct;
+std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_stack) {
+    std::vector<std::pair<QString, StackId>> named;
+    named.reserve(stacks.stack_count());
     for (StackId s = 0; s < stacks.stack_count(); ++s) {
-        frames[s] = stacks.user_frame(s);
-    }
-    distinct = frames;
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    std::vector<std::pair<std::string, FrameId>> named;
-    named.reserve(distinct.size());
-    for (const FrameId f : distinct) {
-        named.emplace_back(f == 0 ? std::string() : text_of_frame(f), f);
+        named.emplace_back(text_of_stack(s), s);
     }
     std::sort(named.begin(), named.end());
-    std::vector<uint32_t> rank_of_frame(stacks.frame_count());
+    std::vector<uint32_t> ranks(stacks.stack_count());
     for (uint32_t i = 0, rank = 0; i < named.size(); ++i) {
         rank += i > 0 && named[i].first != named[i - 1].first;
-        rank_of_frame[named[i].second] = rank;
+        ranks[named[i].second] = rank;
     }
-    std::vector<uint32_t> ranks(stacks.stack_count());
-    std::transform(frames.begin(), frames.end(), ranks.begin(), [&](FrameId f) { return rank_of_frame[f]; });
     return ranks;
 }
 
@@ -106,9 +94,8 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
         case AllocationColumn::requested: return by([&](AllocationIndex a) { return all.requested[a]; });
         case AllocationColumn::taken: return by([&](AllocationIndex a) { return all.block_size[a]; });
         case AllocationColumn::rounding:
-            return by([&](AllocationIndex a) {
-                return all.block_size[a] - std::min(all.block_size[a], all.requested[a]);
-            });
+            return by(
+                [&](AllocationIndex a) { return all.block_size[a] - std::min(all.block_size[a], all.requested[a]); });
         case AllocationColumn::freed_at:
             return by([&](AllocationIndex a) { return static_cast<uint64_t>(all.free_event[a]); });
         case AllocationColumn::lived_for:
@@ -119,11 +106,12 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
         case AllocationColumn::stream: return by([&](AllocationIndex a) { return segment_value(a, &Segment::stream); });
         case AllocationColumn::pool: return by([&](AllocationIndex a) { return segment_value(a, &Segment::pool); });
         case AllocationColumn::line: {
-            const auto ranks = stack_ranks(stacks, [&](FrameId f) { return describe_frame(stacks, f); });
+            const auto ranks = stack_ranks(stacks, [&](StackId s) { return stack_text(stacks, s); });
             return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
         }
         case AllocationColumn::file: {
-            const auto ranks = stack_ranks(stacks, [&](FrameId f) { return stacks.string(stacks.frame(f).file); });
+            const auto ranks = stack_ranks(
+                stacks, [&](StackId s) { return to_qstring(stacks.string(stacks.frame(stacks.user_frame(s)).file)); });
             return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
         }
     }
@@ -132,12 +120,14 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
 }  // namespace
 
 std::vector<bool> stacks_matching(const StackTable& stacks, const std::string& text) {
-    const QString wanted = text_of(text);
+    const QString wanted = to_qstring(text);
     std::vector<bool> frame_matches(stacks.frame_count());
     for (FrameId f = 1; f < stacks.frame_count(); ++f) {
         const Frame& frame = stacks.frame(f);
-        const QString words = QStringLiteral("%1:%2 %3").arg(text_of(stacks.string(frame.file))).arg(frame.line).arg(
-            text_of(stacks.string(frame.function)));
+        const QString words = QStringLiteral("%1:%2 %3")
+                                  .arg(to_qstring(stacks.string(frame.file)))
+                                  .arg(frame.line)
+                                  .arg(to_qstring(stacks.string(frame.function)));
         frame_matches[f] = words.contains(wanted, Qt::CaseInsensitive);
     }
     // A caller's id is smaller than its callee's, so it is decided first.

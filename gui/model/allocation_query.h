@@ -12,12 +12,23 @@
 namespace tidemark::gui {
 
 enum class AllocationColumn : int {
-    id, address, requested, taken, rounding, allocated_at, freed_at, lived_for, stream, pool, line, file
+    id,
+    address,
+    requested,
+    taken,
+    rounding,
+    allocated_at,
+    freed_at,
+    lived_for,
+    stream,
+    pool,
+    line,
+    file
 };
 constexpr int allocation_column_count = 12;
 
 struct AllocationQuery {
-    std::string text;                     ///< part of a function, file or "file:line" of any frame; case-insensitive
+    std::string text;  ///< part of a function, file or "file:line" of any frame; case-insensitive
     uint64_t min_taken = 0, max_taken = UINT64_MAX;
     std::optional<uint64_t> address;      ///< inside the block
     std::optional<EventNumber> alive_at;  ///< active in that state

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace tidemark::gui {
@@ -51,6 +52,55 @@ std::vector<uint32_t> largest(const std::vector<double>& bytes) {
     return order;
 }
 
+/// Where the stacks differ first, walking outwards from the allocation; SIZE_MAX if one is the other's beginning.
+size_t first_difference(const std::vector<std::vector<FrameId>>& stacks) {
+    size_t depth = 0;
+    for (;; ++depth) {
+        bool differ = false;
+        for (const auto& frames : stacks) {
+            if (depth >= frames.size()) {
+                return SIZE_MAX;
+            }
+            differ = differ || frames[depth] != stacks.front()[depth];
+        }
+        if (differ) {
+            return depth;
+        }
+    }
+}
+
+/// Different stacks through the same user line: says which frame tells them apart ("→" what it called, "←" what called
+/// it), or numbers them.
+void tell_apart(const StackTable& table, Groups& groups) {
+    std::map<std::string, std::vector<size_t>> by_name;
+    for (size_t g = 0; g + 1 < groups.stack.size(); ++g) {
+        by_name[groups.grouping.names[g]].push_back(g);
+    }
+    for (const auto& [name, same] : by_name) {
+        if (same.size() < 2) {
+            continue;
+        }
+        std::vector<std::vector<FrameId>> stacks;
+        for (const size_t g : same) {
+            stacks.push_back(table.frames_of(groups.stack[g]));
+        }
+        const size_t depth = first_difference(stacks);
+        std::map<std::string, int> used;
+        for (size_t i = 0; i < same.size(); ++i) {
+            std::string& text = groups.grouping.names[same[i]];
+            if (depth != SIZE_MAX) {
+                const FrameId user = table.user_frame(groups.stack[same[i]]);
+                const auto user_depth = std::find(stacks[i].begin(), stacks[i].end(), user) - stacks[i].begin();
+                const bool called_by_user = static_cast<ptrdiff_t>(depth) < user_depth;
+                text += (called_by_user ? " → " : " ← ") + describe_frame(table, stacks[i][depth]);
+            }
+            if (const int again = ++used[text]; again > 1) {
+                text += " #" + std::to_string(again);
+            }
+        }
+    }
+}
+
 std::string rest_name() { return QCoreApplication::translate("Groups", "the rest").toStdString(); }
 
 }  // namespace
@@ -68,6 +118,11 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, GroupBy by) 
         position[g] = static_cast<uint16_t>(result->grouping.names.size());
         result->grouping.names.push_back(grouper.name(g));
         result->stack.push_back(by == GroupBy::stack ? device.allocations.stack[w.any[g]] : 0);
+    }
+    if (by == GroupBy::stack) {
+        result->stack.push_back(0);
+        tell_apart(analysis.trace().stacks, *result);
+        result->stack.pop_back();
     }
     result->grouping.names.push_back(rest_name());
     result->stack.push_back(0);

@@ -11,10 +11,10 @@ struct Theme {
     bool dark = false;
     QColor background, plot_background, text, faint_text, grid, selection, cursor;
     QColor allocated_line, active_line, reserved_line, requested_line;
-    QColor idle, pending, rounding, unknown, oom;   ///< idle looks empty, pending is striped, unknown hatched
+    QColor idle, pending, rounding, unknown, oom;  ///< idle looks empty, pending is striped, unknown hatched
     static Theme light();
     static Theme dark_theme();
-    static Theme current();                          ///< from the application's palette
+    static Theme current();  ///< from the application's palette
 };
 
 /// Colour of group `index` of `count` in a Grouping; the last group ("the rest") is grey.

@@ -44,9 +44,8 @@ void Selection::apply(const SelectionState& next, bool remember) {
 
 void Selection::set_moment(EventNumber moment) {
     SelectionState next = state_;
-    const EventNumber last = trace_ && !trace_->devices.empty()
-                                 ? trace_->devices[static_cast<size_t>(state_.device)].event_count()
-                                 : 0;
+    const EventNumber last =
+        trace_ && !trace_->devices.empty() ? trace_->devices[static_cast<size_t>(state_.device)].event_count() : 0;
     next.moment = std::clamp<EventNumber>(moment, 0, last);
     apply(next, false);
 }

@@ -12,12 +12,12 @@ namespace tidemark::gui {
 
 /// What is shown and chosen. Value type, so that back and forward are a list of these.
 struct SelectionState {
-    int device = 0;                                        ///< position in Trace::devices
-    EventNumber moment = 0;                                ///< the cursor: a state of that device
-    AllocationIndex allocation = no_allocation;            ///< the chosen allocation
-    std::optional<StackId> stack;                          ///< the chosen stack (all its allocations light up)
-    uint32_t segment = no_segment;                         ///< the chosen segment
-    std::optional<std::pair<double, double>> range;        ///< chosen span on the time axis, in axis units
+    int device = 0;                                  ///< position in Trace::devices
+    EventNumber moment = 0;                          ///< the cursor: a state of that device
+    AllocationIndex allocation = no_allocation;      ///< the chosen allocation
+    std::optional<StackId> stack;                    ///< the chosen stack (all its allocations light up)
+    uint32_t segment = no_segment;                   ///< the chosen segment
+    std::optional<std::pair<double, double>> range;  ///< chosen span on the time axis, in axis units
     bool operator==(const SelectionState&) const = default;
 };
 
@@ -27,15 +27,17 @@ public:
     explicit Selection(QObject* parent = nullptr);
 
     const SelectionState& state() const { return state_; }
-    void set_moment(EventNumber moment);                   ///< scrubbing: not a history step
-    void choose_allocation(AllocationIndex allocation);    ///< also chooses its stack and segment; moves the cursor into its life if outside
+    void set_moment(EventNumber moment);  ///< scrubbing: not a history step
+    void choose_allocation(
+        AllocationIndex allocation);  ///< also chooses its stack and segment; moves the cursor into its life if outside
     void choose_stack(std::optional<StackId> stack);
     void choose_segment(uint32_t segment);
     void choose_range(std::optional<std::pair<double, double>> range);
-    void preview_range(std::optional<std::pair<double, double>> range);  ///< while dragging: shown, not a history step yet
+    void preview_range(
+        std::optional<std::pair<double, double>> range);  ///< while dragging: shown, not a history step yet
     void choose_device(int position);
-    void clear();                                          ///< Esc: keeps moment and device
-    void set_trace(const Trace* trace);                    ///< resets everything; moment = peak of the device is set by the session
+    void clear();                        ///< Esc: keeps moment and device
+    void set_trace(const Trace* trace);  ///< resets everything; moment = peak of the device is set by the session
 
     bool can_go_back() const;
     bool can_go_forward() const;
@@ -45,10 +47,10 @@ public:
 
 signals:
     void moment_changed(tidemark::EventNumber moment);
-    void chosen_changed();                                 ///< allocation, stack, segment or range
+    void chosen_changed();  ///< allocation, stack, segment or range
     void device_changed();
     void history_changed();
-    void range_moved();                                    ///< also while a range is being dragged
+    void range_moved();  ///< also while a range is being dragged
 
 private:
     void apply(const SelectionState& next, bool remember);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gui/model/column_cache.h"
 #include "gui/model/grouping.h"
 
 namespace tidemark::gui {
@@ -17,7 +18,10 @@ std::vector<std::shared_ptr<const Analysis>> Session::analyse(const std::shared_
 
 Session::Session(std::shared_ptr<const Trace> trace, std::vector<std::shared_ptr<const Analysis>> analyses,
                  QObject* parent)
-    : QObject(parent), trace_(std::move(trace)), analyses_(std::move(analyses)) {
+    : QObject(parent),
+      trace_(std::move(trace)),
+      analyses_(std::move(analyses)),
+      column_cache_(std::make_shared<ColumnCache>()) {
     selection_.set_trace(trace_.get());
     connect(&selection_, &Selection::device_changed, this, &Session::show_device);
     connect(&selection_, &Selection::chosen_changed, this, [this] { chosen_group_ = -1; });
@@ -37,8 +41,20 @@ void Session::show_device() {
     }
     chosen_group_ = -1;
     time_view_.set_history(&device(), trace_->duration);
+    skip_silence();
     go_to_peak();
     emit grouping_changed();
+}
+
+/// A device that was first used late would fill a sliver at the right edge; its silence is an undo away.
+void Session::skip_silence() {
+    const auto& times = device().event_time;
+    const double whole = time_view_.whole_to() - time_view_.whole_from();
+    if (time_view_.axis() == TimeAxis::wall_clock && !times.empty() &&
+        static_cast<double>(times.front()) > 0.25 * whole) {
+        const double first = static_cast<double>(times.front());
+        time_view_.show(first - 0.03 * (time_view_.whole_to() - first), time_view_.whole_to());
+    }
 }
 
 void Session::go_to_peak() {

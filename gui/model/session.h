@@ -15,11 +15,13 @@
 
 namespace tidemark::gui {
 
+class ColumnCache;
+
 /// A Grouping and what a legend wants to know about it. Immutable once made.
 struct Groups {
     Grouping grouping;
-    std::vector<StackId> stack;     ///< the stack of each group where it has just one, else 0
-    int rest = 0;                   ///< index of "the rest", always the last
+    std::vector<StackId> stack;  ///< the stack of each group where it has just one, else 0
+    int rest = 0;                ///< index of "the rest", always the last
     int count() const { return static_cast<int>(grouping.names.size()); }
 };
 
@@ -55,6 +57,9 @@ public:
     const Grouping& grouping() const { return shared_groups()->grouping; }
     std::shared_ptr<const Groups> shared_groups() const;
 
+    /// Shared by the plots, which cut the same span into the same columns.
+    const std::shared_ptr<ColumnCache>& column_cache() const { return column_cache_; }
+
     /// The group everything else is dimmed for, or -1. With GroupBy::stack it is the chosen stack's group.
     int chosen_group() const;
     /// Chooses a group: its stack where groups are stacks, else only its colour lights up. -1 chooses none.
@@ -72,11 +77,13 @@ signals:
 private:
     size_t device_position() const { return static_cast<size_t>(selection_.state().device); }
     void show_device();
+    void skip_silence();
 
     std::shared_ptr<const Trace> trace_;
     std::vector<std::shared_ptr<const Analysis>> analyses_;
     Selection selection_{this};
     TimeView time_view_{this};
+    std::shared_ptr<ColumnCache> column_cache_;
     GroupBy group_by_ = GroupBy::stack;
     int chosen_group_ = -1;
     mutable std::map<std::pair<size_t, GroupBy>, std::shared_ptr<const Groups>> groups_;

@@ -13,8 +13,10 @@ namespace tidemark::gui {
 
 HoldersModel::HoldersModel(QObject* parent) : QAbstractTableModel(parent) {}
 
-void HoldersModel::show(std::shared_ptr<const Holders> holders, GroupBy by) {
+void HoldersModel::show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Holders> holders, GroupBy by) {
     beginResetModel();
+    trace_ = std::move(trace);
+    stacks_ = trace_ ? &trace_->stacks : nullptr;
     holders_ = std::move(holders);
     by_ = by;
     total_ = {};
@@ -40,13 +42,18 @@ const HolderGroup* HoldersModel::group_at(int row) const {
 }
 
 int HoldersModel::row_of_stack(StackId stack) const {
-    const auto found = std::find_if(order_.begin(), order_.end(), [&](uint32_t i) { return (*holders_)[i].stack == stack; });
+    const auto found =
+        std::find_if(order_.begin(), order_.end(), [&](uint32_t i) { return (*holders_)[i].stack == stack; });
     return found == order_.end() ? -1 : static_cast<int>(found - order_.begin());
 }
 
 void HoldersModel::sort_order() {
     order_.resize(holders_ ? holders_->size() : 0);
     std::iota(order_.begin(), order_.end(), 0u);
+    std::vector<QString> names(sort_column_ == name ? order_.size() : 0);
+    for (uint32_t i = 0; i < names.size(); ++i) {
+        names[i] = shown((*holders_)[i], name);
+    }
     const auto key = [&](uint32_t i) {
         const HolderGroup& group = (*holders_)[i];
         switch (sort_column_) {
@@ -59,7 +66,7 @@ void HoldersModel::sort_order() {
     const bool descending = sort_order_ == Qt::DescendingOrder;
     std::stable_sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
         if (sort_column_ == name) {
-            const int order = (*holders_)[a].name.compare((*holders_)[b].name);
+            const int order = QString::localeAwareCompare(names[a], names[b]);
             return descending ? order > 0 : order < 0;
         }
         return descending ? key(a) > key(b) : key(a) < key(b);
@@ -101,8 +108,10 @@ QString HoldersModel::shown(const HolderGroup& group, int column) const {
             if (&group == &total_) {
                 return tr("Active in all");
             }
-            return group.stack == 0 && (by_ == GroupBy::stack || by_ == GroupBy::line) ? no_frames_text()
-                                                                                       : to_qstring(group.name);
+            if (group.stack == 0 && (by_ == GroupBy::stack || by_ == GroupBy::line)) {
+                return no_frames_text();
+            }
+            return by_ == GroupBy::stack && stacks_ ? stack_text(*stacks_, group.stack) : to_qstring(group.name);
         case taken: return bytes_text(static_cast<uint64_t>(group.block_bytes));
         case share:
             return percent_text(static_cast<double>(group.block_bytes), static_cast<double>(total_.block_bytes));
@@ -132,7 +141,7 @@ QVariant HoldersModel::data(const QModelIndex& index, int role) const {
         case Qt::DisplayRole: return shown(group, index.column());
         case Qt::ToolTipRole:
             return index.column() == name || index.column() == share || index.column() == count
-                       ? shown(group, index.column())
+                       ? tip_text(shown(group, index.column()))
                        : exact_bytes_text(exact(group, index.column()).toULongLong());
         case exact_text_role: return exact(group, index.column());
         case Qt::TextAlignmentRole:
@@ -205,7 +214,9 @@ void CountersModel::show(std::shared_ptr<const Counters> counters) {
             rows_.push_back({title, stat, false, true, true});
         };
         single(tr("CUDA OOMs"), counters->num_ooms);
-        single(tr("cudaMalloc retries"), counters->num_alloc_retries);
+        if (counters->retries_known) {
+            single(tr("cudaMalloc retries"), counters->num_alloc_retries);
+        }
         single(tr("cudaMalloc calls"), counters->num_device_alloc);
         single(tr("cudaFree calls"), counters->num_device_free);
     }

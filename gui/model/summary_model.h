@@ -22,7 +22,7 @@ public:
     static constexpr int color_role = Qt::UserRole + 3;
 
     explicit HoldersModel(QObject* parent = nullptr);
-    void show(std::shared_ptr<const Holders> holders, GroupBy by);
+    void show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Holders> holders, GroupBy by);
     /// The colour of a group in the other panes, by its name; invalid for groups without one.
     void set_color_of(std::function<QColor(const HolderGroup&)> color_of);
 
@@ -43,6 +43,8 @@ private:
     QString shown(const HolderGroup& group, int column) const;
     QString exact(const HolderGroup& group, int column) const;
 
+    std::shared_ptr<const Trace> trace_;
+    const StackTable* stacks_ = nullptr;
     std::shared_ptr<const Holders> holders_;
     std::vector<uint32_t> order_;
     HolderGroup total_;

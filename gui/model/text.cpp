@@ -20,6 +20,10 @@ QString to_qstring(std::string_view text) {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
+QString tip_text(const QString& text) {
+    return text.contains(u'<') ? QStringLiteral("<span>%1</span>").arg(text.toHtmlEscaped()) : text;
+}
+
 QString bytes_text(uint64_t bytes) { return to_qstring(format_bytes(as_signed(bytes))); }
 
 QString exact_bytes_text(uint64_t bytes) {
@@ -57,8 +61,15 @@ QString allocation_text(const DeviceHistory& device, AllocationIndex a) {
 QString no_frames_text() { return Text::tr("no Python frame"); }
 
 QString stack_text(const StackTable& stacks, StackId stack) {
-    const FrameId frame = stacks.user_frame(stack);
-    return frame == 0 ? no_frames_text() : to_qstring(describe_frame(stacks, frame));
+    const FrameId user = stacks.user_frame(stack);
+    if (user == 0) {
+        return no_frames_text();
+    }
+    const FrameId innermost = stacks.stack(stack).frame;
+    const QString line = to_qstring(describe_frame(stacks, user));
+    return innermost == user
+               ? line
+               : line + QStringLiteral(" → ") + to_qstring(stacks.string(stacks.frame(innermost).function));
 }
 
 QString stream_text(const Trace& trace, uint32_t stream) {
@@ -69,7 +80,7 @@ QString stream_text(const Trace& trace, uint32_t stream) {
     if (!s.name.empty()) {
         return to_qstring(s.name);
     }
-    return s.handle == 0 ? Text::tr("default stream") : Text::tr("stream %1").arg(address_text(s.handle));
+    return s.handle == 0 ? Text::tr("stream 0") : Text::tr("stream %1").arg(address_text(s.handle));
 }
 
 QString pool_text(const Trace& trace, uint32_t pool) {
@@ -80,8 +91,7 @@ QString pool_text(const Trace& trace, uint32_t pool) {
     if (owner[0] == 0 && owner[1] == 0) {
         return Text::tr("default pool");
     }
-    return owner[0] != 0 ? Text::tr("private pool of graph %1").arg(owner[0])
-                         : Text::tr("private pool %1").arg(owner[1]);
+    return Text::tr("private pool (%1, %2)").arg(owner[0]).arg(owner[1]);
 }
 
 QString stream_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a) {

@@ -12,6 +12,8 @@ namespace tidemark::gui {
 constexpr int exact_text_role = Qt::UserRole + 1;
 
 QString to_qstring(std::string_view text);
+/// Text from a trace as a tooltip that Qt does not take for markup.
+QString tip_text(const QString& text);
 
 QString bytes_text(uint64_t bytes);        ///< "2.00 MiB"
 QString exact_bytes_text(uint64_t bytes);  ///< "2,097,152 bytes"
@@ -24,7 +26,8 @@ QString address_text(uint64_t address);
 
 /// "#1234" by the event that made it; "#before 3" for those older than the history.
 QString allocation_text(const DeviceHistory& device, AllocationIndex a);
-/// "train.py:42 forward", or the words for a stack without frames.
+/// "train.py:42 forward → linear": the user's line and, where that is in a library, the function that asked in the end.
+/// The words for a stack without frames.
 QString stack_text(const StackTable& stacks, StackId stack);
 QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);

@@ -7,8 +7,9 @@ namespace tidemark::gui {
 
 namespace {
 constexpr size_t longest_history = 200;
-constexpr double smallest_time_span = 50;   // ns: finer than any clock an allocator event carries
+constexpr double smallest_time_span = 50;  // ns: finer than any clock an allocator event carries
 constexpr double smallest_event_span = 4;
+constexpr double room_at_the_end = 0.008;  // what happens last (often the OOM) is drawn inside, not on the edge
 }  // namespace
 
 void TimeView::set_history(const DeviceHistory* device, int64_t duration) {
@@ -29,10 +30,11 @@ void TimeView::set_limits() {
     if (device_ == nullptr) {
         whole_to_ = 1;
     } else if (axis_ == TimeAxis::event_index) {
-        whole_to_ = std::max<double>(device_->event_count(), smallest_event_span);
+        whole_to_ = std::max<double>(device_->event_count(), smallest_event_span) * (1 + room_at_the_end);
     } else {
         const int64_t last = device_->event_time.empty() ? 0 : device_->event_time.back();
-        whole_to_ = std::max(static_cast<double>(std::max(duration_, last)), smallest_time_span);
+        whole_to_ =
+            std::max(static_cast<double>(std::max(duration_, last)), smallest_time_span) * (1 + room_at_the_end);
     }
 }
 
@@ -51,8 +53,8 @@ void TimeView::set_axis(TimeAxis axis) {
     past_.clear();
     future_.clear();
     pointer_.reset();
-    const Span span = whole ? Span{whole_from_, whole_to_}
-                            : clamped({position_of_time(from_time), position_of_time(to_time)});
+    const Span span =
+        whole ? Span{whole_from_, whole_to_} : clamped({position_of_time(from_time), position_of_time(to_time)});
     from_ = span.from;
     to_ = span.to;
     emit changed();

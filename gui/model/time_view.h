@@ -24,13 +24,13 @@ public:
     double span() const { return to_ - from_; }
     double whole_from() const { return whole_from_; }
     double whole_to() const { return whole_to_; }
-    double smallest_span() const;                 ///< no zoom goes deeper
+    double smallest_span() const;  ///< no zoom goes deeper
 
-    void show(double from, double to);            ///< clamped; one undo step unless part of a running gesture
-    void zoom(double factor, double at);          ///< factor > 1 zooms in around `at` (axis units)
-    void pan(double fraction);                    ///< of the span; positive moves right
+    void show(double from, double to);    ///< clamped; one undo step unless part of a running gesture
+    void zoom(double factor, double at);  ///< factor > 1 zooms in around `at` (axis units)
+    void pan(double fraction);            ///< of the span; positive moves right
     void show_all();
-    void begin_gesture();                         ///< a drag or wheel burst becomes one undo step
+    void begin_gesture();  ///< a drag or wheel burst becomes one undo step
     void end_gesture();
     bool can_undo() const { return !past_.empty(); }
     bool can_redo() const { return !future_.empty(); }
@@ -47,7 +47,7 @@ public:
     void set_pointer(std::optional<double> position);
 
 signals:
-    void changed();                               ///< span or axis
+    void changed();  ///< span or axis
     void history_changed();
     void pointer_moved();
 

@@ -9,10 +9,10 @@
 namespace tidemark {
 
 enum class Metric : uint8_t {
-    allocation,            ///< allocations the owner has not freed
-    segment,               ///< segments from cudaMalloc (expandable memory counts none)
-    active,                ///< blocks allocated or waiting for a stream
-    inactive_split,        ///< free blocks in segments that are split (expandable memory counts none)
+    allocation,      ///< allocations the owner has not freed
+    segment,         ///< segments from cudaMalloc (expandable memory counts none)
+    active,          ///< blocks allocated or waiting for a stream
+    inactive_split,  ///< free blocks in segments that are split (expandable memory counts none)
     allocated_bytes,
     reserved_bytes,
     active_bytes,

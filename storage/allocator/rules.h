@@ -9,16 +9,16 @@
 
 namespace tidemark {
 
-constexpr uint64_t min_block_size = 512;            ///< bytes; every block is a multiple of it
-constexpr uint64_t small_size = 1 << 20;            ///< requests above it go to the large pool
-constexpr uint64_t small_segment = 2 << 20;         ///< size of every segment of the small pool
+constexpr uint64_t min_block_size = 512;     ///< bytes; every block is a multiple of it
+constexpr uint64_t small_size = 1 << 20;     ///< requests above it go to the large pool
+constexpr uint64_t small_segment = 2 << 20;  ///< size of every segment of the small pool
 
 struct AllocatorSettings {
-    uint64_t max_split_size = UINT64_MAX;           ///< blocks of at least this size are never split
+    uint64_t max_split_size = UINT64_MAX;  ///< blocks of at least this size are never split
     /// Divisions between powers of two, for requests of [1 MiB << i, 2 MiB << i); 0 or 1 means multiples of 512 B.
     std::array<uint64_t, 16> roundup_divisions{};
 
-    bool collects_garbage = false;                  ///< garbage_collection_threshold is set
+    bool collects_garbage = false;  ///< garbage_collection_threshold is set
 
     /// Whether segments given back right before new ones come can only mean that the driver had refused (a retry).
     bool retries_show() const { return !collects_garbage && max_split_size == UINT64_MAX; }

@@ -61,9 +61,9 @@ private:
 }  // namespace tidemark
 
 /// Hands the error of a Status or Result expression to the caller.
-#define TIDEMARK_TRY(expression)                                   \
-    do {                                                           \
-        if (auto tidemark_try_ = (expression); !tidemark_try_) {   \
-            return tidemark_try_.error();                          \
-        }                                                          \
+#define TIDEMARK_TRY(expression)                                 \
+    do {                                                         \
+        if (auto tidemark_try_ = (expression); !tidemark_try_) { \
+            return tidemark_try_.error();                        \
+        }                                                        \
     } while (false)

@@ -44,14 +44,16 @@ public:
     std::span<const std::byte> blob(int column) const;
 
 private:
-    struct Finalizer { void operator()(sqlite3_stmt* s) const; };
+    struct Finalizer {
+        void operator()(sqlite3_stmt* s) const;
+    };
     sqlite3* connection_ = nullptr;
     std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
 };
 
 enum class OpenMode {
-    create,    ///< a new file; fails if one exists
-    read_only, ///< another's file: hardened against hostile content, never written
+    create,     ///< a new file; fails if one exists
+    read_only,  ///< another's file: hardened against hostile content, never written
 };
 
 /// One connection to one file. Not thread-safe; open one per thread.
@@ -71,11 +73,14 @@ public:
     sqlite3* raw() const { return connection_.get(); }
 
 private:
-    struct Closer { void operator()(sqlite3* c) const; };
+    struct Closer {
+        void operator()(sqlite3* c) const;
+    };
     std::unique_ptr<sqlite3, Closer> connection_;
 };
 
-/// The error of the connection's last call as ours: corruption and foreign files are input errors, the rest environment.
+/// The error of the connection's last call as ours: corruption and foreign files are input errors, the rest
+/// environment.
 Error sqlite_error(sqlite3* connection, std::string_view doing);
 
 }  // namespace tidemark

@@ -54,8 +54,12 @@ public:
     FrameId user_frame(StackId id) const;
 
 private:
-    struct FrameHash { size_t operator()(const Frame& f) const; };
-    struct EntryHash { size_t operator()(const StackEntry& e) const; };
+    struct FrameHash {
+        size_t operator()(const Frame& f) const;
+    };
+    struct EntryHash {
+        size_t operator()(const StackEntry& e) const;
+    };
 
     std::vector<std::string> strings_;
     std::vector<Frame> frames_;

@@ -28,12 +28,12 @@ struct Allocations {
     std::vector<EventNumber> free_event;   ///< free requested; `never` if it was not
     std::vector<EventNumber> done_event;   ///< free completed: the block can serve again; `never` if it was not
     std::vector<uint64_t> address;
-    std::vector<uint64_t> requested;       ///< bytes asked for
-    std::vector<uint64_t> block_size;      ///< bytes taken: rounded up, or the whole unsplit block
-    std::vector<StackId> stack;            ///< who allocated
-    std::vector<StackId> free_stack;       ///< who freed; 0 where unknown
-    std::vector<uint32_t> segment;         ///< index into DeviceHistory::segments, or no_segment
-    std::vector<uint32_t> origin;          ///< index into Trace::origins (0: nothing known)
+    std::vector<uint64_t> requested;   ///< bytes asked for
+    std::vector<uint64_t> block_size;  ///< bytes taken: rounded up, or the whole unsplit block
+    std::vector<StackId> stack;        ///< who allocated
+    std::vector<StackId> free_stack;   ///< who freed; 0 where unknown
+    std::vector<uint32_t> segment;     ///< index into DeviceHistory::segments, or no_segment
+    std::vector<uint32_t> origin;      ///< index into Trace::origins (0: nothing known)
 
     uint32_t size() const { return static_cast<uint32_t>(alloc_event.size()); }
 };
@@ -45,8 +45,8 @@ struct Segment {
     uint64_t size = 0;
     EventNumber alloc_event = before_history;
     EventNumber free_event = never;
-    uint32_t stream = 0;   ///< index into Trace::streams
-    uint32_t pool = 0;     ///< index into Trace::pools
+    uint32_t stream = 0;  ///< index into Trace::streams
+    uint32_t pool = 0;    ///< index into Trace::pools
     bool is_large = false;
     bool is_expandable = false;
     bool pool_known = true;
@@ -76,15 +76,15 @@ struct EventRef {
 };
 
 struct DeviceHistory {
-    int device = 0;              ///< PyTorch's device index
-    std::string name;            ///< "NVIDIA H200", empty if not recorded
-    int64_t total_bytes = 0;     ///< of the device, 0 if not recorded
-    bool truncated = false;      ///< the history lost its beginning; state before it was rebuilt from the end
+    int device = 0;           ///< PyTorch's device index
+    std::string name;         ///< "NVIDIA H200", empty if not recorded
+    int64_t total_bytes = 0;  ///< of the device, 0 if not recorded
+    bool truncated = false;   ///< the history lost its beginning; state before it was rebuilt from the end
     Allocations allocations;
-    std::vector<Segment> segments;      ///< by alloc_event
-    std::vector<OtherEvent> others;     ///< by event
-    std::vector<int64_t> event_time;    ///< ns since trace start, never decreasing
-    std::vector<EventRef> event_ref;    ///< same length
+    std::vector<Segment> segments;    ///< by alloc_event
+    std::vector<OtherEvent> others;   ///< by event
+    std::vector<int64_t> event_time;  ///< ns since trace start, never decreasing
+    std::vector<EventRef> event_ref;  ///< same length
 
     EventNumber event_count() const { return static_cast<EventNumber>(event_time.size()); }
     /// Number of events at or before `time` (ns since trace start): the state a wall clock would have seen.
@@ -100,8 +100,14 @@ struct DeviceHistory {
     std::optional<AllocationIndex> find_allocation(int64_t id) const;
 };
 
-struct Stream { uint64_t handle = 0; std::string name; };                    ///< handle 0 is the default stream
-struct Pool { int64_t owner[2] = {0, 0}; std::string describe() const; };   ///< {0, 0}: the default pool
+struct Stream {
+    uint64_t handle = 0;
+    std::string name;
+};  ///< handle 0 is the default stream
+struct Pool {
+    int64_t owner[2] = {0, 0};
+    std::string describe() const;
+};  ///< {0, 0}: the default pool
 
 /// Attribution beside the stack.
 struct Origin {
@@ -112,11 +118,11 @@ struct Origin {
 /// A named span on the time axis: record_function ranges, optimizer steps, phases. Open ends reach the trace's end.
 struct Annotation {
     std::string name;
-    std::string kind;      ///< "user", "step", "phase", "optimizer"
+    std::string kind;  ///< "user", "step", "phase", "optimizer"
     int device = 0;
-    int64_t start = 0;     ///< ns since trace start
+    int64_t start = 0;  ///< ns since trace start
     int64_t end = 0;
-    bool closed = true;    ///< false: its end was never recorded
+    bool closed = true;  ///< false: its end was never recorded
 };
 
 struct Mark {
@@ -128,28 +134,28 @@ struct Mark {
 
 struct Loss {
     LossKind kind = LossKind::unclean_end;
-    int device = -1;             ///< -1: the whole trace
+    int device = -1;  ///< -1: the whole trace
     int64_t time = 0;
     int64_t count = 0;
     int64_t bytes = 0;
-    std::string text;            ///< one sentence
+    std::string text;  ///< one sentence
 };
 
 struct Trace {
     std::string path;
     int64_t file_bytes = 0;
     int format_version = 0;
-    std::string source;          ///< where it came from: "PyTorch snapshot run.pickle (pickle protocol 4)"
-    std::string writer;          ///< program and version that wrote the file
-    int64_t start_utc_ns = 0;    ///< the trace's time zero on the wall clock; 0 if unknown
-    int64_t duration = 0;        ///< ns, of the last event or annotation
+    std::string source;        ///< where it came from: "PyTorch snapshot run.pickle (pickle protocol 4)"
+    std::string writer;        ///< program and version that wrote the file
+    int64_t start_utc_ns = 0;  ///< the trace's time zero on the wall clock; 0 if unknown
+    int64_t duration = 0;      ///< ns, of the last event or annotation
     bool clean_end = true;
     std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
 
     StackTable stacks;
     std::vector<Stream> streams;
     std::vector<Pool> pools;
-    std::vector<Origin> origins;       ///< index 0: nothing known
+    std::vector<Origin> origins;  ///< index 0: nothing known
     std::vector<Annotation> annotations;
     std::vector<Mark> marks;
     std::vector<Loss> losses;

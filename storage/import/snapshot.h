@@ -17,13 +17,13 @@ constexpr int64_t no_time = INT64_MIN;
 constexpr uint32_t pool_not_recorded = UINT32_MAX;
 
 struct SnapshotEvent {
-    uint64_t address = 0;  ///< for oom: bytes free on the device
-    uint64_t size = 0;     ///< bytes: requested for alloc and free, true for segment actions
+    uint64_t address = 0;       ///< for oom: bytes free on the device
+    uint64_t size = 0;          ///< bytes: requested for alloc and free, true for segment actions
     int64_t time_us = no_time;  ///< µs since the Unix epoch
     StackId stack = 0;
-    uint32_t context = 0;  ///< index into Snapshot::contexts
+    uint32_t context = 0;               ///< index into Snapshot::contexts
     uint32_t pool = pool_not_recorded;  ///< index into Snapshot::pools
-    uint16_t stream = 0;   ///< index into Snapshot::streams
+    uint16_t stream = 0;                ///< index into Snapshot::streams
     Action action = Action::unknown;
     uint8_t unknown_action = 0;  ///< with Action::unknown: index into Snapshot::unknown_actions
 };
@@ -66,15 +66,15 @@ using PoolKey = std::array<int64_t, 2>;  ///< PyTorch's MempoolId_t; {0, 0} is t
 
 struct Snapshot {
     StackTable stacks;
-    std::vector<uint64_t> streams;          ///< CUDA stream handles, in order of appearance
-    std::vector<PoolKey> pools{{0, 0}};     ///< index 0 is the default pool
+    std::vector<uint64_t> streams;       ///< CUDA stream handles, in order of appearance
+    std::vector<PoolKey> pools{{0, 0}};  ///< index 0 is the default pool
     std::vector<SnapshotContext> contexts{{}};
     std::vector<std::string> unknown_actions;
     std::vector<std::vector<SnapshotEvent>> traces;  ///< per device index, oldest first
     std::vector<SnapshotSegment> segments;           ///< the state when the snapshot was taken
     std::vector<SnapshotAnnotation> annotations;
-    std::map<std::string, std::string> settings;     ///< allocator settings, values as JSON text
-    std::map<std::string, std::string> extra;        ///< unknown top-level keys with small scalar values, as JSON text
+    std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
+    std::map<std::string, std::string> extra;     ///< unknown top-level keys with small scalar values, as JSON text
     int pickle_protocol = 0;
 };
 

@@ -17,6 +17,11 @@ std::string quoted_json(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+bool is_schema_key(TextId key) {
+    return key == word::segments || key == word::device_traces || key == word::external_annotations ||
+           key == word::allocator_settings;
+}
+
 }  // namespace
 
 Result<Snapshot> SnapshotBuilder::finish(PickleValue root) {
@@ -44,20 +49,15 @@ Status SnapshotBuilder::finish_root(PickleValue root) {
 }
 
 Status SnapshotBuilder::finish_top_level(Pairs fields) {
+    const auto value_of = [&](TextId key) { return find(fields, key).value_or(PickleValue{}); };
+    TIDEMARK_TRY(finish_segments(value_of(word::segments)));
+    TIDEMARK_TRY(finish_traces(value_of(word::device_traces)));
+    TIDEMARK_TRY(finish_annotations(value_of(word::external_annotations)));
+    TIDEMARK_TRY(finish_settings(value_of(word::allocator_settings)));
     for (size_t i = 0; i < fields.size(); i += 2) {
         const PickleValue key = fields[i], value = fields[i + 1];
-        if (key.kind != PickleKind::text) {
-            continue;
-        }
-        switch (key.text) {
-            case word::segments: TIDEMARK_TRY(finish_segments(value)); break;
-            case word::device_traces: TIDEMARK_TRY(finish_traces(value)); break;
-            case word::external_annotations: TIDEMARK_TRY(finish_annotations(value)); break;
-            case word::allocator_settings: TIDEMARK_TRY(finish_settings(value)); break;
-            default:
-                if (value.kind != PickleKind::object) {
-                    snapshot_.extra[valid_utf8(texts_[key.text])] = json_of(value);
-                }
+        if (key.kind == PickleKind::text && !is_schema_key(key.text) && value.kind != PickleKind::object) {
+            snapshot_.extra[valid_utf8(texts_[key.text])] = json_of(value);
         }
     }
     return {};

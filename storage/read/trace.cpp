@@ -18,7 +18,8 @@ namespace tidemark {
 
 namespace {
 
-/// A trace row takes at least this much of the file; a forged count cannot make us reserve more than the file justifies.
+/// A trace row takes at least this much of the file; a forged count cannot make us reserve more than the file
+/// justifies.
 constexpr int64_t least_bytes_per_row = 4;
 /// Files up to this size are checked page by page when opened; larger ones only in what is read.
 constexpr int64_t quick_check_limit = 64 << 20;
@@ -44,13 +45,40 @@ Status check_file(const std::string& path, int64_t& size) {
     if (start.starts_with("SQLite format 3")) {
         return {};
     }
-    const bool packed = start.starts_with("\x1f\x8b") || start.starts_with("\xfd" "7zXZ") || start.starts_with("\x28\xb5\x2f\xfd");
+    const bool packed = start.starts_with("\x1f\x8b") ||
+                        start.starts_with(
+                            "\xfd"
+                            "7zXZ") ||
+                        start.starts_with("\x28\xb5\x2f\xfd");
     if (packed || start.starts_with("\x80")) {
-        return input_error(fmt::format("{} is not a Tidemark trace but looks like a PyTorch snapshot. Import it first: "
-                                       "tidemark import {}",
-                                       path, path));
+        return input_error(
+            fmt::format("{} is not a Tidemark trace but looks like a PyTorch snapshot. Import it first: "
+                        "tidemark import {}",
+                        path, path));
     }
     return input_error(path + " is not a Tidemark trace (a trace is an SQLite file ending in .tide).");
+}
+
+void obey_cancel(Connection& connection, Progress& progress) {
+    connection.on_progress([](void* p) { return static_cast<Progress*>(p)->cancelled.load() ? 1 : 0; }, &progress);
+}
+
+Error damaged(const std::string& path, std::string_view what) {
+    return input_error(
+        fmt::format("{} is damaged: {}. Copy it again from where it was recorded, if you can.", path, what));
+}
+
+/// `pragma`: quick_check or integrity_check.
+Status check_pages(Connection& connection, const std::string& path, std::string_view pragma) {
+    auto check = connection.prepare(fmt::format("PRAGMA {}(1)", pragma));
+    if (!check) {
+        return damaged(path, check.error().message);
+    }
+    const auto row = check->step();
+    if (!row) {
+        return row.error().kind == ErrorKind::cancelled ? row.error() : damaged(path, row.error().message);
+    }
+    return *row && check->text(0) == "ok" ? Status() : damaged(path, check->text(0));
 }
 
 class Loader {
@@ -61,7 +89,7 @@ public:
     Status run() {
         TIDEMARK_TRY(check_schema(connection_, trace_.path));
         if (trace_.file_bytes <= quick_check_limit) {
-            TIDEMARK_TRY(quick_check());
+            TIDEMARK_TRY(check_pages(connection_, trace_.path, "quick_check"));
         }
         TIDEMARK_TRY(load_meta());
         TIDEMARK_TRY(load_stacks());
@@ -103,19 +131,7 @@ private:
         return error;
     }
 
-    Error damaged(std::string_view what) const {
-        return input_error(fmt::format("{} is damaged: {}. Copy it again from where it was recorded, if you can.",
-                                       trace_.path, what));
-    }
-
-    Status quick_check() {
-        std::string first;
-        TIDEMARK_TRY(each("PRAGMA quick_check(1)", [&](Statement& row) {
-            first = row.text(0);
-            return true;
-        }));
-        return first == "ok" ? Status() : damaged(first);
-    }
+    Error damaged(std::string_view what) const { return tidemark::damaged(trace_.path, what); }
 
     Status load_meta() {
         return each("SELECT key, value FROM meta", [&](Statement& row) {
@@ -152,13 +168,13 @@ private:
         TIDEMARK_TRY(each("SELECT id, function, file, line FROM frame ORDER BY id", [&](Statement& row) {
             const int64_t function = row.integer(1), file = row.integer(2);
             const auto known = static_cast<int64_t>(string_ids.size());
-            if (row.integer(0) != static_cast<int64_t>(frames.size()) || function < 0 || function >= known || file < 0 ||
-                file >= known) {
+            if (row.integer(0) != static_cast<int64_t>(frames.size()) || function < 0 || function >= known ||
+                file < 0 || file >= known) {
                 return false;
             }
-            frames.push_back(table.intern(Frame{string_ids[static_cast<size_t>(function)],
-                                                string_ids[static_cast<size_t>(file)],
-                                                static_cast<int32_t>(row.integer(3))}));
+            frames.push_back(
+                table.intern(Frame{string_ids[static_cast<size_t>(function)], string_ids[static_cast<size_t>(file)],
+                                   static_cast<int32_t>(row.integer(3))}));
             return true;
         }));
         stack_ids_.assign(1, 0);
@@ -200,22 +216,23 @@ private:
     }
 
     Status load_spans() {
-        TIDEMARK_TRY(each("SELECT name, kind, device, start_time, end_time FROM annotation ORDER BY id",
-                          [&](Statement& row) {
-                              Annotation a{std::string(row.text(0)), std::string(row.text(1)),
-                                           static_cast<int>(row.integer(2)), row.integer(3), row.integer(4),
-                                           !row.is_null(4)};
-                              if (!a.closed) {
-                                  a.end = std::max(a.start, trace_.duration);
-                              }
-                              trace_.annotations.push_back(std::move(a));
-                              return true;
-                          }));
+        TIDEMARK_TRY(
+            each("SELECT name, kind, device, start_time, end_time FROM annotation ORDER BY id", [&](Statement& row) {
+                Annotation a{std::string(row.text(0)), std::string(row.text(1)), static_cast<int>(row.integer(2)),
+                             row.integer(3),           row.integer(4),           !row.is_null(4)};
+                if (!a.closed) {
+                    a.end = std::max(a.start, trace_.duration);
+                }
+                trace_.annotations.push_back(std::move(a));
+                return true;
+            }));
         std::vector<int64_t> mark_ids;
         TIDEMARK_TRY(each("SELECT id, name, time, value FROM mark ORDER BY id", [&](Statement& row) {
             mark_ids.push_back(row.integer(0));
-            trace_.marks.push_back({std::string(row.text(1)), row.integer(2),
-                                    row.is_null(3) ? std::nullopt : std::optional(row.real(3)), {}});
+            trace_.marks.push_back({std::string(row.text(1)),
+                                    row.integer(2),
+                                    row.is_null(3) ? std::nullopt : std::optional(row.real(3)),
+                                    {}});
             return true;
         }));
         TIDEMARK_TRY(each("SELECT mark, device, events FROM mark_event", [&](Statement& row) {
@@ -255,7 +272,8 @@ private:
                               device.total_bytes = row.integer(2);
                               device.truncated = row.integer(4) != 0;
                               device.event_time.assign(static_cast<size_t>(events), no_time_yet);
-                              device.event_ref.assign(static_cast<size_t>(events), EventRef(Action::unknown, 0x0fffffff));
+                              device.event_ref.assign(static_cast<size_t>(events),
+                                                      EventRef(Action::unknown, 0x0fffffff));
                               trace_.devices.push_back(std::move(device));
                               return true;
                           }));
@@ -284,7 +302,8 @@ private:
     Status load_segments(DeviceHistory& device) {
         const std::string sql = fmt::format(
             "SELECT address, size, alloc_event, alloc_time, free_event, free_time, stream, pool, is_large, "
-            "is_expandable, stack, free_stack, id FROM segment WHERE device={} ORDER BY id", device.device);
+            "is_expandable, stack, free_stack, id FROM segment WHERE device={} ORDER BY id",
+            device.device);
         first_segment_ = 0;
         return each(sql, [&](Statement& row) {
             if (device.segments.empty()) {
@@ -323,9 +342,9 @@ private:
     }
 
     Status load_others(DeviceHistory& device) {
-        const std::string sql =
-            fmt::format("SELECT id, time, action, address, size, stack FROM event WHERE id BETWEEN {} AND {} ORDER BY id",
-                        event_id(device.device, 0), event_id(device.device + 1, 0) - 1);
+        const std::string sql = fmt::format(
+            "SELECT id, time, action, address, size, stack FROM event WHERE id BETWEEN {} AND {} ORDER BY id",
+            event_id(device.device, 0), event_id(device.device + 1, 0) - 1);
         return each(sql, [&](Statement& row) {
             OtherEvent e;
             const int64_t sequence = row.integer(0) & ((int64_t{1} << event_id_shift) - 1);
@@ -363,15 +382,14 @@ private:
         };
         std::vector<Chunk> chunks;
         int64_t total = 0;
-        TIDEMARK_TRY(each(fmt::format("SELECT id, first, count FROM allocation_chunk WHERE device={} ORDER BY first",
-                                      device.device),
-                          [&](Statement& row) {
-                              chunks.push_back({row.integer(0), row.integer(1), row.integer(2)});
-                              const bool fits = row.integer(1) == total && row.integer(2) > 0 &&
-                                                row.integer(2) <= chunk_capacity;
-                              total += row.integer(2);
-                              return fits && total <= trace_.file_bytes / least_bytes_per_row && total < 0x0fffffff;
-                          }));
+        TIDEMARK_TRY(each(
+            fmt::format("SELECT id, first, count FROM allocation_chunk WHERE device={} ORDER BY first", device.device),
+            [&](Statement& row) {
+                chunks.push_back({row.integer(0), row.integer(1), row.integer(2)});
+                const bool fits = row.integer(1) == total && row.integer(2) > 0 && row.integer(2) <= chunk_capacity;
+                total += row.integer(2);
+                return fits && total <= trace_.file_bytes / least_bytes_per_row && total < 0x0fffffff;
+            }));
         if (chunks.empty()) {
             return load_rows(device);
         }
@@ -388,7 +406,8 @@ private:
                     return row.error();
                 }
                 TIDEMARK_TRY(decode_chunk(*row ? blob->blob(0) : std::span<const std::byte>(), device,
-                                          static_cast<uint32_t>(chunks[i].first), static_cast<uint32_t>(chunks[i].count)));
+                                          static_cast<uint32_t>(chunks[i].first),
+                                          static_cast<uint32_t>(chunks[i].count)));
                 blob->reset();
             }
             return {};
@@ -424,8 +443,10 @@ private:
         Allocations& a = device.allocations;
         for (const auto& [from, to] : {std::pair(middle, high), std::pair(low, middle)}) {
             const std::string sql = fmt::format(
-                "SELECT id, time, free_after, free_delay, done_after, done_delay, address, requested, rounding, segment, "
-                "stack, free_stack, origin FROM allocation WHERE id >= {} AND id < {} ORDER BY id", from, to);
+                "SELECT id, time, free_after, free_delay, done_after, done_delay, address, requested, rounding, "
+                "segment, "
+                "stack, free_stack, origin FROM allocation WHERE id >= {} AND id < {} ORDER BY id",
+                from, to);
             TIDEMARK_TRY(each(sql, [&](Statement& row) { return add_row(device, row, a.size()); }));
         }
         return {};
@@ -440,7 +461,9 @@ private:
         const int64_t freed = later(born, row.is_null(2), row.integer(2));
         const int64_t done = freed == never ? int64_t{never} : later(freed, row.is_null(4), row.integer(4));
         const int64_t born_time = row.integer(1);
-        const auto add = [](int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); };
+        const auto add = [](int64_t a, int64_t b) {
+            return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+        };
         const int64_t freed_time = add(born_time, row.integer(3)), done_time = add(freed_time, row.integer(5));
         const int64_t segment = row.is_null(9) ? -1 : row.integer(9) - first_segment_;
         const auto stack = stack_id(row.integer(10)), free_stack = stack_id(row.integer(11));
@@ -548,14 +571,22 @@ Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progres
     if (!connection) {
         return connection.error();
     }
-    connection->on_progress(
-        [](void* p) { return static_cast<Progress*>(p)->cancelled.load() ? 1 : 0; }, &progress);
+    obey_cancel(*connection, progress);
     if (auto status = Loader(*connection, *trace, progress).run(); !status) {
         return status.error();
     }
     const auto version = connection->query_integer("PRAGMA user_version");
     trace->format_version = version ? static_cast<int>(*version) : 0;
     return std::shared_ptr<const Trace>(std::move(trace));
+}
+
+Status check_every_page(const std::string& path, Progress& progress) {
+    auto connection = Connection::open(path, OpenMode::read_only);
+    if (!connection) {
+        return connection.error();
+    }
+    obey_cancel(*connection, progress);
+    return check_pages(*connection, path, "integrity_check");
 }
 
 }  // namespace tidemark

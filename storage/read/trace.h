@@ -15,4 +15,7 @@ namespace tidemark {
 /// Tidemark, damaged (input); cancelled. Thread: any; uses a second thread for decoding.
 Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progress& progress);
 
+/// Checks every page of a trace, also what open_trace does not read. Minutes for very large files; cancellable.
+Status check_every_page(const std::string& path, Progress& progress);
+
 }  // namespace tidemark

@@ -18,8 +18,8 @@ Result<GroupBy> group_by_from_name(std::string_view name);
 std::string group_by_names();
 
 struct HolderGroup {
-    std::string name;         ///< "train.py:42 forward", "2.00 MiB", "stream 0"
-    StackId stack = 0;        ///< with GroupBy::stack, and a representative one with line and file
+    std::string name;   ///< "train.py:42 forward", "2.00 MiB", "stream 0"
+    StackId stack = 0;  ///< with GroupBy::stack, and a representative one with line and file
     int64_t allocations = 0;
     int64_t requested = 0;    ///< bytes
     int64_t block_bytes = 0;  ///< bytes taken
@@ -28,8 +28,8 @@ struct HolderGroup {
 };
 
 /// All groups, most bytes first; they add up to the active bytes at event n.
-std::vector<HolderGroup> holders_at(const Trace& trace, const DeviceHistory& device, const LiveIndex& live, EventNumber n,
-                                    GroupBy by);
+std::vector<HolderGroup> holders_at(const Trace& trace, const DeviceHistory& device, const LiveIndex& live,
+                                    EventNumber n, GroupBy by);
 
 /// Tells allocations apart by `by`. Names are made once per stack, size, stream, ... and kept: ask one grouper about
 /// many allocations. Keeps references to the trace and the device. Not thread-safe.

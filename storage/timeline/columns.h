@@ -19,10 +19,11 @@ struct Column {
 };
 
 /// `from` and `to` are ns since trace start, or event numbers, by `axis`. Empty columns repeat the state before.
-std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from, double to,
-                                 int count);
+std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from,
+                                 double to, int count);
 
-/// How memory is divided in stacked pictures. `group_of[allocation]` is an index into `names`; the last group is "the rest".
+/// How memory is divided in stacked pictures. `group_of[allocation]` is an index into `names`; the last group is "the
+/// rest".
 struct Grouping {
     std::vector<std::string> names;
     std::vector<uint16_t> group_of;

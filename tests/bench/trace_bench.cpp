@@ -63,7 +63,9 @@ nlohmann::json measure(const std::string& path) {
     result["memory_mib_shown"] = peak_memory_mib();
     result["statistics_once"] = milliseconds([&] { analysis->statistics(); });
     std::mt19937 random(1);
-    const auto any_event = [&] { return static_cast<EventNumber>(random() % static_cast<uint32_t>(device.event_count())); };
+    const auto any_event = [&] {
+        return static_cast<EventNumber>(random() % static_cast<uint32_t>(device.event_count()));
+    };
     result["counters_at_random_event"] = spread(300, [&] { analysis->statistics().at(any_event()); });
     result["state_at_random_event"] = spread(300, [&] { memory_state(device, analysis->live(), any_event()); });
     result["holders_at_random_event"] =

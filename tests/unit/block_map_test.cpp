@@ -18,7 +18,8 @@ TEST(Rules, RoundsToMultiplesOf512) {
 }
 
 TEST(Rules, DividesPowersOfTwoWhenAsked) {
-    const auto settings = AllocatorSettings::from_text({{"roundup_power2_divisions", R"({"1": 4, "2": 4, "1024": 1})"}});
+    const auto settings =
+        AllocatorSettings::from_text({{"roundup_power2_divisions", R"({"1": 4, "2": 4, "1024": 1})"}});
     EXPECT_EQ(1280u * 1024, round_size(settings, 1200 * 1024));
     EXPECT_EQ(2u * MiB, round_size(settings, 2 * MiB));
     EXPECT_EQ(1024u * MiB + 512, round_size(settings, 1024 * MiB + 1)) << "1 division means multiples of 512";

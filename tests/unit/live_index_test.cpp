@@ -15,8 +15,8 @@ class OnRealTrace : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
         Progress progress;
-        auto trace = read_snapshot_trace(std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam() + ".pickle",
-                                         progress);
+        auto trace =
+            read_snapshot_trace(std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam() + ".pickle", progress);
         ASSERT_TRUE(trace) << trace.error().message;
         trace_ = std::move(*trace);
         analysis_ = std::make_unique<Analysis>(trace_, trace_->main_device());
@@ -37,7 +37,8 @@ protected:
             return sum;
         }
         for (AllocationIndex i = 0; i < a.size(); ++i) {
-            const bool counted = series == Series::allocated ? a.alloc_event[i] < n && n <= a.free_event[i] : active(i, n);
+            const bool counted =
+                series == Series::allocated ? a.alloc_event[i] < n && n <= a.free_event[i] : active(i, n);
             sum += counted ? static_cast<int64_t>(series == Series::requested ? a.requested[i] : a.block_size[i]) : 0;
         }
         return sum;
@@ -104,7 +105,8 @@ TEST_P(OnRealTrace, NoRangeLosesItsExtremes) {
 TEST_P(OnRealTrace, NoZoomLosesThePeak) {
     const Extremes peak = analysis_->curves().peak(Series::active);
     for (const TimeAxis axis : {TimeAxis::wall_clock, TimeAxis::event_index}) {
-        const double end = axis == TimeAxis::wall_clock ? static_cast<double>(trace_->duration) : device().event_count();
+        const double end =
+            axis == TimeAxis::wall_clock ? static_cast<double>(trace_->duration) : device().event_count();
         for (int width = 1; width < 3000; width = width * 3 + 1) {
             const auto columns = make_columns(device(), analysis_->curves(), axis, 0, end, width);
             int64_t highest = 0;
@@ -144,7 +146,8 @@ TEST_P(OnRealTrace, StackedBytesAddUpToTheCurve) {
     for (AllocationIndex i = 0; i < device().allocations.size(); ++i) {
         grouping.group_of.push_back(static_cast<uint16_t>(i % 2));
     }
-    const auto columns = make_columns(device(), analysis_->curves(), TimeAxis::event_index, 0, device().event_count(), 97);
+    const auto columns =
+        make_columns(device(), analysis_->curves(), TimeAxis::event_index, 0, device().event_count(), 97);
     const auto bytes = stacked_bytes(device(), analysis_->live(), columns, grouping);
     for (size_t c = 0; c < columns.size(); ++c) {
         EXPECT_EQ(columns[c].max[static_cast<size_t>(Series::active)], bytes[2 * c] + bytes[2 * c + 1]);

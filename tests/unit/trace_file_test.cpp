@@ -218,10 +218,10 @@ TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
         ASSERT_EQ(SQLITE_OK, sqlite3_open_v2(path_.c_str(), &db, SQLITE_OPEN_READONLY, nullptr));
         int rows = 0;
         char* error = nullptr;
-        EXPECT_EQ(SQLITE_OK, sqlite3_exec(
-                                 db, (*it)[1].str().c_str(),
-                                 [](void* count, int, char**, char**) { return ++*static_cast<int*>(count), 0; }, &rows,
-                                 &error))
+        EXPECT_EQ(SQLITE_OK,
+                  sqlite3_exec(
+                      db, (*it)[1].str().c_str(),
+                      [](void* count, int, char**, char**) { return ++*static_cast<int*>(count), 0; }, &rows, &error))
             << (*it)[1] << error;
         EXPECT_GT(rows, 0) << (*it)[1];
         sqlite3_close(db);

@@ -1,0 +1,71 @@
+#include "gui/app/actions.h"
+
+#include <QMainWindow>
+
+namespace tidemark::gui {
+
+Actions::Actions(QWidget* window)
+    : QObject(window), window_(window), bar_(qobject_cast<QMainWindow*>(window)->menuBar()) {}
+
+void Actions::set_plots(QWidget* plots) { plots_ = plots; }
+
+void Actions::begin_menu(const QString& title) { menus_ = {bar_->addMenu(title)}; }
+
+void Actions::begin_submenu(const QString& title) { menus_.push_back(menus_.back()->addMenu(title)); }
+
+void Actions::end_submenu() { menus_.pop_back(); }
+
+void Actions::separator() { menus_.back()->addSeparator(); }
+
+QString Actions::path() const {
+    QStringList names;
+    for (const QMenu* menu : menus_) {
+        names << menu->title().remove('&');
+    }
+    return names.join(QStringLiteral(" › "));
+}
+
+QAction* Actions::add(const QString& id, const QString& text, const QList<QKeySequence>& keys,
+                      std::function<void()> run, Keys where) {
+    auto* action = new QAction(text, window_);
+    action->setObjectName(id);
+    action->setShortcuts(keys);
+    connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
+    if (where == Keys::plots && plots_ != nullptr) {
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        plots_->addAction(action);
+    } else {
+        window_->addAction(action);
+    }
+    menus_.back()->addAction(action);
+    entries_.push_back({action, path()});
+    return action;
+}
+
+QAction* Actions::add_choice(QActionGroup* group, const QString& id, const QString& text, bool checked,
+                             std::function<void()> run) {
+    QAction* action = add(id, text, {}, std::move(run));
+    action->setCheckable(true);
+    action->setChecked(checked);
+    group->addAction(action);
+    return action;
+}
+
+QAction* Actions::find(const QString& id) const {
+    for (const Entry& entry : entries_) {
+        if (entry.action->objectName() == id) {
+            return entry.action;
+        }
+    }
+    return nullptr;
+}
+
+QString keys_text(const QAction& action) {
+    QStringList keys;
+    for (const QKeySequence& key : action.shortcuts()) {
+        keys << key.toString(QKeySequence::NativeText);
+    }
+    return keys.join(QStringLiteral(" / "));
+}
+
+}  // namespace tidemark::gui

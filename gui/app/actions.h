@@ -1,0 +1,57 @@
+// One registry of everything the window can do. Menus, shortcuts, the command palette and the list of keys are made
+// from it, so none of them can lie.
+#pragma once
+
+#include <QAction>
+#include <QActionGroup>
+#include <QKeySequence>
+#include <QMenuBar>
+#include <functional>
+#include <vector>
+
+namespace tidemark::gui {
+
+class Actions : public QObject {
+    Q_OBJECT
+public:
+    /// Where an action's keys work: in the whole window, or only while a plot has the focus (keys that tables need
+    /// too).
+    enum class Keys { window, plots };
+
+    explicit Actions(QWidget* window);
+    /// Plots: the widget whose children answer Keys::plots.
+    void set_plots(QWidget* plots);
+
+    /// Everything added from now on is in this menu.
+    void begin_menu(const QString& title);
+    void begin_submenu(const QString& title);
+    void end_submenu();
+    void separator();
+    QAction* add(const QString& id, const QString& text, const QList<QKeySequence>& keys, std::function<void()> run,
+                 Keys where = Keys::window);
+    /// One of several that exclude each other.
+    QAction* add_choice(QActionGroup* group, const QString& id, const QString& text, bool checked,
+                        std::function<void()> run);
+    QMenu* menu() const { return menus_.empty() ? nullptr : menus_.back(); }
+
+    struct Entry {
+        QAction* action;
+        QString path;  ///< "View › Theme"
+    };
+    const std::vector<Entry>& entries() const { return entries_; }
+    QAction* find(const QString& id) const;
+
+private:
+    QString path() const;
+
+    QWidget* window_;
+    QWidget* plots_ = nullptr;
+    QMenuBar* bar_;
+    std::vector<QMenu*> menus_;
+    std::vector<Entry> entries_;
+};
+
+/// "Ctrl+O" or "W, Up": an action's keys as people read them.
+QString keys_text(const QAction& action);
+
+}  // namespace tidemark::gui

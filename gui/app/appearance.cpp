@@ -1,0 +1,126 @@
+#include "gui/app/appearance.h"
+
+#include <QApplication>
+#include <QLibraryInfo>
+#include <QLocale>
+#include <QPalette>
+#include <QStyle>
+#include <QStyleFactory>
+#include <algorithm>
+#include <cstring>
+
+#include "gui/model/palette.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+/// lupdate leaves nested namespaces out of its context names; Qt asks with the whole class name.
+class Translator : public QTranslator {
+public:
+    QString translate(const char* context, const char* text, const char* comment, int n) const override {
+        const QString found = QTranslator::translate(context, text, comment, n);
+        const char* last = std::strrchr(context, ':');
+        return found.isNull() && last != nullptr ? QTranslator::translate(last + 1, text, comment, n) : found;
+    }
+};
+
+bool system_is_dark() {
+    static const bool dark = [] {
+        const QPalette palette = QApplication::palette();
+        return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
+    }();
+    return dark;
+}
+
+QPalette palette_of(const Theme& theme) {
+    QPalette p;
+    const QColor button = theme.dark ? theme.background.lighter(140) : QColor(0xec, 0xee, 0xf1);
+    const QColor highlight = theme.dark ? QColor(0x2f, 0x6f, 0xb3) : QColor(0x1f, 0x6f, 0xc4);
+    p.setColor(QPalette::Window, theme.background);
+    p.setColor(QPalette::WindowText, theme.text);
+    p.setColor(QPalette::Base, theme.plot_background);
+    p.setColor(QPalette::AlternateBase, theme.dark ? QColor(0x1a, 0x1e, 0x24) : QColor(0xf6, 0xf8, 0xfa));
+    p.setColor(QPalette::Text, theme.text);
+    p.setColor(QPalette::Button, button);
+    p.setColor(QPalette::ButtonText, theme.text);
+    p.setColor(QPalette::BrightText, theme.oom);
+    p.setColor(QPalette::ToolTipBase, theme.dark ? QColor(0x2a, 0x30, 0x39) : QColor(0xff, 0xff, 0xff));
+    p.setColor(QPalette::ToolTipText, theme.text);
+    p.setColor(QPalette::PlaceholderText, theme.faint_text);
+    p.setColor(QPalette::Highlight, highlight);
+    p.setColor(QPalette::HighlightedText, Qt::white);
+    p.setColor(QPalette::Link, theme.dark ? QColor(0x6c, 0xb6, 0xff) : QColor(0x0b, 0x5c, 0xad));
+    p.setColor(QPalette::LinkVisited, p.color(QPalette::Link));
+    p.setColor(QPalette::Mid, theme.grid.darker(theme.dark ? 90 : 115));
+    p.setColor(QPalette::Dark, theme.grid.darker(theme.dark ? 130 : 140));
+    p.setColor(QPalette::Light, theme.dark ? theme.grid.lighter(130) : QColor(Qt::white));
+    const QColor disabled = theme.dark ? QColor(0x64, 0x6d, 0x79) : QColor(0x9a, 0xa2, 0xac);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
+        p.setColor(QPalette::Disabled, role, disabled);
+    }
+    return p;
+}
+
+}  // namespace
+
+QString theme_name(ThemeChoice choice) {
+    return choice == ThemeChoice::system  ? QStringLiteral("system")
+           : choice == ThemeChoice::light ? QStringLiteral("light")
+                                          : QStringLiteral("dark");
+}
+
+bool theme_from_name(const QString& name, ThemeChoice& choice) {
+    for (const ThemeChoice c : {ThemeChoice::system, ThemeChoice::light, ThemeChoice::dark}) {
+        if (theme_name(c) == name) {
+            choice = c;
+            return true;
+        }
+    }
+    return false;
+}
+
+void apply_theme(ThemeChoice choice) {
+    const bool dark = choice == ThemeChoice::dark || (choice == ThemeChoice::system && system_is_dark());
+    system_is_dark();
+    if (QApplication::style()->name() != QLatin1String("fusion")) {
+        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    }
+    QApplication::setPalette(palette_of(dark ? Theme::dark_theme() : Theme::light()));
+}
+
+std::vector<Language> languages() {
+    return {{QStringLiteral("en"), QStringLiteral("English")}, {QStringLiteral("zh_CN"), QStringLiteral("简体中文")}};
+}
+
+bool LanguageSwitch::install(const QString& code) {
+    for (const auto& translator : translators_) {
+        QApplication::removeTranslator(translator.get());
+    }
+    translators_.clear();
+    QString wanted = code.isEmpty() ? QLocale::system().name() : code;
+    if (wanted.startsWith(QLatin1String("zh")) && !wanted.contains(QLatin1String("TW")) &&
+        !wanted.contains(QLatin1String("HK"))) {
+        wanted = QStringLiteral("zh_CN");
+    }
+    const auto all = languages();
+    const bool known = wanted.startsWith(QLatin1String("en")) ||
+                       std::any_of(all.begin(), all.end(), [&](const Language& l) { return l.code == wanted; });
+    current_ = known && !wanted.startsWith(QLatin1String("en")) ? wanted : QStringLiteral("en");
+    if (current_ == QLatin1String("en")) {
+        return known || code.isEmpty();
+    }
+    const auto load = [this](const QString& file, const QString& folder) {
+        auto translator = std::make_unique<Translator>();
+        if (!translator->load(file, folder)) {
+            return false;
+        }
+        QApplication::installTranslator(translator.get());
+        translators_.push_back(std::move(translator));
+        return true;
+    };
+    load(QStringLiteral("qtbase_") + current_, QLibraryInfo::path(QLibraryInfo::TranslationsPath));
+    return load(QStringLiteral("tidemark_") + current_, QStringLiteral(":/i18n"));
+}
+
+}  // namespace tidemark::gui

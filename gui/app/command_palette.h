@@ -1,0 +1,37 @@
+// Ctrl+Shift+P: type a part of what you want, press Enter.
+#pragma once
+
+#include <QDialog>
+
+#include "gui/app/actions.h"
+
+class QLineEdit;
+class QListWidget;
+
+namespace tidemark::gui {
+
+class CommandPalette : public QDialog {
+    Q_OBJECT
+public:
+    CommandPalette(const Actions& actions, QWidget* parent);
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+
+private:
+    void fill(const QString& wanted);
+    void run_current();
+
+    const Actions& actions_;
+    QLineEdit* wanted_;
+    QListWidget* list_;
+};
+
+/// "?": every action with its keys, and what mouse and wheel do.
+class ShortcutHelp : public QDialog {
+    Q_OBJECT
+public:
+    ShortcutHelp(const Actions& actions, QWidget* parent);
+};
+
+}  // namespace tidemark::gui

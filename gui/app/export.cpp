@@ -1,0 +1,54 @@
+#include "gui/app/export.h"
+
+#include <QApplication>
+#include <QCoreApplication>
+#include <QFile>
+#include <QImage>
+#include <QPalette>
+#include <QSaveFile>
+#include <QSvgGenerator>
+
+namespace tidemark::gui {
+
+namespace {
+Error cannot_write(const QSaveFile& file) {
+    return environment_error(QCoreApplication::translate("Export", "%1 cannot be written: %2.")
+                                 .arg(file.fileName(), file.errorString())
+                                 .toStdString());
+}
+}  // namespace
+
+QImage picture_of(QSize size, double ratio, const PaintOn& paint) {
+    QImage image(size * ratio, QImage::Format_RGB32);
+    image.setDevicePixelRatio(ratio);
+    image.fill(QApplication::palette().color(QPalette::Window));
+    paint(image, size);
+    return image;
+}
+
+Status save_picture(const QString& path, QSize size, double ratio, const QString& title, const PaintOn& paint) {
+    const bool svg = path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
+    if (!svg && !path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive)) {
+        return usage_error(QCoreApplication::translate("Export", "%1 names no kind of picture; end it in .png or .svg.")
+                               .arg(path)
+                               .toStdString());
+    }
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly)) {
+        return cannot_write(file);
+    }
+    if (svg) {
+        QSvgGenerator generator;
+        generator.setOutputDevice(&file);
+        generator.setSize(size);
+        generator.setViewBox(QRect(QPoint(0, 0), size));
+        generator.setTitle(title);
+        generator.setDescription(QStringLiteral("Tidemark " TIDEMARK_VERSION));
+        paint(generator, size);
+    } else if (!picture_of(size, ratio, paint).save(&file, "PNG")) {
+        return cannot_write(file);
+    }
+    return file.commit() ? Status() : Status(cannot_write(file));
+}
+
+}  // namespace tidemark::gui

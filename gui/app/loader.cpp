@@ -1,0 +1,190 @@
+#include "gui/app/loader.h"
+
+#include <QCoreApplication>
+#include <QCryptographicHash>
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <QThread>
+
+#include "storage/import/import.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+/// For use with QT_TRANSLATE_NOOP("Loader", ...): lupdate finds the text there.
+QString translated(const char* text) { return QCoreApplication::translate("Loader", text); }
+
+bool looks_like_trace(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) && file.read(16) == QByteArray("SQLite format 3\0", 16);
+}
+
+bool folder_writable(const QString& folder) {
+    QFile probe(folder + QStringLiteral("/.tidemark-%1").arg(QCoreApplication::applicationPid()));
+    return probe.open(QIODevice::WriteOnly | QIODevice::NewOnly) && probe.remove();
+}
+
+bool newer(const QString& file, const QFileInfo& than) {
+    const QFileInfo info(file);
+    return info.isFile() && info.size() > 0 && info.lastModified() >= than.lastModified();
+}
+
+Result<Opened> as_session(Result<std::shared_ptr<const Trace>> trace, const QString& path, Progress& progress) {
+    if (!trace) {
+        return trace.error();
+    }
+    progress.report("analysing", 0);
+    Opened opened;
+    opened.session = std::make_shared<Session>(*trace, Session::analyse(*trace));
+    if (progress.cancelled) {
+        return cancelled_error();
+    }
+    opened.session->moveToThread(QCoreApplication::instance()->thread());
+    opened.trace_path = path;
+    return opened;
+}
+
+Result<Opened> open_as_session(const QString& path, Progress& progress) {
+    return as_session(open_trace(path.toStdString(), progress), path, progress);
+}
+
+}  // namespace
+
+ImportPlace import_place(const QString& snapshot) {
+    const QFileInfo info(snapshot);
+    const QString beside = QString::fromStdString(trace_path_for(info.absoluteFilePath().toStdString()));
+    const QString name = QFileInfo(beside).fileName();
+    if (newer(beside, info) && looks_like_trace(beside)) {
+        return {beside, false, true};
+    }
+    const QByteArray id =
+        QCryptographicHash::hash(info.absoluteFilePath().toUtf8(), QCryptographicHash::Sha1).toHex().left(10);
+    const QString cache = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/imports");
+    const QString cached = cache + '/' + QString::fromLatin1(id) + '-' + name;
+    if (newer(cached, info) && looks_like_trace(cached)) {
+        return {cached, true, true};
+    }
+    // A file of that name that is older, or no trace of ours, may be somebody's work: never overwritten unasked.
+    if (folder_writable(info.absolutePath()) && !QFileInfo::exists(beside)) {
+        return {beside, false, false};
+    }
+    return {cached, true, false};
+}
+
+Result<Opened> load_trace(const QString& path, Progress& progress) {
+    const QFileInfo info(path);
+    if (!info.exists()) {
+        return environment_error(
+            translated(QT_TRANSLATE_NOOP("Loader", "There is no file %1.")).arg(path).toStdString());
+    }
+    if (info.isDir()) {
+        return environment_error(
+            translated(QT_TRANSLATE_NOOP("Loader", "%1 is a folder; name a trace or a snapshot in it."))
+                .arg(path)
+                .toStdString());
+    }
+    if (path.endsWith(QLatin1String(".tide"), Qt::CaseInsensitive) || looks_like_trace(path)) {
+        return open_as_session(path, progress);
+    }
+    ImportPlace place = import_place(path);
+    if (place.up_to_date) {
+        auto opened = open_as_session(place.path, progress);
+        if (opened || opened.error().kind == ErrorKind::cancelled) {
+            return opened;
+        }
+        // What lies there is of no use any more: import again, elsewhere if it is not in our cache.
+        if (place.in_cache) {
+            QFile::remove(place.path);
+        }
+        place = {QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/imports/again-") +
+                     QFileInfo(place.path).fileName(),
+                 true, false};
+    }
+    if (place.in_cache) {
+        QDir().mkpath(QFileInfo(place.path).absolutePath());
+    }
+    const auto if_exists = place.in_cache ? IfExists::replace : IfExists::fail;
+    auto opened = as_session(import_snapshot(path.toStdString(), place.path.toStdString(), if_exists, progress),
+                             place.path, progress);
+    if (opened && place.in_cache) {
+        opened->note =
+            translated(QT_TRANSLATE_NOOP("Loader", "The snapshot's folder was left as it is; the imported trace is %1"))
+                .arg(place.path);
+    }
+    return opened;
+}
+
+struct Loader::Job {
+    Progress progress;
+    std::unique_ptr<QThread> thread;
+};
+
+Loader::Loader(QObject* parent) : QObject(parent) {}
+
+Loader::~Loader() {
+    if (job_) {
+        job_->progress.cancelled = true;
+        job_->thread->wait();
+    }
+}
+
+void Loader::cancel() {
+    if (job_) {
+        job_->progress.cancelled = true;
+    }
+}
+
+void Loader::load(const QString& path) {
+    if (job_) {
+        return;
+    }
+    auto job = std::make_shared<Job>();
+    job_ = job;
+    job->progress.report = [this](const char* phase, double fraction) {
+        QMetaObject::invokeMethod(
+            this, [this, name = QString::fromUtf8(phase), fraction] { emit progressed(phase_text(name), fraction); },
+            Qt::QueuedConnection);
+    };
+    job->thread.reset(QThread::create([this, raw = job.get(), path] {
+        auto result = std::make_shared<Result<Opened>>(load_trace(path, raw->progress));
+        QMetaObject::invokeMethod(
+            this,
+            [this, result] {
+                job_->thread->wait();
+                job_.reset();
+                if (*result) {
+                    emit opened(**result);
+                } else if (result->error().kind == ErrorKind::cancelled) {
+                    emit cancelled();
+                } else {
+                    emit failed(QString::fromStdString(result->error().message));
+                }
+            },
+            Qt::QueuedConnection);
+    }));
+    job->thread->start();
+}
+
+QString phase_text(const QString& phase) {
+    static const char* const known[][2] = {
+        {"reading", QT_TRANSLATE_NOOP("Loader", "Reading the file")},
+        {"deriving", QT_TRANSLATE_NOOP("Loader", "Following every block")},
+        {"writing", QT_TRANSLATE_NOOP("Loader", "Writing the trace")},
+        {"checking", QT_TRANSLATE_NOOP("Loader", "Checking the file")},
+        {"opening", QT_TRANSLATE_NOOP("Loader", "Opening the trace")},
+        {"loading", QT_TRANSLATE_NOOP("Loader", "Loading allocations")},
+        {"analysing", QT_TRANSLATE_NOOP("Loader", "Preparing the plots")},
+    };
+    for (const auto& [name, text] : known) {
+        if (phase == QLatin1String(name)) {
+            return translated(text);
+        }
+    }
+    return phase;
+}
+
+}  // namespace tidemark::gui

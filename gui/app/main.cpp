@@ -1,0 +1,166 @@
+// tidemark-gui [FILE...]: the window. With --render: a picture instead of a window.
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QIcon>
+#include <QTextStream>
+
+#include "gui/app/application.h"
+#include "gui/app/bench_frames.h"
+#include "gui/app/main_window.h"
+#include "gui/app/render.h"
+
+namespace {
+
+using namespace tidemark;
+using namespace tidemark::gui;
+
+/// The same numbers as the command's (recorder/cli/exit_status.h).
+int exit_status(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::usage: return 2;
+        case ErrorKind::input: return 3;
+        case ErrorKind::environment: return 4;
+        case ErrorKind::cancelled: return 130;
+    }
+    return 1;
+}
+
+int report(const Status& status) {
+    if (status) {
+        return 0;
+    }
+    QTextStream(stderr) << "tidemark-gui: " << QString::fromStdString(status.error().message) << Qt::endl;
+    return exit_status(status.error().kind);
+}
+
+bool has_argument(int argc, char** argv, const char* name) {
+    return std::any_of(argv + 1, argv + argc, [name](const char* a) { return QByteArray(a).startsWith(name); });
+}
+
+/// Pictures need no display; neither does --help.
+void choose_platform(int argc, char** argv) {
+    if (!qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
+        return;
+    }
+    const bool display = !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+    const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-frames");
+    if (picture || (!display && (has_argument(argc, argv, "--help") || has_argument(argc, argv, "--version")))) {
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+}
+
+struct Options {
+    QCommandLineParser parser;
+    QCommandLineOption render{
+        "render",
+        QApplication::translate(
+            "main", "Draw a view into a picture and exit: timeline, allocations, segments, overview or window."),
+        "view"};
+    QCommandLineOption at{"at", QApplication::translate("main", "The moment: event:N, time:T, mark:NAME, peak or end."),
+                          "moment", "peak"};
+    QCommandLineOption size{"size", QApplication::translate("main", "Size of the picture."), "WxH", "1600x900"};
+    QCommandLineOption scale{"scale", QApplication::translate("main", "Device pixels per pixel of a PNG."), "factor",
+                             "1"};
+    QCommandLineOption theme{"theme", QApplication::translate("main", "light, dark or system."), "theme"};
+    QCommandLineOption language{"lang", QApplication::translate("main", "Language of the program: en or zh_CN."),
+                                "code"};
+    QCommandLineOption device{
+        "device", QApplication::translate("main", "The device (default: the one with most events)."), "number"};
+    QCommandLineOption output{QStringList{"o", "output"}, QApplication::translate("main", "The picture, .png or .svg."),
+                              "file"};
+    QCommandLineOption bench{"bench-frames"};
+
+    Options() {
+        parser.setApplicationDescription(
+            QApplication::translate("main", "Explains why GPU memory goes up and does not come back down."));
+        parser.addHelpOption();
+        parser.addVersionOption();
+        bench.setFlags(QCommandLineOption::HiddenFromHelp);
+        parser.addOptions({render, at, size, scale, theme, language, device, output, bench});
+        parser.addPositionalArgument(
+            "files", QApplication::translate("main", "Traces (.tide) or PyTorch memory snapshots."), "[FILE...]");
+    }
+};
+
+Status read_request(const Options& options, RenderRequest& request) {
+    const QCommandLineParser& p = options.parser;
+    const auto size = parse_size(p.value(options.size));
+    if (!size) {
+        return usage_error("\"" + p.value(options.size).toStdString() +
+                           "\" is not a size; use WIDTHxHEIGHT in pixels, such as 1600x900.");
+    }
+    if (p.positionalArguments().size() != 1) {
+        return usage_error("Name one trace to draw.");
+    }
+    if (p.isSet(options.render) && p.value(options.output).isEmpty()) {
+        return usage_error("Name the picture with -o FILE.png or -o FILE.svg.");
+    }
+    bool number = true;
+    if (p.isSet(options.device)) {
+        request.device = p.value(options.device).toInt(&number);
+    }
+    bool scale_ok = false;
+    request.scale = p.value(options.scale).toDouble(&scale_ok);
+    if (!number || !scale_ok || request.scale < 0.5 || request.scale > 8) {
+        return usage_error("--device takes a number, --scale one from 0.5 to 8.");
+    }
+    request.view = p.value(options.render);
+    request.at = p.value(options.at);
+    request.size = *size;
+    request.output = p.value(options.output);
+    request.trace = p.positionalArguments().front();
+    return {};
+}
+
+Status set_looks(Application& application, const Options& options, bool picture) {
+    const QCommandLineParser& p = options.parser;
+    if (p.isSet(options.theme) || picture) {
+        ThemeChoice theme = ThemeChoice::light;
+        if (p.isSet(options.theme) && !theme_from_name(p.value(options.theme), theme)) {
+            return usage_error("\"" + p.value(options.theme).toStdString() +
+                               "\" is no theme; use light, dark or system.");
+        }
+        application.set_theme(theme, false);
+    }
+    if ((p.isSet(options.language) && !application.set_language(p.value(options.language), false))) {
+        return usage_error("\"" + p.value(options.language).toStdString() +
+                           "\" is no language Tidemark speaks; use en or zh_CN.");
+    }
+    return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    choose_platform(argc, argv);
+    QApplication qt(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("tidemark"));
+    QApplication::setApplicationDisplayName(QStringLiteral("Tidemark"));
+    QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
+    QApplication::setDesktopFileName(QStringLiteral("tidemark"));
+    QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/tidemark.svg")));
+    const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-frames");
+    Application application(picture ? Settings::Keep::in_memory : Settings::Keep::on_disk);
+    Options options;
+    options.parser.process(qt);
+    if (const Status looks = set_looks(application, options, picture); !looks) {
+        return report(looks);
+    }
+    if (picture) {
+        RenderRequest request;
+        const Status read = read_request(options, request);
+        if (!read) {
+            return report(read);
+        }
+        return report(options.parser.isSet(options.bench) ? bench_frames(application, request)
+                                                          : render(application, request));
+    }
+    const QStringList files = options.parser.positionalArguments();
+    for (const QString& file : files) {
+        application.open_window(file);
+    }
+    if (files.isEmpty()) {
+        application.open_window();
+    }
+    return QApplication::exec();
+}

@@ -1,0 +1,290 @@
+#include "gui/app/main_window.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QStatusBar>
+#include <QVBoxLayout>
+
+#include "gui/plot/qcp.h"
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+namespace {
+QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
+}  // namespace
+
+MainWindow::MainWindow(Application& application) : application_(application) {
+    setWindowTitle(QStringLiteral("Tidemark"));
+    setAcceptDrops(true);
+    start_ = new StartPage;
+    loading_ = new LoadingPage;
+    page_ = new TracePage;
+    message_ = new MessageBar;
+    stack_ = new QStackedWidget;
+    for (QWidget* page : std::initializer_list<QWidget*>{start_, loading_, page_}) {
+        stack_->addWidget(page);
+    }
+    auto* centre = new QWidget;
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(message_);
+    column->addWidget(stack_, 1);
+    setCentralWidget(centre);
+    make_status_bar();
+    actions_ = new Actions(this);
+    make_actions();
+
+    connect(start_, &StartPage::open_requested, this, &MainWindow::ask_for_file);
+    connect(start_, &StartPage::file_chosen, this, &MainWindow::open);
+    connect(loading_, &LoadingPage::cancel_requested, &loader_, &Loader::cancel);
+    connect(&loader_, &Loader::progressed, loading_, &LoadingPage::show_progress);
+    connect(&loader_, &Loader::opened, this, [this](const Opened& opened) {
+        application_.settings().remember_file(pending_);
+        show_session(opened.session, pending_);
+        if (!opened.note.isEmpty()) {
+            message_->show_message(opened.note, false);
+        }
+    });
+    connect(&loader_, &Loader::failed, this, [this](const QString& sentence) {
+        stack_->setCurrentWidget(page_->session() ? static_cast<QWidget*>(page_) : start_);
+        update_actions();
+        message_->show_message(sentence, true);
+        emit trace_failed(sentence);
+    });
+    connect(&loader_, &Loader::cancelled, this, [this] {
+        stack_->setCurrentWidget(page_->session() ? static_cast<QWidget*>(page_) : start_);
+        update_actions();
+    });
+    connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
+
+    const Settings& settings = application_.settings();
+    resize(1600, 900);
+    restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+    page_->restore_layout(settings);
+    page_->set_wheel_mode(settings.value(QStringLiteral("wheel_zooms"), false).toBool() ? WheelMode::zooms
+                                                                                        : WheelMode::scrolls);
+    start_->set_recent_files(settings.recent_files());
+    update_actions();
+    update_status();
+}
+
+MainWindow::~MainWindow() { page_->set_session(nullptr); }
+
+// ---- opening ----------------------------------------------------------------------------------------------------
+
+void MainWindow::open(const QString& path) {
+    if (loader_.busy() || (page_->session() && path != file_)) {
+        application_.open_window(path);
+        return;
+    }
+    pending_ = path;
+    message_->hide();
+    loading_->start(path);
+    stack_->setCurrentWidget(loading_);
+    loader_.load(path);
+}
+
+void MainWindow::show_session(std::shared_ptr<Session> session, const QString& file) {
+    file_ = file;
+    page_->set_session(std::move(session));
+    setWindowTitle(QFileInfo(file).fileName() + QStringLiteral(" – Tidemark"));
+    setWindowFilePath(file);
+    stack_->setCurrentWidget(page_);
+    follow_session();
+    update_actions();
+    update_status();
+    emit trace_shown();
+}
+
+void MainWindow::follow_session() {
+    Session& session = *page_->session();
+    connect(&session.selection(), &Selection::moment_changed, this, &MainWindow::update_status);
+    connect(&session.selection(), &Selection::history_changed, this, &MainWindow::update_actions);
+    connect(&session.time_view(), &TimeView::history_changed, this, &MainWindow::update_actions);
+}
+
+void MainWindow::close_trace() {
+    if (!page_->session()) {
+        close();
+        return;
+    }
+    page_->set_session(nullptr);
+    file_.clear();
+    setWindowTitle(QStringLiteral("Tidemark"));
+    start_->set_recent_files(application_.settings().recent_files());
+    stack_->setCurrentWidget(start_);
+    message_->hide();
+    update_actions();
+    update_status();
+}
+
+void MainWindow::take_over(MainWindow& other) {
+    setGeometry(other.geometry());
+    if (const auto session = other.page_->shared_session()) {
+        const ColorBy colors = other.page_->allocations().color_by();
+        other.page_->set_session(nullptr);
+        show_session(session, other.file_);
+        page_->set_color_by(colors);
+    }
+}
+
+void MainWindow::ask_for_file() {
+    const QString folder = application_.settings().value(QStringLiteral("last_folder")).toString();
+    const QStringList files =
+        QFileDialog::getOpenFileNames(this, tr("Open"), folder,
+                                      tr("Traces and snapshots (*.tide *.pickle *.pkl *.gz *.xz *.zst)") +
+                                          QStringLiteral(";;") + tr("All files (*)"));
+    for (const QString& file : files) {
+        application_.settings().set(QStringLiteral("last_folder"), QFileInfo(file).absolutePath());
+        open(file);
+    }
+}
+
+void MainWindow::reload() {
+    if (!file_.isEmpty()) {
+        open(file_);
+    }
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (event->mimeData()->hasUrls()) {
+        event->acceptProposedAction();
+    }
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    for (const QUrl& url : event->mimeData()->urls()) {
+        if (url.isLocalFile()) {
+            open(url.toLocalFile());
+        }
+    }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    Settings& settings = application_.settings();
+    settings.set(QStringLiteral("window/geometry"), saveGeometry());
+    page_->save_layout(settings);
+    QMainWindow::closeEvent(event);
+}
+
+// ---- status bar ---------------------------------------------------------------------------------------------------
+
+void MainWindow::make_status_bar() {
+    status_time_ = new QLabel;
+    status_time_->setAccessibleName(tr("The cursor's time and event"));
+    status_memory_ = new QLabel;
+    status_memory_->setAccessibleName(tr("Memory at the cursor"));
+    status_losses_ = new QLabel;
+    status_losses_->setAccessibleName(tr("What was lost"));
+    statusBar()->addWidget(status_time_);
+    statusBar()->addWidget(status_memory_, 1);
+    statusBar()->addPermanentWidget(status_losses_);
+    statusBar()->setContentsMargins(8, 0, 8, 0);
+}
+
+void MainWindow::update_status() {
+    const Session* session = page_->session();
+    const bool shown = session != nullptr && session->has_device();
+    statusBar()->setVisible(session != nullptr);
+    if (!shown) {
+        status_time_->clear();
+        status_memory_->clear();
+        status_losses_->clear();
+        return;
+    }
+    const EventNumber n = session->selection().state().moment;
+    const DeviceHistory& device = session->device();
+    const Curves& curves = session->analysis().curves();
+    const auto count = [](int64_t number) { return QString::fromStdString(format_count(number)); };
+    status_time_->setText(tr("cursor %1 · event %2 of %3")
+                              .arg(QString::fromStdString(format_moment(device.time_of_state(n))), count(n),
+                                   count(device.event_count())));
+    QStringList memory{tr("allocated %1").arg(bytes_text(curves.value(Series::allocated, n))),
+                       tr("active %1").arg(bytes_text(curves.value(Series::active, n))),
+                       tr("reserved %1").arg(bytes_text(curves.value(Series::reserved, n)))};
+    memory << (device.total_bytes > 0 ? tr("device %1").arg(bytes_text(device.total_bytes))
+                                      : tr("device size not recorded"));
+    status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));
+    const auto losses = static_cast<int>(session->trace().losses.size());
+    status_losses_->setText(losses == 0 ? tr("nothing was lost") : tr("⚠ losses: %1").arg(losses));
+}
+
+// ---- export -------------------------------------------------------------------------------------------------------
+
+std::vector<MainWindow::Exportable> MainWindow::exportables() {
+    TracePage* page = page_;
+    return {
+        {QStringLiteral("timeline"), tr("Timeline"), &page->timeline(),
+         [page](QPaintDevice& device, QSize size) { page->timeline().render_to(device, size); }},
+        {QStringLiteral("allocations"), tr("Allocations"), &page->allocations(),
+         [page](QPaintDevice& device, QSize size) { page->allocations().render_to(device, size); }},
+        {QStringLiteral("segments"), tr("Segments"), &page->segments(),
+         [page](QPaintDevice& device, QSize size) {
+             QPainter painter(&device);
+             page->segments().render_to(painter, size);
+         }},
+        {QStringLiteral("overview"), tr("Overview"), &page->overview(),
+         [page](QPaintDevice& device, QSize size) {
+             QPainter painter(&device);
+             page->overview().render_to(painter, size);
+         }},
+        {QStringLiteral("window"), tr("Whole window"), this,
+         [this](QPaintDevice& device, QSize) {
+             QPainter painter(&device);
+             render(&painter);
+         }},
+    };
+}
+
+void MainWindow::say(const Status& status, const QString& success) {
+    message_->show_message(status ? success : QString::fromStdString(status.error().message), !status);
+}
+
+void MainWindow::export_picture(const Exportable& what) {
+    const QString folder = application_.settings().value(QStringLiteral("last_export_folder")).toString();
+    const QString proposal = (folder.isEmpty() ? QString() : folder + '/') + QFileInfo(file_).completeBaseName() + '-' +
+                             what.id + QStringLiteral(".png");
+    const QString path =
+        QFileDialog::getSaveFileName(this, tr("Export %1").arg(what.name), proposal, tr("Pictures (*.png *.svg)"));
+    if (path.isEmpty()) {
+        return;
+    }
+    application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
+    say(save_picture(path, what.widget->size(), 2, what.name, what.paint), tr("Exported to %1").arg(path));
+}
+
+void MainWindow::copy_picture(const Exportable& what) {
+    QApplication::clipboard()->setImage(picture_of(what.widget->size(), devicePixelRatioF(), what.paint));
+    statusBar()->showMessage(tr("%1 copied").arg(what.name), 3000);
+}
+
+void MainWindow::export_table(const QString& name, const std::function<bool(const QString&, QString*)>& write) {
+    const QString proposal = QFileInfo(file_).completeBaseName() + '-' + name + QStringLiteral(".csv");
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export table"), proposal, tr("CSV tables (*.csv)"));
+    if (path.isEmpty()) {
+        return;
+    }
+    QString error;
+    const bool written = write(path, &error);
+    message_->show_message(written ? tr("Exported to %1").arg(path) : error, !written);
+}
+
+void MainWindow::show_about() {
+    QMessageBox::about(
+        this, tr("About Tidemark"),
+        tr("<b>Tidemark %1</b><p>Explains why GPU memory goes up and does not come back down.</p>"
+           "<p>Free software under the GNU General Public License, version 3 or later. Plots by QCustomPlot %2, "
+           "window by Qt %3.</p>")
+            .arg(QStringLiteral(TIDEMARK_VERSION), QStringLiteral(QCUSTOMPLOT_VERSION_STR),
+                 QString::fromLatin1(qVersion())));
+}
+
+}  // namespace tidemark::gui

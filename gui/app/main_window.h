@@ -1,0 +1,87 @@
+// One window, one trace.
+#pragma once
+
+#include <QMainWindow>
+#include <QStackedWidget>
+
+#include "gui/app/actions.h"
+#include "gui/app/application.h"
+#include "gui/app/export.h"
+#include "gui/app/loader.h"
+#include "gui/app/start_page.h"
+#include "gui/app/trace_page.h"
+
+namespace tidemark::gui {
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit MainWindow(Application& application);
+    ~MainWindow() override;
+
+    void open(const QString& path);  ///< in the background; here if nothing is open, else in a new window
+    void show_session(std::shared_ptr<Session> session, const QString& file);
+    void close_trace();
+    /// Shows what another window shows, at its place (a change of language).
+    void take_over(MainWindow& other);
+    void refresh_now() { page_->refresh_now(); }
+
+    TracePage& page() { return *page_; }
+    const Actions& actions() const { return *actions_; }
+    const MessageBar& message() const { return *message_; }
+    bool loading() const { return loader_.busy(); }
+
+signals:
+    void trace_shown();
+    void trace_failed(const QString& sentence);
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+
+private:
+    struct Exportable {
+        QString id, name;
+        QWidget* widget;
+        PaintOn paint;
+    };
+
+    void make_actions();
+    void make_file_menu();
+    void make_view_menu();
+    void make_axis_menus();
+    void make_go_menu();
+    void make_help_menu();
+    void fill_recent_menu();
+    void follow_session();
+    void update_actions();
+    void update_status();
+    void make_status_bar();
+
+    void ask_for_file();
+    void reload();
+    std::vector<Exportable> exportables();
+    void export_picture(const Exportable& what);
+    void copy_picture(const Exportable& what);
+    void export_table(const QString& name, const std::function<bool(const QString& path, QString* error)>& write);
+    void say(const Status& status, const QString& success);
+    void show_about();
+
+    Application& application_;
+    Loader loader_;
+    QStackedWidget* stack_;
+    StartPage* start_;
+    LoadingPage* loading_;
+    TracePage* page_;
+    MessageBar* message_;
+    Actions* actions_;
+    QMenu* recent_menu_ = nullptr;
+    QString file_;     ///< what the user opened
+    QString pending_;  ///< what is being opened
+    QLabel* status_time_;
+    QLabel* status_memory_;
+    QLabel* status_losses_;
+};
+
+}  // namespace tidemark::gui

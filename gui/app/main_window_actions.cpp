@@ -1,0 +1,246 @@
+// What the window can do: the registry's contents, and when each is possible.
+#include <QActionGroup>
+#include <QApplication>
+#include <QMenu>
+
+#include "gui/app/command_palette.h"
+#include "gui/app/main_window.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr double key_zoom = 1.6;
+constexpr double key_pan = 0.15;
+
+QKeySequence key(int k) { return QKeySequence(k); }
+
+const QStringList& needs_trace() {
+    static const QStringList menus = {QStringLiteral("plots."), QStringLiteral("go."),    QStringLiteral("export."),
+                                      QStringLiteral("copy."),  QStringLiteral("group."), QStringLiteral("color."),
+                                      QStringLiteral("axis.")};
+    return menus;
+}
+
+}  // namespace
+
+void MainWindow::make_actions() {
+    actions_->set_plots(page_->plots());
+    make_file_menu();
+    make_view_menu();
+    make_axis_menus();
+    make_go_menu();
+    make_help_menu();
+}
+
+void MainWindow::make_file_menu() {
+    actions_->begin_menu(tr("&File"));
+    actions_->add(QStringLiteral("file.open"), tr("&Open…"), {QKeySequence::Open}, [this] { ask_for_file(); });
+    recent_menu_ = actions_->menu()->addMenu(tr("Open &recent"));
+    connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
+    actions_->add(QStringLiteral("file.reload"), tr("Re&load"), {key(Qt::Key_F5)}, [this] { reload(); });
+    actions_->separator();
+    actions_->begin_submenu(tr("&Export picture"));
+    for (const Exportable& what : exportables()) {
+        actions_->add(QStringLiteral("export.") + what.id, tr("%1…").arg(what.name), {},
+                      [this, what] { export_picture(what); });
+    }
+    actions_->end_submenu();
+    actions_->begin_submenu(tr("&Copy picture"));
+    for (const Exportable& what : exportables()) {
+        actions_->add(QStringLiteral("copy.") + what.id, what.name, {}, [this, what] { copy_picture(what); });
+    }
+    actions_->end_submenu();
+    actions_->begin_submenu(tr("Export &table"));
+    actions_->add(QStringLiteral("export.table"), tr("Allocation table…"), {}, [this] {
+        export_table(QStringLiteral("allocations"),
+                     [this](const QString& path, QString* error) { return page_->table().export_csv(path, error); });
+    });
+    actions_->add(QStringLiteral("export.summary"), tr("Summary table…"), {}, [this] {
+        export_table(QStringLiteral("summary"),
+                     [this](const QString& path, QString* error) { return page_->summary().export_csv(path, error); });
+    });
+    actions_->end_submenu();
+    actions_->separator();
+    actions_->add(QStringLiteral("file.close"), tr("&Close"), {QKeySequence(QStringLiteral("Ctrl+W"))},
+                  [this] { close_trace(); });
+    actions_->add(QStringLiteral("file.quit"), tr("&Quit"), {QKeySequence(QStringLiteral("Ctrl+Q"))},
+                  [this] { application_.close_all_windows(); });
+}
+
+void MainWindow::make_view_menu() {
+    using Where = Actions::Keys;
+    actions_->begin_menu(tr("&View"));
+    actions_->add(QStringLiteral("plots.zoom_in"), tr("Zoom in at the pointer"), {key(Qt::Key_W), key(Qt::Key_Plus)},
+                  [this] { page_->zoom(key_zoom); });
+    actions_->add(QStringLiteral("plots.zoom_out"), tr("Zoom out"), {key(Qt::Key_S), key(Qt::Key_Minus)},
+                  [this] { page_->zoom(1 / key_zoom); });
+    actions_->add(QStringLiteral("plots.left"), tr("Pan left"), {key(Qt::Key_A)}, [this] { page_->pan(-key_pan); });
+    actions_->add(QStringLiteral("plots.right"), tr("Pan right"), {key(Qt::Key_D)}, [this] { page_->pan(key_pan); });
+    actions_->add(
+        QStringLiteral("plots.arrow_left"), tr("Pan left (plots)"), {key(Qt::Key_Left)},
+        [this] { page_->pan(-key_pan); }, Where::plots);
+    actions_->add(
+        QStringLiteral("plots.arrow_right"), tr("Pan right (plots)"), {key(Qt::Key_Right)},
+        [this] { page_->pan(key_pan); }, Where::plots);
+    actions_->add(
+        QStringLiteral("plots.page_left"), tr("Page left"), {key(Qt::Key_PageUp)}, [this] { page_->pan(-0.9); },
+        Where::plots);
+    actions_->add(
+        QStringLiteral("plots.page_right"), tr("Page right"), {key(Qt::Key_PageDown)}, [this] { page_->pan(0.9); },
+        Where::plots);
+    actions_->add(QStringLiteral("plots.focus"), tr("Zoom to what is chosen"), {key(Qt::Key_F)},
+                  [this] { page_->focus(); });
+    actions_->add(QStringLiteral("plots.whole"), tr("Show the whole run"), {key(Qt::Key_H)},
+                  [this] { page_->show_all(); });
+    actions_->add(
+        QStringLiteral("plots.home"), tr("Show the whole run (plots)"), {key(Qt::Key_Home)},
+        [this] { page_->show_all(); }, Where::plots);
+    actions_->add(QStringLiteral("plots.undo"), tr("Undo zoom"),
+                  {QKeySequence(QStringLiteral("Ctrl+Z")), key(Qt::Key_Backspace)},
+                  [this] { page_->session()->time_view().undo(); });
+    actions_->add(QStringLiteral("plots.redo"), tr("Redo zoom"),
+                  {QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))},
+                  [this] { page_->session()->time_view().redo(); });
+    QAction* wheel = actions_->add(QStringLiteral("view.wheel"), tr("Wheel zooms (Ctrl+wheel scrolls)"), {}, [] {});
+    wheel->setCheckable(true);
+    wheel->setChecked(application_.settings().value(QStringLiteral("wheel_zooms"), false).toBool());
+    connect(wheel, &QAction::toggled, this, [this](bool zooms) {
+        application_.settings().set(QStringLiteral("wheel_zooms"), zooms);
+        page_->set_wheel_mode(zooms ? WheelMode::zooms : WheelMode::scrolls);
+    });
+    actions_->separator();
+    actions_->begin_submenu(tr("&Theme"));
+    auto* themes = new QActionGroup(this);
+    for (const auto& [choice, text] :
+         {std::pair(ThemeChoice::system, tr("Like the system")), std::pair(ThemeChoice::light, tr("Light")),
+          std::pair(ThemeChoice::dark, tr("Dark"))}) {
+        actions_->add_choice(themes, QStringLiteral("theme.") + theme_name(choice), text,
+                             application_.theme() == choice, [this, theme = choice] { application_.set_theme(theme); });
+    }
+    actions_->end_submenu();
+    actions_->begin_submenu(tr("&Language"));
+    auto* codes = new QActionGroup(this);
+    for (const Language& language : languages()) {
+        actions_->add_choice(codes, QStringLiteral("language.") + language.code, language.name,
+                             application_.language() == language.code,
+                             [this, code = language.code] { application_.set_language(code); });
+    }
+    actions_->end_submenu();
+}
+
+void MainWindow::make_axis_menus() {
+    actions_->begin_submenu(tr("&Stack by"));
+    auto* groups = new QActionGroup(this);
+    const QStringList by = {tr("stack"),  tr("line"), tr("file"),      tr("size"),
+                            tr("stream"), tr("pool"), tr("annotation")};
+    for (int i = 0; i < by.size(); ++i) {
+        actions_->add_choice(groups, QStringLiteral("group.%1").arg(i), by[i], i == 0,
+                             [this, i] { page_->set_group_by(static_cast<GroupBy>(i)); });
+    }
+    actions_->end_submenu();
+    actions_->begin_submenu(tr("&Colour allocations by"));
+    auto* colors = new QActionGroup(this);
+    const QStringList hues = {tr("group"), tr("stack"), tr("size"), tr("age"), tr("stream")};
+    for (int i = 0; i < hues.size(); ++i) {
+        actions_->add_choice(colors, QStringLiteral("color.%1").arg(i), hues[i], i == 0,
+                             [this, i] { page_->set_color_by(static_cast<ColorBy>(i)); });
+    }
+    actions_->end_submenu();
+    actions_->begin_submenu(tr("Time &axis"));
+    auto* axes = new QActionGroup(this);
+    const QStringList units = {tr("wall clock"), tr("event number")};
+    for (int i = 0; i < units.size(); ++i) {
+        actions_->add_choice(axes, QStringLiteral("axis.%1").arg(i), units[i], i == 0,
+                             [this, i] { page_->set_axis(static_cast<TimeAxis>(i)); });
+    }
+    actions_->end_submenu();
+}
+
+void MainWindow::make_go_menu() {
+    actions_->begin_menu(tr("&Go"));
+    actions_->add(QStringLiteral("go.back"), tr("Back"), {QKeySequence(QStringLiteral("Alt+Left"))},
+                  [this] { page_->session()->selection().back(); });
+    actions_->add(QStringLiteral("go.forward"), tr("Forward"), {QKeySequence(QStringLiteral("Alt+Right"))},
+                  [this] { page_->session()->selection().forward(); });
+    actions_->add(QStringLiteral("go.clear"), tr("Choose nothing"), {key(Qt::Key_Escape)}, [this] {
+        for (QWidget* tip : findChildren<QWidget*>(QStringLiteral("pinned_tip"))) {
+            tip->close();
+        }
+        page_->session()->clear_choice();
+    });
+    actions_->separator();
+    actions_->add(QStringLiteral("go.next"), tr("Next event"), {key(Qt::Key_Period)}, [this] { page_->step_event(1); });
+    actions_->add(QStringLiteral("go.previous"), tr("Previous event"), {key(Qt::Key_Comma)},
+                  [this] { page_->step_event(-1); });
+    actions_->add(QStringLiteral("go.peak"), tr("Peak"), {key(Qt::Key_P)}, [this] { page_->go_to_peak(); });
+    actions_->add(QStringLiteral("go.next_oom"), tr("Next out-of-memory event"), {key(Qt::Key_O)},
+                  [this] { page_->go_to_oom(1); });
+    actions_->add(QStringLiteral("go.previous_oom"), tr("Previous out-of-memory event"),
+                  {QKeySequence(QStringLiteral("Shift+O"))}, [this] { page_->go_to_oom(-1); });
+    actions_->separator();
+    actions_->add(QStringLiteral("go.find"), tr("Find allocations"), {QKeySequence::Find, key(Qt::Key_Slash)},
+                  [this] { page_->find_in_table(); });
+}
+
+void MainWindow::make_help_menu() {
+    actions_->begin_menu(tr("&Help"));
+    actions_->add(QStringLiteral("help.commands"), tr("Commands…"), {QKeySequence(QStringLiteral("Ctrl+Shift+P"))},
+                  [this] {
+                      auto* palette = new CommandPalette(*actions_, this);
+                      palette->setAttribute(Qt::WA_DeleteOnClose);
+                      palette->open();
+                  });
+    actions_->add(QStringLiteral("help.keys"), tr("Keys and mouse"), {key(Qt::Key_Question), key(Qt::Key_F1)}, [this] {
+        auto* help = new ShortcutHelp(*actions_, this);
+        help->setAttribute(Qt::WA_DeleteOnClose);
+        help->show();
+    });
+    actions_->add(QStringLiteral("help.losses"), tr("What this trace is missing"), {}, [this] {
+        if (page_->session()) {
+            page_->show_losses();
+        }
+    });
+    actions_->add(QStringLiteral("help.about"), tr("About Tidemark"), {}, [this] { show_about(); });
+}
+
+void MainWindow::fill_recent_menu() {
+    recent_menu_->clear();
+    const QStringList files = application_.settings().recent_files();
+    for (const QString& file : files) {
+        recent_menu_->addAction(file, this, [this, file] { open(file); });
+    }
+    if (files.isEmpty()) {
+        recent_menu_->addAction(tr("Nothing was opened yet"))->setEnabled(false);
+        return;
+    }
+    recent_menu_->addSeparator();
+    recent_menu_->addAction(tr("Forget these"), this, [this] {
+        application_.settings().forget_recent_files();
+        start_->set_recent_files({});
+    });
+}
+
+void MainWindow::update_actions() {
+    Session* session = page_->session();
+    const bool shown = session != nullptr && session->has_device() && stack_->currentWidget() == page_;
+    for (const Actions::Entry& entry : actions_->entries()) {
+        const QString id = entry.action->objectName();
+        const bool needs = std::any_of(needs_trace().begin(), needs_trace().end(),
+                                       [&](const QString& menu) { return id.startsWith(menu); });
+        entry.action->setEnabled(!needs || shown);
+    }
+    actions_->find(QStringLiteral("file.reload"))->setEnabled(!file_.isEmpty());
+    if (!shown) {
+        return;
+    }
+    actions_->find(QStringLiteral("go.back"))->setEnabled(session->selection().can_go_back());
+    actions_->find(QStringLiteral("go.forward"))->setEnabled(session->selection().can_go_forward());
+    actions_->find(QStringLiteral("plots.undo"))->setEnabled(session->time_view().can_undo());
+    actions_->find(QStringLiteral("plots.redo"))->setEnabled(session->time_view().can_redo());
+    actions_->find(QStringLiteral("group.%1").arg(static_cast<int>(session->group_by())))->setChecked(true);
+    actions_->find(QStringLiteral("color.%1").arg(static_cast<int>(page_->allocations().color_by())))->setChecked(true);
+    actions_->find(QStringLiteral("axis.%1").arg(static_cast<int>(session->time_view().axis())))->setChecked(true);
+}
+
+}  // namespace tidemark::gui

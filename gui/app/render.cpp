@@ -1,0 +1,132 @@
+#include "gui/app/render.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QPainter>
+#include <QThreadPool>
+
+#include "gui/app/main_window.h"
+#include "storage/replay/moment.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+Status choose_device(Session& session, int index) {
+    const auto& devices = session.trace().devices;
+    for (size_t i = 0; i < devices.size(); ++i) {
+        if (devices[i].device == index) {
+            session.selection().choose_device(static_cast<int>(i));
+            return {};
+        }
+    }
+    return usage_error("The trace has no device " + std::to_string(index) + ".");
+}
+
+Status go_to(Session& session, const QString& at) {
+    const auto moment = find_moment(session.trace(), session.device(), session.analysis().curves(), at.toStdString());
+    if (!moment) {
+        return moment.error();
+    }
+    session.selection().set_moment(*moment);
+    return {};
+}
+
+/// Lets panes that prepare their content in the background finish it.
+void settle() {
+    constexpr int quiet_rounds = 3;
+    QElapsedTimer clock;
+    clock.start();
+    for (int quiet = 0; quiet < quiet_rounds && clock.elapsed() < 5000;) {
+        const bool idle = QThreadPool::globalInstance()->waitForDone(50);
+        QElapsedTimer round;
+        round.start();
+        while (round.elapsed() < 20) {
+            QApplication::processEvents(QEventLoop::AllEvents, 10);
+        }
+        quiet = idle ? quiet + 1 : 0;
+    }
+}
+
+template <class Paint>
+Status paint_alone(QWidget& widget, const RenderRequest& request, Paint paint) {
+    widget.setAttribute(Qt::WA_DontShowOnScreen);
+    widget.resize(request.size);
+    widget.show();
+    settle();
+    return save_picture(request.output, request.size, request.scale, request.view, paint);
+}
+
+Status render_window(Application& application, std::shared_ptr<Session> session, const RenderRequest& request) {
+    MainWindow window(application);
+    window.setAttribute(Qt::WA_DontShowOnScreen);
+    window.resize(request.size);
+    window.show();
+    window.show_session(std::move(session), request.trace);
+    settle();
+    window.refresh_now();
+    settle();
+    return save_picture(request.output, request.size, request.scale, request.view, [&](QPaintDevice& device, QSize) {
+        QPainter painter(&device);
+        window.render(&painter);
+    });
+}
+
+}  // namespace
+
+std::optional<QSize> parse_size(const QString& text) {
+    const QStringList parts = text.split('x');
+    bool width_ok = false, height_ok = false;
+    const QSize size(parts.value(0).toInt(&width_ok), parts.value(1).toInt(&height_ok));
+    const auto sane = [](int n) { return n >= 100 && n <= 16384; };
+    return parts.size() == 2 && width_ok && height_ok && sane(size.width()) && sane(size.height()) ? std::optional(size)
+                                                                                                   : std::nullopt;
+}
+
+Status render(Application& application, const RenderRequest& request) {
+    Progress progress;
+    auto opened = load_trace(request.trace, progress);
+    if (!opened) {
+        return opened.error();
+    }
+    const std::shared_ptr<Session> session = opened->session;
+    if (request.device) {
+        TIDEMARK_TRY(choose_device(*session, *request.device));
+    }
+    if (session->has_device()) {
+        TIDEMARK_TRY(go_to(*session, request.at));
+    }
+    if (request.view == QLatin1String("timeline")) {
+        TimelinePlot plot;
+        plot.set_session(session.get());
+        return paint_alone(plot, request, [&](QPaintDevice& device, QSize size) { plot.render_to(device, size); });
+    }
+    if (request.view == QLatin1String("allocations")) {
+        AllocationsPlot plot;
+        plot.set_session(session.get());
+        return paint_alone(plot, request, [&](QPaintDevice& device, QSize size) { plot.render_to(device, size); });
+    }
+    if (request.view == QLatin1String("segments")) {
+        SegmentMap map;
+        map.set_session(session.get());
+        return paint_alone(map, request, [&](QPaintDevice& device, QSize size) {
+            QPainter painter(&device);
+            map.render_to(painter, size);
+        });
+    }
+    if (request.view == QLatin1String("overview")) {
+        OverviewPlot plot;
+        plot.set_session(session.get());
+        return paint_alone(plot, request, [&](QPaintDevice& device, QSize size) {
+            QPainter painter(&device);
+            plot.render_to(painter, size);
+        });
+    }
+    if (request.view == QLatin1String("window")) {
+        return render_window(application, session, request);
+    }
+    return usage_error("There is no view \"" + request.view.toStdString() +
+                       "\"; use timeline, allocations, segments, overview or window.");
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,29 @@
+// `tidemark-gui --render`: one picture of a trace, without showing a window.
+#pragma once
+
+#include <QSize>
+#include <QString>
+#include <optional>
+
+#include "storage/base/result.h"
+
+namespace tidemark::gui {
+
+class Application;
+
+struct RenderRequest {
+    QString view = QStringLiteral("window");  ///< timeline, allocations, segments, overview or window
+    QString at = QStringLiteral("peak");
+    QSize size{1600, 900};
+    double scale = 1;  ///< device pixels per pixel
+    QString output;
+    QString trace;
+    std::optional<int> device;
+};
+
+/// "1600x900"; nothing if it is no size from 100x100 to 16384x16384.
+std::optional<QSize> parse_size(const QString& text);
+/// Theme and language are the application's.
+Status render(Application& application, const RenderRequest& request);
+
+}  // namespace tidemark::gui

@@ -1,0 +1,29 @@
+// What the window remembers between runs. Tests and --render keep it in memory and leave no trace.
+#pragma once
+
+#include <QHash>
+#include <QSettings>
+#include <QStringList>
+#include <QVariant>
+#include <memory>
+
+namespace tidemark::gui {
+
+class Settings {
+public:
+    enum class Keep { on_disk, in_memory };
+    explicit Settings(Keep keep);
+
+    QVariant value(const QString& key, const QVariant& fallback = {}) const;
+    void set(const QString& key, const QVariant& value);
+
+    QStringList recent_files() const;
+    void remember_file(const QString& path);
+    void forget_recent_files();
+
+private:
+    std::unique_ptr<QSettings> disk_;
+    QHash<QString, QVariant> memory_;
+};
+
+}  // namespace tidemark::gui

@@ -1,0 +1,343 @@
+#include "gui/app/trace_page.h"
+
+#include <QComboBox>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QMessageBox>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
+
+void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
+    auto* text = new QLabel(label);
+    text->setBuddy(box);
+    box->setAccessibleName(label);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    row->addWidget(text);
+    row->addWidget(box);
+    row->addSpacing(10);
+}
+
+QString device_text(const DeviceHistory& device) {
+    const QString number = TracePage::tr("device %1").arg(device.device);
+    return device.name.empty() ? number : number + QStringLiteral(": ") + QString::fromStdString(device.name);
+}
+
+}  // namespace
+
+TracePage::TracePage(QWidget* parent) : QWidget(parent) {
+    details_ = new DetailsPane;
+    overview_ = new OverviewPlot;
+    make_tabs();
+    auto* header = make_header();
+    auto* plots = make_plots();
+
+    rows_ = new QSplitter(Qt::Vertical);
+    rows_->addWidget(plots);
+    rows_->addWidget(tabs_);
+    rows_->setStretchFactor(0, 3);
+    rows_->setStretchFactor(1, 2);
+    columns_ = new QSplitter(Qt::Horizontal);
+    columns_->addWidget(rows_);
+    columns_->addWidget(details_);
+    columns_->setStretchFactor(0, 1);
+    columns_->setStretchFactor(1, 0);
+    columns_->setSizes({1260, 340});
+    rows_->setSizes({470, 300});
+    for (QSplitter* splitter : {plot_split_, legend_split_, rows_, columns_}) {
+        splitter->setChildrenCollapsible(false);
+        splitter->setHandleWidth(5);
+    }
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(6, 4, 6, 2);
+    column->setSpacing(3);
+    column->addWidget(header);
+    column->addWidget(columns_, 1);
+}
+
+TracePage::~TracePage() { set_session(nullptr); }
+
+QWidget* TracePage::make_header() {
+    auto* header = new QWidget;
+    auto* column = new QVBoxLayout(header);
+    column->setContentsMargins(2, 0, 2, 0);
+    column->setSpacing(3);
+    auto* row = new QHBoxLayout;
+    about_ = new QLabel;
+    about_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    about_->setAccessibleName(tr("What this trace is"));
+    about_->setMinimumWidth(120);
+    row->addWidget(about_, 1);
+    device_ = new QComboBox;
+    group_by_ = new QComboBox;
+    for (const QString& name :
+         {tr("stack"), tr("line"), tr("file"), tr("size"), tr("stream"), tr("pool"), tr("annotation")}) {
+        group_by_->addItem(name);
+    }
+    color_by_ = new QComboBox;
+    for (const QString& name : {tr("group"), tr("stack"), tr("size"), tr("age"), tr("stream")}) {
+        color_by_->addItem(name);
+    }
+    axis_ = new QComboBox;
+    axis_->addItems({tr("wall clock"), tr("event number")});
+    add_to(row, tr("Device"), device_);
+    add_to(row, tr("Stack by"), group_by_);
+    add_to(row, tr("Colour allocations by"), color_by_);
+    add_to(row, tr("Time axis"), axis_);
+    column->addLayout(row);
+    losses_ = new QLabel;
+    losses_->setAccessibleName(tr("What this trace is missing"));
+    losses_->setTextFormat(Qt::RichText);
+    losses_->setMinimumWidth(120);
+    connect(losses_, &QLabel::linkActivated, this, &TracePage::show_losses);
+    column->addWidget(losses_);
+    connect(device_, &QComboBox::activated, this,
+            [this](int position) { session_->selection().choose_device(position); });
+    connect(group_by_, &QComboBox::activated, this, [this](int by) { set_group_by(static_cast<GroupBy>(by)); });
+    connect(color_by_, &QComboBox::activated, this, [this](int by) { set_color_by(static_cast<ColorBy>(by)); });
+    connect(axis_, &QComboBox::activated, this, [this](int axis) { set_axis(static_cast<TimeAxis>(axis)); });
+    return header;
+}
+
+QWidget* TracePage::make_plots() {
+    timeline_ = new TimelinePlot;
+    timeline_->set_time_labels(false);
+    allocations_ = new AllocationsPlot;
+    legend_ = new Legend;
+    plot_split_ = new QSplitter(Qt::Vertical);
+    plot_split_->addWidget(timeline_);
+    plot_split_->addWidget(allocations_);
+    plot_split_->setStretchFactor(0, 1);
+    plot_split_->setStretchFactor(1, 1);
+    plots_ = new QWidget;
+    auto* column = new QVBoxLayout(plots_);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(overview_);
+    column->addWidget(plot_split_, 1);
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidget(legend_);
+    legend_split_ = new QSplitter(Qt::Horizontal);
+    legend_split_->addWidget(plots_);
+    legend_split_->addWidget(scroll);
+    legend_split_->setStretchFactor(0, 1);
+    legend_split_->setStretchFactor(1, 0);
+    legend_split_->setSizes({1000, 230});
+    return legend_split_;
+}
+
+void TracePage::make_tabs() {
+    segments_ = new SegmentMap;
+    table_ = new AllocationTable;
+    summary_ = new SummaryTable;
+    tabs_ = new QTabWidget;
+    tabs_->setDocumentMode(true);
+    tabs_->setAccessibleName(tr("State at the cursor"));
+    tabs_->addTab(segments_, tr("Segments"));
+    tabs_->addTab(table_, tr("Table"));
+    tabs_->addTab(summary_, tr("Summary"));
+}
+
+void TracePage::set_session(std::shared_ptr<Session> session) {
+    Session* raw = session.get();
+    overview_->set_session(raw);
+    timeline_->set_session(raw);
+    allocations_->set_session(raw);
+    legend_->set_session(raw);
+    segments_->set_session(raw);
+    table_->set_session(raw);
+    summary_->set_session(raw);
+    details_->set_session(raw);
+    session_ = std::move(session);
+    if (raw != nullptr) {
+        fill_header();
+        connect(&raw->selection(), &Selection::chosen_changed, this, &TracePage::follow_choice);
+        connect(&raw->selection(), &Selection::device_changed, this, &TracePage::fill_header);
+    }
+}
+
+void TracePage::fill_header() {
+    const Trace& trace = session_->trace();
+    QStringList facts{
+        QStringLiteral("<b>%1</b>").arg(QFileInfo(QString::fromStdString(trace.path)).fileName().toHtmlEscaped())};
+    device_->clear();
+    for (const DeviceHistory& device : trace.devices) {
+        device_->addItem(device_text(device));
+    }
+    const bool choice = trace.devices.size() > 1;
+    device_->setVisible(choice);
+    for (QLabel* label : findChildren<QLabel*>()) {
+        if (label->buddy() == device_) {
+            label->setVisible(choice);
+        }
+    }
+    if (session_->has_device()) {
+        device_->setCurrentIndex(session_->selection().state().device);
+        const DeviceHistory& device = session_->device();
+        if (!choice) {
+            facts << device_text(device).toHtmlEscaped();
+        }
+        const int64_t peak = session_->analysis().curves().peak(Series::allocated).max;
+        facts << tr("%1 events").arg(QString::fromStdString(format_count(device.event_count())))
+              << QString::fromStdString(format_duration(trace.duration)) << tr("peak %1").arg(bytes_text(peak));
+    }
+    about_->setText(facts.join(QStringLiteral(" · ")));
+    about_->setToolTip(QString::fromStdString(trace.source) + '\n' + QString::fromStdString(trace.path));
+    group_by_->setCurrentIndex(static_cast<int>(session_->group_by()));
+    color_by_->setCurrentIndex(static_cast<int>(allocations_->color_by()));
+    axis_->setCurrentIndex(static_cast<int>(session_->time_view().axis()));
+    losses_->setVisible(!trace.losses.empty());
+    if (!trace.losses.empty()) {
+        const QString more = trace.losses.size() > 1 ? tr(" and %1 more").arg(trace.losses.size() - 1) : QString();
+        losses_->setText(
+            QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
+                .arg(QString::fromStdString(trace.losses.front().text).toHtmlEscaped(), more.toHtmlEscaped()));
+        QStringList all;
+        for (const Loss& loss : trace.losses) {
+            all << QString::fromStdString(loss.text);
+        }
+        losses_->setToolTip(all.join('\n'));
+    }
+}
+
+void TracePage::show_losses() {
+    QString html;
+    for (const Loss& loss : session_->trace().losses) {
+        html += QStringLiteral("<p>• %1</p>").arg(QString::fromStdString(loss.text).toHtmlEscaped());
+    }
+    auto* box =
+        new QMessageBox(QMessageBox::Information, tr("What this trace is missing"),
+                        html.isEmpty() ? tr("Nothing: the whole history is there.") : html, QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+// ---- what can be done -------------------------------------------------------------------------------------------
+
+void TracePage::zoom(double factor) {
+    TimeView& view = session_->time_view();
+    const double cursor = view.position_of(session_->selection().state().moment);
+    const bool cursor_visible = cursor >= view.from() && cursor <= view.to();
+    view.zoom(factor, view.pointer().value_or(cursor_visible ? cursor : (view.from() + view.to()) / 2));
+}
+
+void TracePage::focus() {
+    const auto& range = session_->selection().state().range;
+    if (allocations_->focus_chosen()) {
+        return;
+    }
+    if (range) {
+        session_->time_view().show(range->first, range->second);
+    } else {
+        show_all();
+    }
+}
+
+void TracePage::show_all() {
+    session_->time_view().show_all();
+    timeline_->show_all_bytes();
+    allocations_->show_all_bytes();
+}
+
+void TracePage::reveal_moment() {
+    TimeView& view = session_->time_view();
+    const double at = view.position_of(session_->selection().state().moment);
+    if (at < view.from() || at > view.to()) {
+        view.show(at - view.span() / 2, at + view.span() / 2);
+    }
+}
+
+void TracePage::follow_choice() {
+    // A choice made elsewhere may lie outside the span; the cursor is in its life, so bring that.
+    if (session_->selection().state().allocation != no_allocation) {
+        reveal_moment();
+    }
+}
+
+void TracePage::step_event(int events) {
+    Selection& selection = session_->selection();
+    selection.set_moment(selection.state().moment + events);
+    reveal_moment();
+}
+
+void TracePage::go_to_peak() {
+    session_->go_to_peak();
+    reveal_moment();
+}
+
+void TracePage::go_to_oom(int direction) {
+    const EventNumber now = session_->selection().state().moment;
+    std::optional<EventNumber> best;
+    for (const OtherEvent& other : session_->device().others) {
+        const bool ahead = direction > 0 ? other.event > now : other.event < now;
+        if (other.action == Action::oom && ahead && (!best || direction < 0)) {
+            best = other.event;
+        }
+    }
+    if (best) {
+        session_->selection().set_moment(*best);
+        reveal_moment();
+    }
+}
+
+void TracePage::set_wheel_mode(WheelMode mode) {
+    timeline_->set_wheel_mode(mode);
+    allocations_->set_wheel_mode(mode);
+}
+
+void TracePage::find_in_table() {
+    tabs_->setCurrentWidget(table_);
+    table_->focus_filter();
+}
+
+void TracePage::set_color_by(ColorBy by) {
+    allocations_->set_color_by(by);
+    color_by_->setCurrentIndex(static_cast<int>(by));
+    emit colors_changed();
+}
+
+void TracePage::set_group_by(GroupBy by) {
+    session_->set_group_by(by);
+    group_by_->setCurrentIndex(static_cast<int>(by));
+    emit colors_changed();
+}
+
+void TracePage::set_axis(TimeAxis axis) {
+    session_->time_view().set_axis(axis);
+    axis_->setCurrentIndex(static_cast<int>(axis));
+    emit colors_changed();
+}
+
+void TracePage::refresh_now() {
+    overview_->repaint();
+    timeline_->refresh_now();
+    allocations_->refresh_now();
+}
+
+void TracePage::save_layout(Settings& settings) const {
+    settings.set(QStringLiteral("layout/plots"), plot_split_->saveState());
+    settings.set(QStringLiteral("layout/legend"), legend_split_->saveState());
+    settings.set(QStringLiteral("layout/rows"), rows_->saveState());
+    settings.set(QStringLiteral("layout/columns"), columns_->saveState());
+    settings.set(QStringLiteral("layout/tab"), tabs_->currentIndex());
+}
+
+void TracePage::restore_layout(const Settings& settings) {
+    plot_split_->restoreState(settings.value(QStringLiteral("layout/plots")).toByteArray());
+    legend_split_->restoreState(settings.value(QStringLiteral("layout/legend")).toByteArray());
+    rows_->restoreState(settings.value(QStringLiteral("layout/rows")).toByteArray());
+    columns_->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
+    tabs_->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,91 @@
+// Everything that is shown of one open trace, and what can be done with it.
+#pragma once
+
+#include <QLabel>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QWidget>
+#include <memory>
+
+#include "gui/app/panes.h"
+#include "gui/app/settings.h"
+#include "gui/plot/allocations_plot.h"
+#include "gui/plot/legend.h"
+#include "gui/plot/overview_plot.h"
+#include "gui/plot/timeline_plot.h"
+
+class QComboBox;
+
+namespace tidemark::gui {
+
+class TracePage : public QWidget {
+    Q_OBJECT
+public:
+    explicit TracePage(QWidget* parent = nullptr);
+    ~TracePage() override;
+
+    void set_session(std::shared_ptr<Session> session);
+    Session* session() const { return session_.get(); }
+    std::shared_ptr<Session> shared_session() const { return session_; }
+
+    void zoom(double factor);  ///< around the pointer, else around the cursor
+    void pan(double fraction) { session_->time_view().pan(fraction); }
+    void focus();  ///< on the chosen allocation or range; else everything
+    void show_all();
+    void step_event(int events);
+    void go_to_peak();
+    void go_to_oom(int direction);
+    void set_wheel_mode(WheelMode mode);
+    void find_in_table();  ///< puts the keyboard into the allocation table's filter
+    void show_losses();
+    void set_color_by(ColorBy by);
+    void set_group_by(GroupBy by);
+    void set_axis(TimeAxis axis);
+    void refresh_now();  ///< everything painted completely before it returns
+    void save_layout(Settings& settings) const;
+    void restore_layout(const Settings& settings);
+
+    QWidget* plots() const { return plots_; }
+    OverviewPlot& overview() const { return *overview_; }
+    TimelinePlot& timeline() const { return *timeline_; }
+    AllocationsPlot& allocations() const { return *allocations_; }
+    SegmentMap& segments() const { return *segments_; }
+    AllocationTable& table() const { return *table_; }
+    SummaryTable& summary() const { return *summary_; }
+    DetailsPane& details() const { return *details_; }
+
+signals:
+    void colors_changed();  ///< grouping, colouring or axis, wherever it was changed
+
+private:
+    QWidget* make_header();
+    QWidget* make_plots();
+    void make_tabs();
+    void fill_header();
+    void follow_choice();
+    void reveal_moment();
+
+    std::shared_ptr<Session> session_;
+    QLabel* about_;
+    QLabel* losses_;
+    QComboBox* device_;
+    QComboBox* group_by_;
+    QComboBox* color_by_;
+    QComboBox* axis_;
+    OverviewPlot* overview_;
+    TimelinePlot* timeline_;
+    AllocationsPlot* allocations_;
+    Legend* legend_;
+    QWidget* plots_;
+    QTabWidget* tabs_;
+    SegmentMap* segments_;
+    AllocationTable* table_;
+    SummaryTable* summary_;
+    DetailsPane* details_;
+    QSplitter* plot_split_;
+    QSplitter* legend_split_;
+    QSplitter* rows_;
+    QSplitter* columns_;
+};
+
+}  // namespace tidemark::gui

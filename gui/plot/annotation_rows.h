@@ -1,0 +1,24 @@
+// Annotations laid out in nested rows: within a row they never overlap, so a row is searched by bisection.
+#pragma once
+
+#include <vector>
+
+#include "storage/read/trace.h"
+
+namespace tidemark::gui {
+
+constexpr int most_annotation_rows = 3;
+
+struct AnnotationRows {
+    std::vector<std::vector<const Annotation*>> rows;  ///< outermost first, each by start
+    size_t hidden = 0;                                 ///< annotations nested deeper than the rows shown
+
+    /// The annotations open at a time, outermost first, hidden ones included.
+    std::vector<const Annotation*> at(int64_t time) const;
+    std::vector<const Annotation*> all;  ///< by start
+};
+
+/// Annotations of one device and those of no device.
+AnnotationRows lay_out_annotations(const Trace& trace, int device);
+
+}  // namespace tidemark::gui

@@ -1,0 +1,152 @@
+#include "gui/plot/legend.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QRegularExpression>
+#include <QToolTip>
+#include <algorithm>
+
+#include "gui/model/palette.h"
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+/// In a narrow column what tells groups apart comes first.
+QString short_name(const QString& name) {
+    static const QRegularExpression arrow(QStringLiteral(" ([→←]) "));
+    const auto found = arrow.match(name);
+    return found.hasMatch() ? found.captured(1) + ' ' + name.mid(found.capturedEnd()) : name;
+}
+
+}  // namespace
+
+Legend::Legend(QWidget* parent) : QWidget(parent) {
+    setObjectName(QStringLiteral("legend"));
+    setAccessibleName(tr("Groups and their bytes at the cursor"));
+    setFocusPolicy(Qt::StrongFocus);
+    setMinimumWidth(120);
+}
+
+void Legend::set_session(Session* session) {
+    if (session_) {
+        session_->disconnect(this);
+        session_->selection().disconnect(this);
+    }
+    session_ = session;
+    if (session != nullptr) {
+        connect(session, &Session::grouping_changed, this, &Legend::update_rows);
+        connect(session, &Session::group_chosen, this, qOverload<>(&QWidget::update));
+        connect(&session->selection(), &Selection::moment_changed, this, &Legend::update_rows);
+        connect(&session->selection(), &Selection::chosen_changed, this, qOverload<>(&QWidget::update));
+    }
+    update_rows();
+}
+
+void Legend::update_rows() {
+    rows_.clear();
+    if (session_ && session_->has_device()) {
+        const auto groups = session_->shared_groups();
+        const Allocations& all = session_->device().allocations;
+        // Rows keep their order while the cursor moves; an empty rest needs none.
+        for (int g = 0; g < groups->count(); ++g) {
+            rows_.push_back({g, 0});
+        }
+        session_->analysis().live().for_each_active(session_->selection().state().moment, [&](AllocationIndex a) {
+            rows_[groups->grouping.group_of[a]].bytes += static_cast<int64_t>(all.block_size[a]);
+        });
+    }
+    setMinimumHeight(title_height() + static_cast<int>(rows_.size()) * row_height());
+    update();
+}
+
+int Legend::row_height() const { return 2 * fontMetrics().height() + 8; }
+
+int Legend::title_height() const { return fontMetrics().height() + 10; }
+
+int Legend::row_at(QPoint point) const {
+    const int row = point.y() < title_height() ? -1 : (point.y() - title_height()) / row_height();
+    return row >= 0 && row < static_cast<int>(rows_.size()) ? row : -1;
+}
+
+void Legend::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    if (rows_.empty()) {
+        return;
+    }
+    const Theme theme = Theme::current();
+    const auto groups = session_->shared_groups();
+    const int chosen = session_->chosen_group();
+    int64_t most = 1;
+    for (const Row& row : rows_) {
+        most = std::max(most, row.bytes);
+    }
+    const int line = fontMetrics().height();
+    painter.setPen(theme.faint_text);
+    painter.drawText(QRect(6, 4, width() - 8, line), Qt::AlignVCenter, tr("Active at the cursor"));
+    for (size_t i = 0; i < rows_.size(); ++i) {
+        const Row& row = rows_[i];
+        const QRect box(0, title_height() + static_cast<int>(i) * row_height(), width(), row_height() - 2);
+        if (row.group == chosen) {
+            painter.setPen(QPen(theme.selection, 2));
+            painter.setBrush(Qt::NoBrush);
+            painter.drawRect(box.adjusted(1, 1, -1, -1));
+        }
+        const QColor color = group_color(theme, row.group, groups->count());
+        painter.fillRect(QRect(box.left() + 6, box.top() + 5, 10, line - 2), color);
+        const QString name = QString::fromStdString(groups->grouping.names[static_cast<size_t>(row.group)]);
+        painter.setPen(theme.text);
+        painter.drawText(QRect(22, box.top() + 3, width() - 28, line), Qt::AlignVCenter,
+                         fontMetrics().elidedText(short_name(name), Qt::ElideRight, width() - 28));
+        painter.setPen(theme.faint_text);
+        const QString bytes = QString::fromStdString(format_bytes(row.bytes));
+        painter.drawText(QRect(22, box.top() + 3 + line, width() - 28, line), Qt::AlignVCenter | Qt::AlignLeft, bytes);
+        const int bar_left = 22 + fontMetrics().horizontalAdvance(QStringLiteral("8888 MiB")) + 8;
+        const double part = static_cast<double>(row.bytes) / static_cast<double>(most);
+        painter.fillRect(
+            QRectF(bar_left, box.top() + 3 + line + line / 3.0, (width() - bar_left - 8) * part, line / 2.5), color);
+    }
+}
+
+void Legend::choose(int row) {
+    if (row >= 0) {
+        const int group = rows_[static_cast<size_t>(row)].group;
+        session_->choose_group(session_->chosen_group() == group ? -1 : group);
+    }
+}
+
+void Legend::mousePressEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton) {
+        choose(row_at(event->position().toPoint()));
+    }
+}
+
+void Legend::keyPressEvent(QKeyEvent* event) {
+    const int step = event->key() == Qt::Key_Down ? 1 : event->key() == Qt::Key_Up ? -1 : 0;
+    if (step == 0 || rows_.empty()) {
+        QWidget::keyPressEvent(event);
+        return;
+    }
+    const int next = std::clamp(session_->chosen_group() + step, 0, static_cast<int>(rows_.size()) - 1);
+    session_->choose_group(next);
+}
+
+bool Legend::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        auto* help = static_cast<QHelpEvent*>(event);
+        const int row = row_at(help->pos());
+        if (row >= 0) {
+            const Row& r = rows_[static_cast<size_t>(row)];
+            const QString name = QString::fromStdString(session_->grouping().names[static_cast<size_t>(r.group)]);
+            QToolTip::showText(help->globalPos(), tr("%1\n%2 at the cursor (%3 bytes)")
+                                                      .arg(name, QString::fromStdString(format_bytes(r.bytes)),
+                                                           QString::fromStdString(format_count(r.bytes))));
+        }
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+}  // namespace tidemark::gui

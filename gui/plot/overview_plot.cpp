@@ -1,0 +1,278 @@
+#include "gui/plot/overview_plot.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/model/palette.h"
+#include "gui/plot/timeline_plot.h"
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+namespace {
+constexpr int grip_width = 6;
+constexpr int smallest_brush = 6;  // pixels: a deep zoom must stay visible and grippable
+}  // namespace
+
+OverviewPlot::OverviewPlot(QWidget* parent) : QWidget(parent) {
+    setObjectName(QStringLiteral("overview"));
+    setAccessibleName(tr("Overview of the whole run"));
+    setAccessibleDescription(tr("Drag the brush to move, its edges to zoom, beside it to choose a new span."));
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setMinimumHeight(56);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void OverviewPlot::set_session(Session* session) {
+    if (session_) {
+        session_->disconnect(this);
+        session_->selection().disconnect(this);
+        session_->time_view().disconnect(this);
+    }
+    session_ = session;
+    if (session != nullptr) {
+        connect(&session->time_view(), &TimeView::changed, this, [this, axis = session->time_view().axis()]() mutable {
+            if (axis != session_->time_view().axis()) {
+                axis = session_->time_view().axis();
+                drop_picture();
+            }
+            update();
+        });
+        connect(&session->selection(), &Selection::moment_changed, this, qOverload<>(&QWidget::update));
+        connect(&session->selection(), &Selection::range_moved, this, qOverload<>(&QWidget::update));
+        connect(session, &Session::grouping_changed, this, &OverviewPlot::drop_picture);
+    }
+    drop_picture();
+}
+
+void OverviewPlot::drop_picture() {
+    run_ = {};
+    update();
+}
+
+QRect OverviewPlot::area() const {
+    return QRect(QPoint(0, 0), size_.isEmpty() ? size() : size_)
+        .adjusted(TimePlot::left_margin, 6, -TimePlot::right_margin, -6);
+}
+
+double OverviewPlot::pixel(double position) const {
+    const TimeView& view = session_->time_view();
+    return area().left() + (position - view.whole_from()) / (view.whole_to() - view.whole_from()) * area().width();
+}
+
+double OverviewPlot::position(double pixel) const {
+    const TimeView& view = session_->time_view();
+    return view.whole_from() + (pixel - area().left()) / area().width() * (view.whole_to() - view.whole_from());
+}
+
+void OverviewPlot::paint_run(QPainter& painter, double ratio) const {
+    const Theme theme = Theme::current();
+    const QRect frame = area();
+    painter.fillRect(QRect(QPoint(0, 0), size_.isEmpty() ? size() : size_), theme.background);
+    painter.fillRect(frame, theme.plot_background);
+    if (!has_data() || frame.width() < 2) {
+        return;
+    }
+    const Curves& curves = session_->analysis().curves();
+    const TimeView& view = session_->time_view();
+    const int count = static_cast<int>(frame.width() * ratio);
+    const std::vector<Column> columns =
+        make_columns(session_->device(), curves, view.axis(), view.whole_from(), view.whole_to(), count);
+    const double top = std::max<double>(static_cast<double>(curves.peak(Series::reserved).max) * 1.1, 512);
+    const auto y = [&](int64_t bytes) {
+        return frame.bottom() + 1 - static_cast<double>(bytes) / top * frame.height();
+    };
+    QColor fill = theme.reserved_line;
+    fill.setAlpha(theme.dark ? 120 : 105);
+    for (int i = 0; i < count; ++i) {
+        const double x = frame.left() + i / ratio;
+        const Column& c = columns[static_cast<size_t>(i)];
+        const double high = y(c.max[static_cast<size_t>(Series::allocated)]);
+        painter.fillRect(QRectF(x, high, 1 / ratio, frame.bottom() + 1 - high), fill);
+        const double reserved = y(c.max[static_cast<size_t>(Series::reserved)]);
+        painter.fillRect(QRectF(x, reserved, 1 / ratio, 1), theme.reserved_line);
+    }
+    QColor faint = theme.faint_text;
+    faint.setAlpha(120);
+    painter.setPen(QPen(faint, 1));
+    const int device = session_->device().device;
+    double last = -10;
+    const auto tick = [&](double at) {
+        if (std::round(at) - last >= 3) {
+            last = std::round(at);
+            painter.drawLine(QPointF(last, frame.top()), QPointF(last, frame.top() + 5));
+        }
+    };
+    for (const Mark& mark : session_->trace().marks) {
+        const auto event = mark.events.find(device);
+        tick(pixel(event != mark.events.end() ? view.position_of(event->second) : view.position_of_time(mark.time)));
+    }
+    last = -10;
+    for (const Annotation& a : session_->trace().annotations) {
+        if (a.device == device || a.device < 0) {
+            tick(pixel(view.position_of_time(a.start)));
+        }
+    }
+    last = -10;
+    for (const OtherEvent& other : session_->device().others) {
+        const double x = std::round(pixel(view.position_of(other.event)));
+        if (other.action == Action::oom && x - last >= 2) {
+            last = x;
+            painter.setPen(QPen(theme.oom, 2));
+            painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()));
+            painter.setBrush(theme.oom);
+            painter.setPen(Qt::NoPen);
+            painter.drawPolygon(
+                QPolygonF({{x, frame.top() + 0.0}, {x + 9, frame.top() + 4.0}, {x, frame.top() + 8.0}}));
+        }
+    }
+    painter.setPen(theme.faint_text);
+    const QRect label(0, frame.top(), TimePlot::left_margin - 6, frame.height());
+    painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter, tr("whole run"));
+}
+
+void OverviewPlot::paint_brush(QPainter& painter) const {
+    if (!has_data()) {
+        return;
+    }
+    const Theme theme = Theme::current();
+    const TimeView& view = session_->time_view();
+    const QRect frame = area();
+    double left = pixel(view.from()), right = pixel(view.to());
+    if (right - left < smallest_brush) {
+        const double middle = (left + right) / 2;
+        left = middle - smallest_brush / 2.0;
+        right = middle + smallest_brush / 2.0;
+    }
+    QColor veil = theme.background;
+    veil.setAlpha(theme.dark ? 170 : 185);
+    painter.fillRect(QRectF(QPointF(frame.left(), frame.top()), QPointF(left, frame.bottom() + 1)), veil);
+    painter.fillRect(QRectF(QPointF(right, frame.top()), QPointF(frame.right() + 1, frame.bottom() + 1)), veil);
+    if (const auto& range = session_->selection().state().range) {
+        QColor chosen = theme.selection;
+        chosen.setAlpha(60);
+        painter.fillRect(
+            QRectF(QPointF(pixel(range->first), frame.top()), QPointF(pixel(range->second), frame.bottom() + 1)),
+            chosen);
+    }
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme.text, 1));
+    painter.drawRect(QRectF(left, frame.top() - 1.0, right - left - 1, frame.height() + 1.0));
+    painter.fillRect(QRectF(left - 1, frame.center().y() - 9.0, 3, 18), theme.text);
+    painter.fillRect(QRectF(right - 2, frame.center().y() - 9.0, 3, 18), theme.text);
+    const double cursor = std::round(pixel(view.position_of(session_->selection().state().moment)));
+    painter.setPen(QPen(theme.cursor, 1));
+    painter.drawLine(QPointF(cursor, frame.top() - 3), QPointF(cursor, frame.bottom() + 3));
+    painter.setBrush(theme.cursor);
+    painter.setPen(Qt::NoPen);
+    const double y = frame.bottom() + 1.0;
+    painter.drawPolygon(QPolygonF({{cursor, y}, {cursor - 4, y + 5}, {cursor + 4, y + 5}}));
+}
+
+void OverviewPlot::render_to(QPainter& painter, QSize size) {
+    size_ = size;
+    paint_run(painter, painter.device()->devicePixelRatioF());
+    paint_brush(painter);
+    size_ = {};
+}
+
+void OverviewPlot::paintEvent(QPaintEvent*) {
+    const double ratio = devicePixelRatioF();
+    if (run_.size() != size() * ratio) {
+        run_ = QPixmap(size() * ratio);
+        run_.setDevicePixelRatio(ratio);
+        QPainter painter(&run_);
+        painter.setFont(font());
+        paint_run(painter, ratio);
+    }
+    QPainter painter(this);
+    painter.drawPixmap(0, 0, run_);
+    paint_brush(painter);
+}
+
+void OverviewPlot::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+        drop_picture();
+    }
+}
+
+void OverviewPlot::resizeEvent(QResizeEvent*) { drop_picture(); }
+
+OverviewPlot::Grip OverviewPlot::grip_at(QPoint point) const {
+    const double left = pixel(session_->time_view().from()), right = pixel(session_->time_view().to());
+    if (std::abs(point.x() - left) <= grip_width && point.x() < (left + right) / 2) {
+        return Grip::left;
+    }
+    if (std::abs(point.x() - right) <= grip_width) {
+        return Grip::right;
+    }
+    return point.x() > left && point.x() < right ? Grip::inside : Grip::outside;
+}
+
+void OverviewPlot::mousePressEvent(QMouseEvent* event) {
+    if (!has_data() || event->button() != Qt::LeftButton) {
+        return;
+    }
+    TimeView& view = session_->time_view();
+    view.begin_gesture();
+    grip_ = grip_at(event->position().toPoint());
+    press_ = position(event->position().x());
+    from_ = view.from();
+    to_ = view.to();
+    const bool whole = from_ <= view.whole_from() && to_ >= view.whole_to();
+    if (whole && grip_ == Grip::inside) {
+        grip_ = Grip::outside;  // nothing to move: the drag draws a new brush
+    }
+}
+
+void OverviewPlot::mouseMoveEvent(QMouseEvent* event) {
+    if (!has_data()) {
+        return;
+    }
+    const double at = position(event->position().x());
+    TimeView& view = session_->time_view();
+    switch (grip_) {
+        case Grip::none: {
+            const Grip grip = grip_at(event->position().toPoint());
+            setCursor(grip == Grip::left || grip == Grip::right ? Qt::SizeHorCursor
+                      : grip == Grip::inside                    ? Qt::OpenHandCursor
+                                                                : Qt::CrossCursor);
+            break;
+        }
+        case Grip::left: view.show(std::min(at, to_), to_); break;
+        case Grip::right: view.show(from_, std::max(at, from_)); break;
+        case Grip::inside: view.show(from_ + at - press_, to_ + at - press_); break;
+        case Grip::outside: view.show(std::min(at, press_), std::max(at, press_)); break;
+    }
+}
+
+void OverviewPlot::mouseReleaseEvent(QMouseEvent* event) {
+    if (!has_data() || grip_ == Grip::none) {
+        return;
+    }
+    TimeView& view = session_->time_view();
+    const double at = position(event->position().x());
+    const bool click = std::abs(pixel(press_) - event->position().x()) < 4;
+    if (click && grip_ == Grip::outside) {
+        // A click beside the brush brings it there; with everything shown it moves the cursor.
+        view.show(at - (to_ - from_) / 2, at + (to_ - from_) / 2);
+        session_->selection().set_moment(view.state_at(at));
+    } else if (click && grip_ == Grip::inside) {
+        session_->selection().set_moment(view.state_at(at));
+    }
+    view.end_gesture();
+    grip_ = Grip::none;
+}
+
+void OverviewPlot::wheelEvent(QWheelEvent* event) {
+    if (has_data()) {
+        session_->time_view().zoom(std::pow(1.25, event->angleDelta().y() / 120.0), position(event->position().x()));
+        event->accept();
+    }
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,74 @@
+// The pane with every allocation of the device: filter, sort, copy, export.
+#pragma once
+
+#include <QPointer>
+#include <QTimer>
+#include <QWidget>
+
+#include "gui/model/allocation_model.h"
+#include "gui/model/session.h"
+#include "gui/view/latest_task.h"
+
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QTableView;
+
+namespace tidemark::gui {
+
+class AllocationTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit AllocationTable(QWidget* parent = nullptr);
+
+    void set_session(Session* session);
+    /// Writes the rows shown, all columns, exact values. The window stays alive meanwhile; false with *error on
+    /// failure.
+    bool export_csv(const QString& path, QString* error);
+    void copy_selection();
+    void focus_filter();
+
+    AllocationModel& model() { return *model_; }
+    bool busy() const { return task_.busy() || delay_.isActive(); }
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* make_filters();
+    void make_table();
+    AllocationQuery query() const;
+    /// Empty or a size: *bytes; else the field is marked.
+    bool read_size(QLineEdit* field, uint64_t* bytes) const;
+    void schedule(int milliseconds);
+    void request();
+    void show_rows(std::shared_ptr<const AllocationRows> rows);
+    void show_counts();
+    void show_note();
+    void show_choice();
+    void choose_row(int row);
+    void update_colors();
+
+    QPointer<Session> session_;
+    bool empty_trace_ = false;
+    bool stale_ = false;
+    bool following_ = false;  ///< the row is being set from the selection
+    AllocationQuery asked_;
+    AllocationColumn sort_by_ = AllocationColumn::taken;
+    bool descending_ = true;
+    std::shared_ptr<const Analysis> asked_analysis_;
+    AllocationModel* model_;
+    LatestTask<AllocationRows> task_;
+    QTimer delay_, progress_timer_;
+    QTableView* table_;
+    QLabel* note_;
+    QLabel* counts_;
+    QProgressBar* progress_;
+    QLineEdit *text_, *min_, *max_, *address_;
+    QCheckBox *alive_, *only_stack_, *never_freed_;
+};
+
+}  // namespace tidemark::gui

@@ -1,0 +1,39 @@
+// What colour a block has in the segment map, and how that is explained.
+#pragma once
+
+#include <QColor>
+#include <QString>
+#include <vector>
+
+#include "gui/model/palette.h"
+#include "gui/model/session.h"
+
+namespace tidemark::gui {
+
+enum class MapColors { group, age, size, stream, state };
+
+class BlockColors {
+public:
+    /// Looks up what the colours depend on; cheap enough for every frame.
+    void prepare(const Session& session, const Theme& theme, MapColors by, EventNumber moment);
+
+    QRgb of(AllocationIndex a) const;
+    /// A block that no stack and no history explains: drawn hatched.
+    bool is_unexplained(AllocationIndex a) const;
+
+private:
+    QRgb scaled(double value) const;
+
+    MapColors by_ = MapColors::group;
+    EventNumber moment_ = 0;
+    const DeviceHistory* device_ = nullptr;
+    const Grouping* grouping_ = nullptr;
+    std::vector<QRgb> groups_, streams_, scale_;
+    QRgb plain_ = 0;
+    double age_factor_ = 1;
+};
+
+/// The ends of the size scale, in bytes.
+constexpr uint64_t smallest_on_scale = 512, largest_on_scale = uint64_t{16} << 30;
+
+}  // namespace tidemark::gui

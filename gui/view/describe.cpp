@@ -1,0 +1,471 @@
+#include "gui/view/describe.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "gui/model/text.h"
+#include "gui/view/segment_painter.h"
+#include "storage/replay/holders.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+struct Details {
+    Q_DECLARE_TR_FUNCTIONS(Details)
+};
+
+constexpr size_t most_owners_shown = 7;
+constexpr size_t most_blocks_shown = 8;
+constexpr size_t most_holders_shown = 6;
+
+QString link_to(const char* kind, int64_t number) {
+    return QStringLiteral("%1:%2").arg(QLatin1String(kind)).arg(number);
+}
+
+QString frame_text(const StackTable& stacks, FrameId id) {
+    const Frame& f = stacks.frame(id);
+    return QStringLiteral("%1  %2:%3")
+        .arg(to_qstring(stacks.string(f.function)), to_qstring(stacks.string(f.file)))
+        .arg(f.line);
+}
+
+}  // namespace
+
+QString file_link(const StackTable& stacks, FrameId frame) {
+    const Frame& f = stacks.frame(frame);
+    return QStringLiteral("line:%1:%2")
+        .arg(f.line)
+        .arg(QString::fromLatin1(to_qstring(stacks.string(f.file)).toUtf8().toPercentEncoding("/")));
+}
+
+StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber moment) {
+    StackTotals totals;
+    totals.stack = stack;
+    const Allocations& all = analysis.device().allocations;
+    totals.allocations = std::count(all.stack.begin(), all.stack.end(), stack);
+    analysis.live().for_each_active(moment, [&](AllocationIndex a) {
+        if (all.stack[a] != stack) {
+            return;
+        }
+        ++totals.alive;
+        totals.alive_bytes += all.block_size[a];
+        if (all.block_size[a] > totals.largest_alive_bytes) {
+            totals.largest_alive_bytes = all.block_size[a];
+            totals.largest_alive = a;
+        }
+    });
+    return totals;
+}
+
+Describer::Describer(const Session& session, const MemoryState* state, SourceLines& sources,
+                     const DescribeOptions& options)
+    : session_(session),
+      trace_(session.trace()),
+      device_(session.device()),
+      all_(device_.allocations),
+      state_(state),
+      moment_(session.selection().state().moment),
+      sources_(sources),
+      options_(options) {}
+
+// --- An allocation ----------------------------------------------------------------------------------------------
+
+Report Describer::allocation(AllocationIndex a, const std::vector<AllocationIndex>& owners) {
+    report_.title(Details::tr("Allocation %1 · %2").arg(allocation_text(device_, a), bytes_text(all_.requested[a])),
+                  stack_text(trace_.stacks, all_.stack[a]));
+    add_size(a);
+    add_life(a);
+    report_.section(Details::tr("Made by"));
+    if (all_.stack[a] == 0) {
+        add_missing_stack(a);
+    } else {
+        add_stack(all_.stack[a], options_.unfold_stack, QStringLiteral("unfold:stack"));
+        add_same_stack(all_.stack[a]);
+    }
+    add_place(a);
+    add_neighbours(a);
+    add_owners(a, owners);
+    add_free_stack(a);
+    return report_;
+}
+
+void Describer::add_size(AllocationIndex a) {
+    const uint64_t rounding = rounding_of(all_, a);
+    report_.field(Details::tr("Requested"), both_bytes_text(all_.requested[a]));
+    report_.field(Details::tr("Taken"), both_bytes_text(all_.block_size[a]));
+    report_.field(Details::tr("Rounding"),
+                  rounding == 0 ? Details::tr("none")
+                                : QStringLiteral("%1, %2").arg(both_bytes_text(rounding),
+                                                               percent_text(static_cast<double>(rounding),
+                                                                            static_cast<double>(all_.block_size[a]))));
+    report_.field(Details::tr("At the cursor"), state_at_cursor(a));
+}
+
+QString Describer::state_at_cursor(AllocationIndex a) const {
+    if (moment_ <= all_.alloc_event[a]) {
+        return Details::tr("not made yet");
+    }
+    if (moment_ <= all_.free_event[a]) {
+        return Details::tr("allocated");
+    }
+    return moment_ <= all_.done_event[a] ? Details::tr("freed, waiting for a stream") : Details::tr("freed");
+}
+
+QString Describer::moment_of(EventNumber event) const {
+    return Details::tr("%1 · event %2")
+        .arg(moment_text(device_.event_time[static_cast<size_t>(event)]), count_text(event));
+}
+
+void Describer::add_life(AllocationIndex a) {
+    report_.section(Details::tr("Life"));
+    const EventNumber made = all_.alloc_event[a], freed = all_.free_event[a], done = all_.done_event[a];
+    if (made == before_history) {
+        report_.field(Details::tr("Made"), Details::tr("before the history begins"));
+    } else {
+        report_.field(Details::tr("Made"), moment_of(made), link_to("moment", made + 1));
+    }
+    if (freed == never) {
+        report_.field(Details::tr("Freed"), Details::tr("never: alive at the end"));
+    } else {
+        report_.field(Details::tr("Freed"), moment_of(freed), link_to("moment", freed + 1));
+        if (done == never) {
+            report_.field(Details::tr("Free completed"), Details::tr("never: still waiting for a stream at the end"));
+        } else if (done > freed + 1) {
+            report_.field(Details::tr("Free completed"), moment_of(done), link_to("moment", done + 1));
+        }
+    }
+    const EventNumber last = freed == never ? device_.event_count() - 1 : freed;
+    const int64_t end = device_.free_time(a).value_or(trace_.duration);
+    const QString at_least =
+        freed == never || made == before_history ? Details::tr("at least %1, %2 events") : Details::tr("%1, %2 events");
+    report_.field(Details::tr("Lived for"),
+                  at_least.arg(duration_text(std::max<int64_t>(0, end - device_.alloc_time(a))),
+                               count_text(last - std::max<EventNumber>(made, 0))));
+    const std::string annotation = group_name(trace_, device_, a, GroupBy::annotation);
+    const bool inside = std::any_of(trace_.annotations.begin(), trace_.annotations.end(),
+                                    [&](const Annotation& known) { return known.name == annotation; });
+    if (inside) {
+        report_.field(Details::tr("Made during"), to_qstring(annotation));
+    }
+    const Origin& origin = trace_.origins.empty() ? Origin{} : trace_.origins[all_.origin[a]];
+    const std::pair<QString, const std::string&> known[] = {{Details::tr("Operator"), origin.op},
+                                                            {Details::tr("Module"), origin.module},
+                                                            {Details::tr("Phase"), origin.phase},
+                                                            {Details::tr("Compiled region"), origin.compile_context},
+                                                            {Details::tr("Metadata"), origin.user_metadata}};
+    for (const auto& [name, value] : known) {
+        if (!value.empty()) {
+            report_.field(name, to_qstring(value));
+        }
+    }
+}
+
+void Describer::add_place(AllocationIndex a) {
+    report_.section(Details::tr("Place"));
+    report_.field(Details::tr("Stream"), stream_of_text(trace_, device_, a));
+    report_.field(Details::tr("Pool"), pool_of_text(trace_, device_, a));
+    report_.code_field(Details::tr("Address"), address_text(all_.address[a]));
+    const uint32_t index = all_.segment[a];
+    if (index == no_segment) {
+        report_.field(Details::tr("Segment"), Details::tr("not known"));
+        return;
+    }
+    const Segment& s = device_.segments[index];
+    report_.code_field(Details::tr("Segment"),
+                       QStringLiteral("%1, %2").arg(address_text(s.address), bytes_text(s.size)),
+                       link_to("segment", index));
+    report_.field(Details::tr("Offset"), both_bytes_text(all_.address[a] - s.address));
+}
+
+void Describer::add_stack(StackId stack, bool unfold, const QString& unfold_link) {
+    const StackTable& stacks = trace_.stacks;
+    const FrameId mine = stacks.user_frame(stack);
+    const std::vector<FrameId> frames = stacks.frames_of(stack);
+    for (size_t i = 0; i < frames.size();) {
+        const bool library = is_library_file(stacks.string(stacks.frame(frames[i]).file)) && frames[i] != mine;
+        size_t end = i + 1;
+        while (library && !unfold && end < frames.size() && frames[end] != mine &&
+               is_library_file(stacks.string(stacks.frame(frames[end]).file))) {
+            ++end;
+        }
+        if (library && !unfold && end - i > 1) {
+            report_.frame(Details::tr("… %1 library frames, from %2")
+                              .arg(end - i)
+                              .arg(to_qstring(stacks.string(stacks.frame(frames[i]).function))),
+                          Report::FrameKind::folded, unfold_link);
+        } else {
+            const auto kind = frames[i] == mine ? Report::FrameKind::user
+                              : library         ? Report::FrameKind::library
+                                                : Report::FrameKind::own;
+            report_.frame(frame_text(stacks, frames[i]), kind, file_link(stacks, frames[i]));
+            const Frame& f = stacks.frame(frames[i]);
+            const auto line = library ? std::nullopt : sources_.line(to_qstring(stacks.string(f.file)), f.line);
+            if (line) {
+                report_.source(*line);
+            }
+        }
+        i = end;
+    }
+}
+
+void Describer::add_missing_stack(AllocationIndex a) {
+    if (all_.alloc_event[a] == before_history) {
+        report_.note(Details::tr("Made before the history begins, so nobody knows by whom."));
+        return;
+    }
+    report_.note(
+        Details::tr("No Python frame: it was made on the backward thread or inside C++, and PyTorch records Python "
+                    "frames only."));
+}
+
+void Describer::add_same_stack(StackId stack) {
+    const StackTotals totals = stack_totals(session_.analysis(), stack, moment_);
+    report_.item(Details::tr("This stack: %1 allocations in all, %2 alive now with %3")
+                     .arg(count_text(totals.allocations), count_text(totals.alive), bytes_text(totals.alive_bytes)),
+                 link_to("stack", stack));
+}
+
+void Describer::add_free_stack(AllocationIndex a) {
+    if (all_.free_event[a] == never) {
+        return;
+    }
+    const StackId stack = all_.free_stack[a];
+    report_.section(Details::tr("Freed by"));
+    if (stack == 0) {
+        report_.note(Details::tr("Not recorded."));
+    } else if (stack == all_.stack[a]) {
+        report_.note(
+            Details::tr("The trace gives the stack of the allocation here: frees were not recorded on their own."));
+    } else {
+        add_stack(stack, options_.unfold_free, QStringLiteral("unfold:free"));
+    }
+}
+
+void Describer::add_neighbours(AllocationIndex a) {
+    const auto ref = state_ ? find_block(*state_, device_, a) : std::nullopt;
+    if (!ref) {
+        return;
+    }
+    report_.section(Details::tr("Neighbours at the cursor"));
+    const std::vector<Block>& blocks = state_->segments[ref->segment].blocks;
+    const auto add = [&](const QString& name, const Block* block) {
+        if (!block) {
+            report_.field(name, Details::tr("the segment's edge"));
+        } else if (block->allocation == no_allocation) {
+            report_.field(name, Details::tr("free, %1").arg(bytes_text(block->size)));
+        } else {
+            report_.field(name,
+                          QStringLiteral("%1  %2").arg(bytes_text(block->size),
+                                                       stack_text(trace_.stacks, all_.stack[block->allocation])),
+                          link_to("allocation", block->allocation));
+        }
+    };
+    add(Details::tr("Before"), ref->block > 0 ? &blocks[ref->block - 1] : nullptr);
+    add(Details::tr("After"), ref->block + 1 < blocks.size() ? &blocks[ref->block + 1] : nullptr);
+}
+
+QString Describer::owner_text(AllocationIndex a) const {
+    const QString made =
+        all_.alloc_event[a] == before_history ? Details::tr("before the history") : moment_text(device_.alloc_time(a));
+    return QStringLiteral("%1  %2  %3")
+        .arg(made, bytes_text(all_.block_size[a]), stack_text(trace_.stacks, all_.stack[a]));
+}
+
+void Describer::add_owners(AllocationIndex a, const std::vector<AllocationIndex>& owners) {
+    if (owners.size() < 2) {
+        return;
+    }
+    report_.section(Details::tr("Owners of this address: %1").arg(count_text(static_cast<int64_t>(owners.size()))));
+    const auto self = static_cast<size_t>(std::find(owners.begin(), owners.end(), a) - owners.begin());
+    size_t first = 0, last = owners.size();
+    if (!options_.all_owners && owners.size() > most_owners_shown) {
+        first = self > most_owners_shown / 2 ? self - most_owners_shown / 2 : 0;
+        last = std::min(owners.size(), first + most_owners_shown);
+        first = last - most_owners_shown;
+    }
+    for (size_t i = first; i < last; ++i) {
+        report_.item(owner_text(owners[i]), link_to("allocation", owners[i]), i == self);
+    }
+    if (last - first < owners.size()) {
+        report_.frame(Details::tr("… show all %1").arg(count_text(static_cast<int64_t>(owners.size()))),
+                      Report::FrameKind::folded, QStringLiteral("unfold:owners"));
+    }
+}
+
+QString Describer::plain_stack(const StackTable& stacks, StackId stack) {
+    QString text;
+    for (const FrameId id : stacks.frames_of(stack)) {
+        const Frame& f = stacks.frame(id);
+        text += QStringLiteral("%1:%2 %3\n")
+                    .arg(to_qstring(stacks.string(f.file)))
+                    .arg(f.line)
+                    .arg(to_qstring(stacks.string(f.function)));
+    }
+    return text;
+}
+
+// --- A segment, a stack, a moment -------------------------------------------------------------------------------
+
+Report Describer::segment(uint32_t index) {
+    const Segment& s = device_.segments[index];
+    report_.title(Details::tr("Segment of %1").arg(bytes_text(s.size)),
+                  s.stack ? stack_text(trace_.stacks, s.stack) : QString());
+    report_.field(Details::tr("Size"), both_bytes_text(s.size));
+    report_.code_field(Details::tr("Address"), address_text(s.address));
+    report_.field(Details::tr("Kind"), s.is_expandable ? Details::tr("expandable: grows and shrinks in place")
+                                       : s.is_large    ? Details::tr("for blocks above 1 MiB")
+                                                       : Details::tr("for blocks up to 1 MiB"));
+    report_.field(Details::tr("Stream"), stream_text(trace_, s.stream));
+    report_.field(Details::tr("Pool"), s.pool_known ? pool_text(trace_, s.pool) : Details::tr("not recorded"));
+    if (s.alloc_event == before_history) {
+        report_.field(Details::tr("From the driver"), Details::tr("before the history begins"));
+    } else {
+        report_.field(Details::tr("From the driver"), moment_of(s.alloc_event), link_to("moment", s.alloc_event + 1));
+    }
+    if (s.free_event == never) {
+        report_.field(Details::tr("Given back"), Details::tr("never"));
+    } else {
+        report_.field(Details::tr("Given back"), moment_of(s.free_event), link_to("moment", s.free_event + 1));
+    }
+    const SegmentState* now = nullptr;
+    for (size_t i = 0; state_ && s.alive_at(moment_) && i < state_->segments.size(); ++i) {
+        const SegmentState& candidate = state_->segments[i];
+        if (s.address >= candidate.address && s.address < candidate.address + candidate.size) {
+            now = &candidate;
+        }
+    }
+    report_.section(Details::tr("At the cursor"));
+    if (!now) {
+        report_.note(Details::tr("It does not exist at this moment."));
+        return report_;
+    }
+    std::vector<const Block*> used;
+    uint64_t largest_hole = 0;
+    int64_t holes = 0;
+    for (const Block& b : now->blocks) {
+        if (b.allocation != no_allocation) {
+            used.push_back(&b);
+        } else {
+            ++holes;
+            largest_hole = std::max(largest_hole, b.size);
+        }
+    }
+    report_.field(
+        Details::tr("Allocated"),
+        QStringLiteral("%1, %2").arg(both_bytes_text(now->allocated), percent_text(static_cast<double>(now->allocated),
+                                                                                   static_cast<double>(now->size))));
+    report_.field(Details::tr("Waiting for a stream"), both_bytes_text(now->pending));
+    report_.field(Details::tr("Free"), Details::tr("%1 in %2, the largest %3")
+                                           .arg(both_bytes_text(now->free()),
+                                                holes == 1 ? Details::tr("1 hole") : Details::tr("%1 holes").arg(holes),
+                                                bytes_text(largest_hole)));
+    report_.section(Details::tr("Its blocks: %1").arg(count_text(static_cast<int64_t>(used.size()))));
+    std::sort(used.begin(), used.end(), [](const Block* a, const Block* b) { return a->size > b->size; });
+    for (size_t i = 0; i < std::min(used.size(), most_blocks_shown); ++i) {
+        report_.item(QStringLiteral("%1  %2").arg(bytes_text(used[i]->size),
+                                                  stack_text(trace_.stacks, all_.stack[used[i]->allocation])),
+                     link_to("allocation", used[i]->allocation));
+    }
+    if (used.size() > most_blocks_shown) {
+        report_.note(
+            Details::tr("and %1 smaller ones").arg(count_text(static_cast<int64_t>(used.size() - most_blocks_shown))));
+    }
+    if (s.stack != 0) {
+        report_.section(Details::tr("Needed by"));
+        add_stack(s.stack, options_.unfold_stack, QStringLiteral("unfold:stack"));
+    }
+    return report_;
+}
+
+Report Describer::stack(StackId stack) {
+    const StackTotals totals = stack_totals(session_.analysis(), stack, moment_);
+    report_.title(Details::tr("Stack · %1 alive now").arg(bytes_text(totals.alive_bytes)),
+                  stack_text(trace_.stacks, stack));
+    report_.field(Details::tr("Allocations"), count_text(totals.allocations));
+    report_.field(Details::tr("Alive at the cursor"), count_text(totals.alive));
+    report_.field(Details::tr("Their memory"), both_bytes_text(totals.alive_bytes));
+    if (totals.largest_alive != no_allocation) {
+        report_.field(Details::tr("Largest of them"), bytes_text(totals.largest_alive_bytes),
+                      link_to("allocation", totals.largest_alive));
+    }
+    report_.section(Details::tr("Frames"));
+    if (stack == 0) {
+        report_.note(
+            Details::tr("No Python frame: made on the backward thread, inside C++, or before the history begins."));
+    }
+    add_stack(stack, options_.unfold_stack, QStringLiteral("unfold:stack"));
+    return report_;
+}
+
+void Describer::add_figures() {
+    const auto value = [&](Series series) {
+        return static_cast<uint64_t>(session_.analysis().curves().value(series, moment_));
+    };
+    const uint64_t allocated = value(Series::allocated), active = value(Series::active),
+                   reserved = value(Series::reserved);
+    report_.field(Details::tr("Requested"), both_bytes_text(value(Series::requested)));
+    report_.field(Details::tr("Allocated"), both_bytes_text(allocated));
+    if (active > allocated) {
+        report_.field(Details::tr("Waiting for a stream"), both_bytes_text(active - allocated));
+    }
+    report_.field(Details::tr("Reserved"), both_bytes_text(reserved));
+    report_.field(Details::tr("Reserved, not used"), both_bytes_text(reserved > active ? reserved - active : 0));
+}
+
+Report Describer::moment() {
+    report_.title(Details::tr("The moment %1").arg(moment_text(device_.time_of_state(moment_))),
+                  Details::tr("after %1 of %2 events").arg(count_text(moment_), count_text(device_.event_count())));
+    add_figures();
+    report_.section(Details::tr("Events"));
+    add_event(moment_ - 1, Details::tr("Before"));
+    add_event(moment_, Details::tr("After"));
+    const auto holders = holders_at(trace_, device_, session_.analysis().live(), moment_, GroupBy::stack);
+    report_.section(Details::tr("Who holds the memory"));
+    if (holders.empty()) {
+        report_.note(Details::tr("Nobody: no allocation is alive at this moment."));
+    }
+    for (size_t i = 0; i < std::min(holders.size(), most_holders_shown); ++i) {
+        report_.item(QStringLiteral("%1  %2").arg(bytes_text(static_cast<uint64_t>(holders[i].block_bytes)),
+                                                  holders[i].stack ? to_qstring(holders[i].name) : no_frames_text()),
+                     link_to("stack", holders[i].stack));
+    }
+    report_.note(Details::tr("Click a band, a block or a row to see it here."));
+    return report_;
+}
+
+void Describer::add_event(EventNumber event, const QString& name) {
+    if (event < 0 || event >= device_.event_count()) {
+        report_.field(name, event < 0 ? Details::tr("the history's begin") : Details::tr("the history's end"));
+        return;
+    }
+    const EventRef ref = device_.event_ref[static_cast<size_t>(event)];
+    const QString action = to_qstring(action_name(ref.action()));
+    switch (ref.action()) {
+        case Action::alloc:
+        case Action::free_requested:
+        case Action::free_completed:
+            report_.field(name,
+                          QStringLiteral("%1  %2  %3")
+                              .arg(action, bytes_text(all_.requested[ref.index()]),
+                                   stack_text(trace_.stacks, all_.stack[ref.index()])),
+                          link_to("allocation", ref.index()));
+            return;
+        case Action::segment_alloc:
+        case Action::segment_free:
+        case Action::segment_map:
+        case Action::segment_unmap:
+            report_.field(name, QStringLiteral("%1  %2").arg(action, bytes_text(device_.segments[ref.index()].size)),
+                          link_to("segment", ref.index()));
+            return;
+        default: {
+            const OtherEvent& other = device_.others[ref.index()];
+            report_.field(name, other.action == Action::oom
+                                    ? Details::tr("out of memory: %1 asked for, %2 free on the device")
+                                          .arg(bytes_text(other.size), bytes_text(other.address))
+                                    : to_qstring(other.name));
+        }
+    }
+}
+
+}  // namespace tidemark::gui

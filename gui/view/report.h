@@ -1,0 +1,53 @@
+// A short document of headings, fields, frames and links that reads the same on screen and as plain text.
+#pragma once
+
+#include <QFont>
+#include <QString>
+#include <vector>
+
+#include "gui/model/palette.h"
+
+namespace tidemark::gui {
+
+class Report {
+public:
+    void title(const QString& text, const QString& subtitle = {});
+    void section(const QString& text);
+    void field(const QString& name, const QString& value, const QString& link = {});
+    /// A value that is code or an address.
+    void code_field(const QString& name, const QString& value, const QString& link = {});
+    void note(const QString& text);
+    /// A line of a list, clickable.
+    void item(const QString& text, const QString& link, bool current = false);
+
+    enum class FrameKind { user, own, library, folded };
+    void frame(const QString& text, FrameKind kind, const QString& link);
+    void source(const QString& line);
+
+    QString html(const Theme& theme, const QFont& font, const QString& code_family) const;
+    QString plain() const;
+
+private:
+    enum class Kind {
+        title,
+        subtitle,
+        section,
+        field,
+        note,
+        item,
+        current_item,
+        user_frame,
+        frame,
+        library_frame,
+        folded,
+        source
+    };
+    struct Row {
+        Kind kind;
+        QString name, value, link;
+        bool code = false;
+    };
+    std::vector<Row> rows_;
+};
+
+}  // namespace tidemark::gui

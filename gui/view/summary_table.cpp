@@ -1,0 +1,326 @@
+#include "gui/view/summary_table.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMessageBox>
+#include <QPainter>
+#include <QStackedWidget>
+#include <QStyledItemDelegate>
+#include <QTabBar>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "gui/model/palette.h"
+#include "gui/model/text.h"
+#include "gui/view/delimited.h"
+#include "gui/view/table_style.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr int scrubbing_pause = 40;  // milliseconds: several moves of the cursor, one answer
+
+/// A bar as long as the group's share, under its percentage.
+class ShareDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        QStyleOptionViewItem plain = option;
+        initStyleOption(&plain, index);
+        const QString text = std::exchange(plain.text, QString());
+        plain.widget->style()->drawControl(QStyle::CE_ItemViewItem, &plain, painter, plain.widget);
+        const QVariant color = index.data(HoldersModel::color_role);
+        const Theme theme = Theme::current();
+        QRectF bar = QRectF(option.rect).adjusted(6, 4, -8, -4);
+        const double text_width = plain.fontMetrics.horizontalAdvance(QStringLiteral("100 % "));
+        bar.setWidth(std::max(0.0, bar.width() - text_width) * index.data(HoldersModel::share_role).toDouble());
+        painter->fillRect(bar, color.isValid() ? color.value<QColor>() : theme.faint_text);
+        painter->setFont(plain.font);
+        const bool chosen = (option.state & QStyle::State_Selected) != 0;
+        painter->setPen(plain.palette.color(chosen ? QPalette::HighlightedText : QPalette::Text));
+        painter->drawText(option.rect.adjusted(0, 0, -7, 0), Qt::AlignRight | Qt::AlignVCenter, text);
+    }
+};
+
+}  // namespace
+
+SummaryTable::SummaryTable(QWidget* parent)
+    : QWidget(parent),
+      holders_(new HoldersModel(this)),
+      counters_(new CountersModel(this)),
+      holders_task_(this, [this](std::shared_ptr<const Answer> answer) { take(std::move(answer)); }),
+      counters_task_(this, [this](std::shared_ptr<const CountersAnswer> answer) {
+          counters_->show(std::shared_ptr<const Counters>(answer, &answer->counters));
+          show_note();
+      }) {
+    setAccessibleName(tr("Who holds memory at the cursor"));
+    holders_table_ = make_table(holders_, tr("Holders"));
+    holders_table_->setItemDelegateForColumn(HoldersModel::share, new ShareDelegate(holders_table_));
+    holders_table_->setColumnWidth(HoldersModel::share, fontMetrics().horizontalAdvance(u'0') * 26);
+    holders_table_->setSortingEnabled(true);
+    holders_table_->sortByColumn(HoldersModel::taken, Qt::DescendingOrder);
+    holders_table_->horizontalHeader()->setSectionResizeMode(HoldersModel::name, QHeaderView::Stretch);
+    counters_table_ = make_table(counters_, tr("Counters"));
+    counters_table_->horizontalHeader()->setSectionResizeMode(CountersModel::metric, QHeaderView::Stretch);
+    pages_ = new QStackedWidget(this);
+    pages_->addWidget(holders_table_);
+    pages_->addWidget(counters_table_);
+    note_ = new QLabel(this);
+    note_->setAlignment(Qt::AlignCenter);
+    note_->setWordWrap(true);
+    note_->setMargin(24);
+    note_->setAttribute(Qt::WA_TransparentForMouseEvents);
+    make_controls();
+
+    delay_.setSingleShot(true);
+    delay_.setInterval(scrubbing_pause);
+    connect(&delay_, &QTimer::timeout, this, &SummaryTable::request);
+    connect(holders_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& current) { choose_row(current.row()); });
+    connect(holders_table_, &QTableView::clicked, this, [this](const QModelIndex& index) { choose_row(index.row()); });
+    set_session(nullptr);
+}
+
+QTableView* SummaryTable::make_table(QAbstractItemModel* model, const QString& name) {
+    auto* table = new QTableView(this);
+    table->setModel(model);
+    table->setAccessibleName(name);
+    set_table_style(table);
+    for (int column = 1; column < model->columnCount(); ++column) {
+        const QString title = model->headerData(column, Qt::Horizontal).toString();
+        const int width = fontMetrics().horizontalAdvance(title.size() > 11 ? title : QStringLiteral("Allocations"));
+        table->setColumnWidth(column, width + 34);
+    }
+    auto* copy = new QAction(tr("Copy rows"), table);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(copy, &QAction::triggered, this, &SummaryTable::copy_selection);
+    auto* save = new QAction(tr("Export as CSV…"), table);
+    connect(save, &QAction::triggered, this, [this] {
+        const QString path = QFileDialog::getSaveFileName(this, tr("Export the table"), QStringLiteral("summary.csv"),
+                                                          tr("CSV files (*.csv)"));
+        QString error;
+        if (!path.isEmpty() && !export_csv(path, &error)) {
+            QMessageBox::warning(this, tr("Export"), error);
+        }
+    });
+    table->addActions({copy, save});
+    table->setContextMenuPolicy(Qt::ActionsContextMenu);
+    return table;
+}
+
+void SummaryTable::make_controls() {
+    tabs_ = new QTabBar(this);
+    tabs_->addTab(tr("Holders"));
+    tabs_->addTab(tr("Counters"));
+    tabs_->setDrawBase(false);
+    tabs_->setAccessibleName(tr("Holders or counters"));
+    by_ = new QComboBox(this);
+    by_->setAccessibleName(tr("Add up by"));
+    const std::pair<QString, GroupBy> kinds[] = {{tr("by stack"), GroupBy::stack},
+                                                 {tr("by line"), GroupBy::line},
+                                                 {tr("by file"), GroupBy::file},
+                                                 {tr("by size"), GroupBy::size},
+                                                 {tr("by stream"), GroupBy::stream},
+                                                 {tr("by pool"), GroupBy::pool},
+                                                 {tr("by annotation"), GroupBy::annotation}};
+    for (const auto& [name, by] : kinds) {
+        by_->addItem(name, static_cast<int>(by));
+    }
+    moment_ = new QLabel(this);
+    moment_->setAccessibleName(tr("Moment of the table"));
+    auto* row = new QHBoxLayout;
+    row->setContentsMargins(8, 4, 8, 0);
+    row->addWidget(tabs_);
+    row->addWidget(by_);
+    row->addWidget(moment_, 1, Qt::AlignRight);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(4);
+    layout->addLayout(row);
+    layout->addWidget(pages_, 1);
+    connect(by_, &QComboBox::currentIndexChanged, this, [this] { request(); });
+    connect(tabs_, &QTabBar::currentChanged, this, [this](int page) {
+        pages_->setCurrentIndex(page);
+        by_->setVisible(page == 0);
+        request();
+        show_note();
+    });
+}
+
+void SummaryTable::set_session(Session* session) {
+    if (session_) {
+        session_->disconnect(this);
+        session_->selection().disconnect(this);
+    }
+    holders_task_.abandon();
+    counters_task_.abandon();
+    empty_trace_ = session && !session->has_device();
+    session_ = session && session->has_device() ? session : nullptr;
+    holders_->show(nullptr, nullptr, group_by());
+    counters_->show(nullptr);
+    moment_->clear();
+    if (session_) {
+        const Selection& selection = session_->selection();
+        connect(&selection, &Selection::moment_changed, this, &SummaryTable::schedule);
+        connect(&selection, &Selection::device_changed, this, [this] {
+            holders_task_.abandon();
+            counters_task_.abandon();
+            schedule();
+        });
+        connect(&selection, &Selection::chosen_changed, this, &SummaryTable::show_choice);
+        connect(session_, &Session::grouping_changed, this, [this] {
+            set_group_by(session_->group_by());
+            update_colors();
+        });
+        update_colors();
+        request();
+    }
+    show_note();
+}
+
+void SummaryTable::set_group_by(GroupBy by) { by_->setCurrentIndex(by_->findData(static_cast<int>(by))); }
+void SummaryTable::show_counters(bool on) { tabs_->setCurrentIndex(on ? 1 : 0); }
+GroupBy SummaryTable::group_by() const { return static_cast<GroupBy>(by_->currentData().toInt()); }
+QTableView* SummaryTable::front() const { return tabs_->currentIndex() == 0 ? holders_table_ : counters_table_; }
+
+void SummaryTable::update_colors() {
+    if (!session_) {
+        return;
+    }
+    const bool same_groups = session_->group_by() == group_by();
+    holders_->set_color_of(
+        [groups = session_->shared_groups(), theme = Theme::current(), same_groups](const HolderGroup& g) {
+            const Grouping& grouping = groups->grouping;
+            // A holder has the colour its largest allocation has elsewhere, if the same kind of groups is coloured
+            // there.
+            return same_groups && g.largest < grouping.group_of.size()
+                       ? group_color(theme, grouping.group_of[g.largest], groups->count())
+                       : QColor();
+        });
+}
+
+// --- Answers ----------------------------------------------------------------------------------------------------
+
+void SummaryTable::schedule() {
+    if (!delay_.isActive()) {
+        delay_.start();
+    }
+}
+
+void SummaryTable::request() {
+    stale_ = !isVisible();
+    if (!session_ || stale_) {
+        return;
+    }
+    const auto analysis = session_->shared_analysis();
+    const EventNumber moment = session_->selection().state().moment;
+    moment_->setText(
+        tr("%1, after %2 events").arg(moment_text(session_->device().time_of_state(moment)), count_text(moment)));
+    if (front() == counters_table_) {
+        // The first answer walks the whole history; later ones are quick.
+        counters_task_.start([analysis, moment](Progress&) {
+            return std::make_shared<const CountersAnswer>(CountersAnswer{analysis->statistics().at(moment), moment});
+        });
+        return;
+    }
+    holders_task_.start([analysis, moment, by = group_by()](Progress&) {
+        return std::make_shared<const Answer>(
+            Answer{holders_at(analysis->trace(), analysis->device(), analysis->live(), moment, by), by});
+    });
+}
+
+void SummaryTable::take(std::shared_ptr<const Answer> answer) {
+    const GroupBy by = answer->by;
+    following_ = true;
+    update_colors();
+    holders_->show(session_ ? session_->shared_trace() : nullptr,
+                   std::shared_ptr<const Holders>(answer, &answer->holders), by);
+    following_ = false;
+    show_note();
+    show_choice();
+}
+
+void SummaryTable::show_note() {
+    QString note;
+    const bool counters = front() == counters_table_;
+    if (!session_) {
+        note = empty_trace_ ? tr("This trace holds no memory events of any device.")
+                            : tr("No trace is open. Open one to see who holds its memory.");
+    } else if (counters ? counters_->rowCount() == 0 : !holders_->is_known()) {
+        note = counters ? tr("Counting events…") : tr("Adding up…");
+    } else if (!counters && holders_->rowCount() == 0) {
+        note = tr("Nothing is allocated at this moment.");
+    }
+    note_->setText(note);
+    note_->setVisible(!note.isEmpty());
+    note_->setGeometry(pages_->geometry());
+    note_->raise();
+}
+
+// --- Selection --------------------------------------------------------------------------------------------------
+
+void SummaryTable::choose_row(int row) {
+    const HolderGroup* group = holders_->group_at(row);
+    if (following_ || !session_ || !group) {
+        return;
+    }
+    following_ = true;
+    const GroupBy by = group_by();
+    if ((by == GroupBy::stack || by == GroupBy::line) && group->stack != 0) {
+        session_->selection().choose_stack(group->stack);
+    } else if (group->largest != no_allocation) {
+        session_->selection().choose_allocation(group->largest);
+    }
+    following_ = false;
+}
+
+void SummaryTable::show_choice() {
+    if (following_ || !session_) {
+        return;
+    }
+    following_ = true;
+    const std::optional<StackId> stack = session_->selection().state().stack;
+    const int row = group_by() == GroupBy::stack && stack ? holders_->row_of_stack(*stack) : -1;
+    if (row >= 0) {
+        holders_table_->selectionModel()->setCurrentIndex(
+            holders_->index(row, 0), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    } else {
+        holders_table_->clearSelection();
+        holders_table_->setCurrentIndex({});
+    }
+    following_ = false;
+}
+
+bool SummaryTable::export_csv(const QString& path, QString* error) {
+    return write_model_csv(*front()->model(), path, error);
+}
+
+void SummaryTable::copy_selection() { copy_rows(*front()); }
+
+void SummaryTable::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (stale_) {
+        request();
+    }
+}
+
+void SummaryTable::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    note_->setGeometry(pages_->geometry());
+}
+
+void SummaryTable::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) {
+        update_colors();
+    }
+}
+
+}  // namespace tidemark::gui

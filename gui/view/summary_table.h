@@ -1,0 +1,79 @@
+// The pane that says who holds memory at the cursor, and what torch.cuda.memory_stats() said then.
+#pragma once
+
+#include <QPointer>
+#include <QTimer>
+#include <QWidget>
+
+#include "gui/model/session.h"
+#include "gui/model/summary_model.h"
+#include "gui/view/latest_task.h"
+
+class QComboBox;
+class QLabel;
+class QStackedWidget;
+class QTabBar;
+class QTableView;
+
+namespace tidemark::gui {
+
+class SummaryTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit SummaryTable(QWidget* parent = nullptr);
+
+    void set_session(Session* session);
+    /// Both write and copy the table in front.
+    bool export_csv(const QString& path, QString* error);
+    void copy_selection();
+
+    void show_counters(bool on);
+    void set_group_by(GroupBy by);
+    HoldersModel& holders() { return *holders_; }
+    CountersModel& counters() { return *counters_; }
+    bool busy() const { return holders_task_.busy() || counters_task_.busy() || delay_.isActive(); }
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    struct Answer {
+        Holders holders;
+        GroupBy by;
+    };
+    struct CountersAnswer {
+        Counters counters;
+        EventNumber moment;
+    };
+    QTableView* make_table(QAbstractItemModel* model, const QString& name);
+    void make_controls();
+    void schedule();
+    void request();
+    void take(std::shared_ptr<const Answer> answer);
+    void choose_row(int row);
+    void show_choice();
+    void show_note();
+    void update_colors();
+    QTableView* front() const;
+    GroupBy group_by() const;
+
+    QPointer<Session> session_;
+    bool empty_trace_ = false;
+    bool stale_ = false;
+    bool following_ = false;
+    HoldersModel* holders_;
+    CountersModel* counters_;
+    LatestTask<Answer> holders_task_;
+    LatestTask<CountersAnswer> counters_task_;
+    QTimer delay_;
+    QTabBar* tabs_;
+    QComboBox* by_;
+    QLabel* moment_;
+    QLabel* note_;
+    QStackedWidget* pages_;
+    QTableView *holders_table_, *counters_table_;
+};
+
+}  // namespace tidemark::gui

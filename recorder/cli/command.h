@@ -1,0 +1,26 @@
+// The commands. Each adds itself to the command line; the one the user chose leaves its work in `job`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "storage/base/progress.h"
+#include "storage/base/result.h"
+
+namespace tidemark::cli {
+
+/// Runs after the whole command line was understood. Its error is shown once, by main.
+using Job = std::function<Status(Progress&)>;
+
+void add_import_command(CLI::App& app, Job& job);
+void add_info_command(CLI::App& app, Job& job);
+void add_stats_command(CLI::App& app, Job& job);
+void add_top_command(CLI::App& app, Job& job);
+void add_render_command(CLI::App& app, Job& job);
+void add_share_command(CLI::App& app, Job& job);
+
+/// A command whose help says what it does in a line, in detail (lines broken by hand, may be empty), by example, and
+/// what its exit statuses mean.
+CLI::App& add_command(CLI::App& app, const char* name, const char* summary, const char* details, const char* examples);
+
+}  // namespace tidemark::cli

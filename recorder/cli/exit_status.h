@@ -1,0 +1,28 @@
+// What the command's exit status means. Scripts rely on these numbers: never change them.
+#pragma once
+
+#include "storage/base/result.h"
+
+namespace tidemark::cli {
+
+constexpr int exit_fine = 0;
+constexpr int exit_usage = 2;        ///< the command line is wrong, or names something that does not exist
+constexpr int exit_input = 3;        ///< the input file cannot be used: foreign, truncated, damaged, too new
+constexpr int exit_environment = 4;  ///< the machine says no: missing file, permission, full disk, no viewer
+constexpr int exit_cancelled = 130;  ///< stopped with Ctrl-C
+
+constexpr int exit_status(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::usage: return exit_usage;
+        case ErrorKind::input: return exit_input;
+        case ErrorKind::environment: return exit_environment;
+        case ErrorKind::cancelled: return exit_cancelled;
+    }
+    return exit_input;
+}
+
+constexpr const char* exit_status_help =
+    "Exit status: 0 fine, 2 wrong usage, 3 the input file cannot be used,\n"
+    "4 the machine says no (missing file, permission, full disk, no viewer), 130 cancelled.";
+
+}  // namespace tidemark::cli

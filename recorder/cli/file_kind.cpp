@@ -1,0 +1,88 @@
+#include "recorder/cli/file_kind.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "storage/format/schema.h"
+
+namespace tidemark::cli {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr size_t sqlite_header_size = 100;
+constexpr size_t application_id_offset = 68;
+
+std::string first_bytes(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes(sqlite_header_size, '\0');
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<size_t>(file.gcount()));
+    return bytes;
+}
+
+int32_t application_id(std::string_view header) {
+    uint32_t id = 0;
+    for (const char c : header.substr(application_id_offset, 4)) {
+        id = id << 8 | static_cast<unsigned char>(c);
+    }
+    return static_cast<int32_t>(id);
+}
+
+bool is_pickle(std::string_view bytes) {
+    return bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
+}
+
+bool is_compressed(std::string_view bytes) {
+    return bytes.starts_with("\x1f\x8b"sv) ||
+           bytes.starts_with(
+               "\xfd"
+               "7zXZ\0"sv) ||
+           bytes.starts_with("\x28\xb5\x2f\xfd"sv);
+}
+
+}  // namespace
+
+FileKind file_kind(const std::string& path) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (!std::filesystem::exists(status)) {
+        return FileKind::missing;
+    }
+    if (!std::filesystem::is_regular_file(status)) {
+        return FileKind::not_a_file;
+    }
+    const std::string bytes = first_bytes(path);
+    if (bytes.size() == sqlite_header_size && bytes.starts_with("SQLite format 3\0"sv)) {
+        return application_id(bytes) == trace_application_id ? FileKind::trace : FileKind::other_sqlite;
+    }
+    return is_pickle(bytes) || is_compressed(bytes) ? FileKind::snapshot : FileKind::other;
+}
+
+Status check_is_no_snapshot(const std::string& path) {
+    if (file_kind(path) != FileKind::snapshot) {
+        return {};
+    }
+    return input_error(
+        fmt::format("{}: this is a PyTorch snapshot, not a trace; import it first: tidemark import {}", path, path));
+}
+
+Status may_write_trace(const std::string& path, bool force) {
+    switch (file_kind(path)) {
+        case FileKind::missing: return {};
+        case FileKind::trace:
+            if (force) {
+                return {};
+            }
+            return usage_error(fmt::format("{} exists already; --force replaces it.", path));
+        default:
+            return usage_error(fmt::format(
+                "{} exists and is not a Tidemark trace; it is left alone. Choose another name with -o.", path));
+    }
+}
+
+}  // namespace tidemark::cli

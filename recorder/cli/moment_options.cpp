@@ -1,0 +1,79 @@
+#include "recorder/cli/moment_options.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "recorder/cli/file_kind.h"
+#include "storage/replay/moment.h"
+
+namespace tidemark::cli {
+namespace {
+
+std::string device_list(const Trace& trace) {
+    std::string text;
+    for (const DeviceHistory& device : trace.devices) {
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", device.device);
+    }
+    return text;
+}
+
+Result<std::vector<const DeviceHistory*>> choose_devices(const Trace& trace, std::optional<int> wanted) {
+    std::vector<const DeviceHistory*> devices;
+    for (const DeviceHistory& device : trace.devices) {
+        if (!wanted || *wanted == device.device) {
+            devices.push_back(&device);
+        }
+    }
+    if (trace.devices.empty()) {
+        return input_error(trace.path + ": this trace holds no events and no memory of any device.");
+    }
+    if (devices.empty()) {
+        return usage_error(
+            fmt::format("There is no device {} in this trace: it holds {}.", *wanted, device_list(trace)));
+    }
+    return devices;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress) {
+    TIDEMARK_TRY(check_is_no_snapshot(path));
+    return open_trace(path, progress);
+}
+
+void add_moment_options(CLI::App& command, MomentOptions& options, const char* default_moment) {
+    options.at = default_moment;
+    command.add_option("TRACE", options.trace, "A trace (.tide)")->required();
+    command.add_option("--at", options.at, "The moment: event:N, time:T, mark:NAME (also mark:NAME#2), peak or end")
+        ->capture_default_str();
+    command.add_option("--device", options.device, "Only this device (default: all)");
+}
+
+Result<std::vector<DeviceMoment>> open_moments(const MomentOptions& options, Progress& progress) {
+    auto trace = open_input(options.trace, progress);
+    if (!trace) {
+        return trace.error();
+    }
+    const auto devices = choose_devices(**trace, options.device);
+    if (!devices) {
+        return devices.error();
+    }
+    std::vector<DeviceMoment> moments;
+    for (const DeviceHistory* device : *devices) {
+        auto analysis = std::make_unique<Analysis>(*trace, *device);
+        const auto event = find_moment(**trace, *device, analysis->curves(), options.at);
+        if (!event) {
+            return event.error();
+        }
+        moments.push_back({std::move(analysis), *event});
+    }
+    return moments;
+}
+
+nlohmann::ordered_json moment_json(const DeviceHistory& device, EventNumber event) {
+    return {{"event", event}, {"time_ns", device.time_of_state(event)}, {"text", describe_moment(device, event)}};
+}
+
+}  // namespace tidemark::cli

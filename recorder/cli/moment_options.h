@@ -1,0 +1,44 @@
+// What stats and top have in common: a trace, a moment in it, and the devices to look at.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/base/progress.h"
+#include "storage/base/result.h"
+#include "storage/replay/analysis.h"
+
+namespace tidemark::cli {
+
+/// Opens a trace for a command. A snapshot given in its place gets the hint to import it first.
+Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress);
+
+struct MomentOptions {
+    std::string trace;
+    std::string at;
+    std::optional<int> device;
+};
+
+/// Adds TRACE, --at and --device.
+void add_moment_options(CLI::App& command, MomentOptions& options, const char* default_moment);
+
+/// One device at the chosen moment.
+struct DeviceMoment {
+    std::unique_ptr<Analysis> analysis;
+    EventNumber event = 0;
+
+    const Trace& trace() const { return analysis->trace(); }
+    const DeviceHistory& device() const { return analysis->device(); }
+};
+
+/// The chosen device, or every device of the trace; never empty. Errors name what exists.
+Result<std::vector<DeviceMoment>> open_moments(const MomentOptions& options, Progress& progress);
+
+/// {"event": 12, "time_ns": 345, "text": "event 12 of 20, ..."}
+nlohmann::ordered_json moment_json(const DeviceHistory& device, EventNumber event);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,78 @@
+#include "recorder/cli/output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace tidemark::cli {
+namespace {
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::string without_controls(std::string_view text, bool keep_newlines) {
+    std::string clean(text);
+    std::replace_if(
+        clean.begin(), clean.end(), [&](char c) { return is_control(c) && !(keep_newlines && c == '\n'); }, '?');
+    return clean;
+}
+
+/// 0, or the error number.
+int write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno != EINTR) {
+            return errno;
+        }
+        text.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
+    }
+    return 0;
+}
+
+void print_to_stderr(std::string_view prefix, std::string_view text) {
+    write_all(STDERR_FILENO, fmt::format("{}{}\n", prefix, without_controls(text, true)));
+}
+
+}  // namespace
+
+Status print(std::string_view text) {
+    const int error = write_all(STDOUT_FILENO, without_controls(text, true));
+    if (error != 0 && error != EPIPE) {
+        return environment_error(fmt::format("The output could not be written: {}.", std::strerror(error)));
+    }
+    return {};
+}
+
+Status print_json(const nlohmann::ordered_json& json) {
+    return print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+}
+
+void print_note(std::string_view sentence) { print_to_stderr("note: ", sentence); }
+
+void print_error(const Error& error) { print_to_stderr("tidemark: ", error.message); }
+
+std::string one_line(std::string_view text) { return without_controls(text, false); }
+
+ProgressBar::ProgressBar(Progress& progress, std::string title) : progress_(progress), title_(one_line(title)) {
+    if (::isatty(STDERR_FILENO) == 0) {
+        return;
+    }
+    progress_.report = [this](const char* phase, double fraction) {
+        constexpr int width = 30;
+        const int done = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width);
+        write_all(STDERR_FILENO, fmt::format("\r\033[K{}  {:#>{}}{:->{}}  {:3.0f} %  {}", title_, "", done, "",
+                                             width - done, fraction * 100, phase));
+    };
+}
+
+ProgressBar::~ProgressBar() {
+    if (::isatty(STDERR_FILENO) != 0) {
+        write_all(STDERR_FILENO, "\r\033[K");
+    }
+    progress_.report = [](const char*, double) {};
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,200 @@
+// tidemark top: who holds the memory at a moment.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "recorder/cli/command.h"
+#include "recorder/cli/moment_options.h"
+#include "recorder/cli/output.h"
+#include "storage/base/units.h"
+#include "storage/replay/holders.h"
+#include "storage/replay/moment.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct TopOptions {
+    MomentOptions moment;
+    std::string by = "stack";
+    std::string format = "text";
+    size_t limit = 20;  ///< 0: all
+};
+
+/// Sums of some groups.
+struct Sum {
+    int64_t allocations = 0, bytes = 0, requested = 0, pending = 0;
+};
+
+Sum add_up(std::span<const HolderGroup> groups) {
+    Sum sum;
+    for (const HolderGroup& group : groups) {
+        sum.allocations += group.allocations;
+        sum.bytes += group.block_bytes;
+        sum.requested += group.requested;
+        sum.pending += group.pending;
+    }
+    return sum;
+}
+
+double share(int64_t bytes, int64_t total) {
+    return total == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(total);
+}
+
+/// The user's own frames, innermost first; all of them if the whole stack is library code.
+std::vector<FrameId> frames_to_show(const StackTable& stacks, StackId stack) {
+    const std::vector<FrameId> all = stacks.frames_of(stack);
+    std::vector<FrameId> users;
+    for (const FrameId frame : all) {
+        if (!is_library_file(stacks.string(stacks.frame(frame).file))) {
+            users.push_back(frame);
+        }
+    }
+    return users.empty() ? all : users;
+}
+
+/// The chosen groups of one device, cut to the limit.
+struct Listing {
+    std::vector<HolderGroup> groups;
+    size_t shown = 0;
+
+    Listing(const DeviceMoment& moment, GroupBy by, size_t limit)
+        : groups(holders_at(moment.trace(), moment.device(), moment.analysis->live(), moment.event, by)),
+          shown(limit == 0 ? groups.size() : std::min(limit, groups.size())) {}
+
+    std::span<const HolderGroup> top() const { return std::span(groups).first(shown); }
+    std::span<const HolderGroup> rest() const { return std::span(groups).subspan(shown); }
+    Sum total() const { return add_up(groups); }
+};
+
+std::string text_row(int64_t bytes, int64_t total, int64_t allocations, std::string_view name) {
+    return fmt::format("{:>10}  {:5.1f} %  {:>9}  {}\n", format_bytes(bytes), share(bytes, total) * 100,
+                       format_count(allocations), one_line(name));
+}
+
+std::string callers_text(const StackTable& stacks, StackId stack) {
+    std::string text;
+    const auto frames = frames_to_show(stacks, stack);
+    for (size_t i = 1; i < frames.size(); ++i) {
+        text += fmt::format("{:34}called by {}\n", "", one_line(describe_frame(stacks, frames[i])));
+    }
+    return text;
+}
+
+std::string device_text(const DeviceMoment& moment, GroupBy by, const TopOptions& options) {
+    const Listing listing(moment, by, options.limit);
+    const Sum total = listing.total();
+    std::string text = fmt::format("Device {}, {}: {} active in {} allocations\n", moment.device().device,
+                                   describe_moment(moment.device(), moment.event), format_bytes(total.bytes),
+                                   format_count(total.allocations));
+    text += fmt::format("{:>10}  {:>7}  {:>9}  {}\n", "Bytes", "Share", "Count", options.by);
+    for (const HolderGroup& group : listing.top()) {
+        text += text_row(group.block_bytes, total.bytes, group.allocations, group.name);
+        if (by == GroupBy::stack) {
+            text += callers_text(moment.trace().stacks, group.stack);
+        }
+    }
+    if (!listing.rest().empty()) {
+        const Sum rest = add_up(listing.rest());
+        text += text_row(rest.bytes, total.bytes, rest.allocations,
+                         fmt::format("({} more, --limit 0 shows all)", format_count(listing.rest().size())));
+    }
+    return text + text_row(total.bytes, total.bytes, total.allocations, "total");
+}
+
+ordered_json frames_json(const StackTable& stacks, StackId stack) {
+    auto list = ordered_json::array();
+    for (const FrameId id : stacks.frames_of(stack)) {
+        const Frame& frame = stacks.frame(id);
+        list.push_back(
+            {{"function", stacks.string(frame.function)}, {"file", stacks.string(frame.file)}, {"line", frame.line}});
+    }
+    return list;
+}
+
+ordered_json group_json(const DeviceMoment& moment, const HolderGroup& group, int64_t total, GroupBy by) {
+    ordered_json json = {{"name", group.name},
+                         {"bytes", group.block_bytes},
+                         {"share", share(group.block_bytes, total)},
+                         {"allocations", group.allocations},
+                         {"requested_bytes", group.requested},
+                         {"pending_bytes", group.pending},
+                         {"largest_allocation", moment.device().allocation_id(group.largest)}};
+    if (by == GroupBy::stack) {
+        json["frames"] = frames_json(moment.trace().stacks, group.stack);
+    }
+    return json;
+}
+
+ordered_json sum_json(const Sum& sum) {
+    return {{"bytes", sum.bytes},
+            {"allocations", sum.allocations},
+            {"requested_bytes", sum.requested},
+            {"pending_bytes", sum.pending}};
+}
+
+ordered_json device_json(const DeviceMoment& moment, GroupBy by, const TopOptions& options) {
+    const Listing listing(moment, by, options.limit);
+    const Sum total = listing.total();
+    auto groups = ordered_json::array();
+    for (const HolderGroup& group : listing.top()) {
+        groups.push_back(group_json(moment, group, total.bytes, by));
+    }
+    ordered_json rest = sum_json(add_up(listing.rest()));
+    rest["groups"] = listing.rest().size();
+    return {{"device", moment.device().device},
+            {"moment", moment_json(moment.device(), moment.event)},
+            {"by", options.by},
+            {"groups", std::move(groups)},
+            {"rest", std::move(rest)},
+            {"total", sum_json(total)}};
+}
+
+Status run_top(const TopOptions& options, Progress& progress) {
+    const auto by = group_by_from_name(options.by);
+    if (!by) {
+        return by.error();
+    }
+    const auto moments = open_moments(options.moment, progress);
+    if (!moments) {
+        return moments.error();
+    }
+    std::string text;
+    auto list = ordered_json::array();
+    for (const DeviceMoment& moment : *moments) {
+        if (options.format == "json") {
+            list.push_back(device_json(moment, *by, options));
+        } else {
+            text += (text.empty() ? "" : "\n") + device_text(moment, *by, options);
+        }
+    }
+    if (options.format == "json") {
+        return print_json(list.size() == 1 ? list.front() : list);
+    }
+    return print(text);
+}
+
+}  // namespace
+
+void add_top_command(CLI::App& app, Job& job) {
+    auto options = std::make_shared<TopOptions>();
+    CLI::App& command = add_command(
+        app, "top", "Who holds the memory at a moment",
+        "Bytes are those of active blocks, rounding included; the total is active_bytes.all.current of stats.\n"
+        "JSON is one object, or a list when there are several devices and none is chosen.",
+        "  tidemark top run.tide --at peak --by line\n"
+        "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json");
+    add_moment_options(command, options->moment, "peak");
+    command.add_option("--by", options->by, "What to add up by: " + group_by_names())->capture_default_str();
+    command.add_option("--limit", options->limit, "How many groups to show, 0 for all")->capture_default_str();
+    command.add_option("--format", options->format, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    command.callback([options, &job] { job = [options](Progress& progress) { return run_top(*options, progress); }; });
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,2024 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN">
+<context>
+    <name>AllocationModel</name>
+    <message>
+        <source>Allocation</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Requested</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Taken</source>
+        <translation>占用</translation>
+    </message>
+    <message>
+        <source>Rounding</source>
+        <translation>取整损失</translation>
+    </message>
+    <message>
+        <source>Made at</source>
+        <translation>分配时刻</translation>
+    </message>
+    <message>
+        <source>Freed at</source>
+        <translation>释放时刻</translation>
+    </message>
+    <message>
+        <source>Lived for</source>
+        <translation>存活时长</translation>
+    </message>
+    <message>
+        <source>Stream</source>
+        <translation>流</translation>
+    </message>
+    <message>
+        <source>Pool</source>
+        <translation>内存池</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>代码行</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>before</source>
+        <translation>历史之前</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>从未</translation>
+    </message>
+    <message>
+        <source>to the end</source>
+        <translation>直到结束</translation>
+    </message>
+</context>
+<context>
+    <name>AllocationTable</name>
+    <message>
+        <source>All allocations</source>
+        <translation>全部分配</translation>
+    </message>
+    <message>
+        <source>What is shown</source>
+        <translation>当前显示</translation>
+    </message>
+    <message>
+        <source>Filtering and sorting</source>
+        <translation>筛选与排序</translation>
+    </message>
+    <message>
+        <source>Function, file or line</source>
+        <translation>函数、文件或行</translation>
+    </message>
+    <message>
+        <source>Part of a function, a file or file:line, anywhere in the stack</source>
+        <translation>调用栈任意位置的函数名、文件名或“文件:行”的一部分</translation>
+    </message>
+    <message>
+        <source>from 1 MiB</source>
+        <translation>从 1 MiB</translation>
+    </message>
+    <message>
+        <source>Smallest size taken</source>
+        <translation>最小占用</translation>
+    </message>
+    <message>
+        <source>to 2 GiB</source>
+        <translation>到 2 GiB</translation>
+    </message>
+    <message>
+        <source>Largest size taken</source>
+        <translation>最大占用</translation>
+    </message>
+    <message>
+        <source>Address 0x…</source>
+        <translation>地址 0x…</translation>
+    </message>
+    <message>
+        <source>Blocks that cover this address</source>
+        <translation>覆盖该地址的块</translation>
+    </message>
+    <message>
+        <source>Alive at cursor</source>
+        <translation>光标处存活</translation>
+    </message>
+    <message>
+        <source>Only what is in use at the cursor</source>
+        <translation>只显示光标处正在使用的分配</translation>
+    </message>
+    <message>
+        <source>Chosen stack</source>
+        <translation>选中的调用栈</translation>
+    </message>
+    <message>
+        <source>Only allocations of the chosen stack</source>
+        <translation>只显示选中调用栈的分配</translation>
+    </message>
+    <message>
+        <source>Never freed</source>
+        <translation>从未释放</translation>
+    </message>
+    <message>
+        <source>Only what was alive when the trace ended</source>
+        <translation>只显示记录结束时仍存活的分配</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制所选行</translation>
+    </message>
+    <message>
+        <source>Export as CSV…</source>
+        <translation>导出为 CSV…</translation>
+    </message>
+    <message>
+        <source>Export allocations</source>
+        <translation>导出分配</translation>
+    </message>
+    <message>
+        <source>CSV files (*.csv)</source>
+        <translation>CSV 文件 (*.csv)</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>%1 of %2 allocations · %3 taken, %4 requested</source>
+        <translation>%2 个分配中的 %1 个 · 占用 %3，请求 %4</translation>
+    </message>
+    <message>
+        <source>%1 taken, %2 requested, added up over all lives</source>
+        <translation>累计占用 %1，累计请求 %2（所有生命周期相加）</translation>
+    </message>
+    <message>
+        <source>This trace holds no memory events of any device.</source>
+        <translation>此记录中没有任何设备的显存事件。</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see its allocations.</source>
+        <translation>尚未打开记录。打开后可在此查看分配。</translation>
+    </message>
+    <message>
+        <source>Looking at the allocations…</source>
+        <translation>正在查找分配…</translation>
+    </message>
+    <message>
+        <source>The trace holds no allocation of this device.</source>
+        <translation>记录中没有该设备的分配。</translation>
+    </message>
+    <message>
+        <source>No allocation passes the filters.</source>
+        <translation>没有符合筛选条件的分配。</translation>
+    </message>
+    <message>
+        <source>No stack is chosen: choose one, or clear “Chosen stack”.</source>
+        <translation>尚未选中调用栈：请选择一个，或取消“选中的调用栈”。</translation>
+    </message>
+    <message>
+        <source>There is nothing to export.</source>
+        <translation>没有可导出的内容。</translation>
+    </message>
+</context>
+<context>
+    <name>AllocationsPlot</name>
+    <message>
+        <source>Allocations over time</source>
+        <translation>分配随时间变化</translation>
+    </message>
+    <message>
+        <source>Each allocation is a band over its life. The Table pane lists the same allocations.</source>
+        <translation>每个分配是一条覆盖其生命周期的色带。“表格”面板列出同样的分配。</translation>
+    </message>
+    <message>
+        <source>No allocation was recorded on this device.</source>
+        <translation>该设备上没有记录到分配。</translation>
+    </message>
+    <message>
+        <source>before the history</source>
+        <translation>历史开始之前</translation>
+    </message>
+    <message>
+        <source>%1 to the end, never freed</source>
+        <translation>%1 直到结束，从未释放</translation>
+    </message>
+    <message>
+        <source>%1, lived %2</source>
+        <translation>%1，存活 %2</translation>
+    </message>
+    <message>
+        <source>No allocation here.</source>
+        <translation>此处没有分配。</translation>
+    </message>
+    <message>
+        <source>%1, asked for %2</source>
+        <translation>%1（请求 %2）</translation>
+    </message>
+</context>
+<context>
+    <name>CommandPalette</name>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>What do you want to do?</source>
+        <translation>想做什么？</translation>
+    </message>
+    <message>
+        <source>Part of a command&apos;s name</source>
+        <translation>命令名称的一部分</translation>
+    </message>
+    <message>
+        <source>Matching commands</source>
+        <translation>匹配的命令</translation>
+    </message>
+</context>
+<context>
+    <name>CountersModel</name>
+    <message>
+        <source>from large pool</source>
+        <translation>来自大块池</translation>
+    </message>
+    <message>
+        <source>from small pool</source>
+        <translation>来自小块池</translation>
+    </message>
+    <message>
+        <source>Allocated memory</source>
+        <translation>已分配显存</translation>
+    </message>
+    <message>
+        <source>Active memory</source>
+        <translation>活跃显存</translation>
+    </message>
+    <message>
+        <source>Requested memory</source>
+        <translation>请求的显存</translation>
+    </message>
+    <message>
+        <source>GPU reserved memory</source>
+        <translation>GPU 保留显存</translation>
+    </message>
+    <message>
+        <source>Non-releasable memory</source>
+        <translation>不可释放显存</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Active allocs</source>
+        <translation>活跃分配</translation>
+    </message>
+    <message>
+        <source>GPU reserved segments</source>
+        <translation>GPU 保留段</translation>
+    </message>
+    <message>
+        <source>Non-releasable allocs</source>
+        <translation>不可释放分配</translation>
+    </message>
+    <message>
+        <source>Oversize allocations</source>
+        <translation>超大分配</translation>
+    </message>
+    <message>
+        <source>Oversize GPU segments</source>
+        <translation>超大 GPU 段</translation>
+    </message>
+    <message>
+        <source>CUDA OOMs</source>
+        <translation>CUDA OOM 次数</translation>
+    </message>
+    <message>
+        <source>cudaMalloc retries</source>
+        <translation>cudaMalloc 重试次数</translation>
+    </message>
+    <message>
+        <source>cudaMalloc calls</source>
+        <translation>cudaMalloc 调用次数</translation>
+    </message>
+    <message>
+        <source>cudaFree calls</source>
+        <translation>cudaFree 调用次数</translation>
+    </message>
+    <message>
+        <source>Metric</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>Current</source>
+        <translation>当前</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Total allocated</source>
+        <translation>累计分配</translation>
+    </message>
+    <message>
+        <source>Total freed</source>
+        <translation>累计释放</translation>
+    </message>
+</context>
+<context>
+    <name>Details</name>
+    <message>
+        <source>Allocation %1 · %2</source>
+        <translation>分配 %1 · %2</translation>
+    </message>
+    <message>
+        <source>Made by</source>
+        <translation>分配者</translation>
+    </message>
+    <message>
+        <source>Requested</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Taken</source>
+        <translation>占用</translation>
+    </message>
+    <message>
+        <source>Rounding</source>
+        <translation>取整损失</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>At the cursor</source>
+        <translation>光标处</translation>
+    </message>
+    <message>
+        <source>not made yet</source>
+        <translation>尚未分配</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>freed, waiting for a stream</source>
+        <translation>已释放，等待流</translation>
+    </message>
+    <message>
+        <source>freed</source>
+        <translation>已释放</translation>
+    </message>
+    <message>
+        <source>%1 · event %2</source>
+        <translation>%1 · 事件 %2</translation>
+    </message>
+    <message>
+        <source>Life</source>
+        <translation>生命周期</translation>
+    </message>
+    <message>
+        <source>Made</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>before the history begins</source>
+        <translation>历史开始之前</translation>
+    </message>
+    <message>
+        <source>Freed</source>
+        <translation>释放</translation>
+    </message>
+    <message>
+        <source>never: alive at the end</source>
+        <translation>从未：结束时仍存活</translation>
+    </message>
+    <message>
+        <source>Free completed</source>
+        <translation>释放完成</translation>
+    </message>
+    <message>
+        <source>never: still waiting for a stream at the end</source>
+        <translation>从未：结束时仍在等待流</translation>
+    </message>
+    <message>
+        <source>at least %1, %2 events</source>
+        <translation>至少 %1，%2 个事件</translation>
+    </message>
+    <message>
+        <source>%1, %2 events</source>
+        <translation>%1，%2 个事件</translation>
+    </message>
+    <message>
+        <source>Lived for</source>
+        <translation>存活时长</translation>
+    </message>
+    <message>
+        <source>Made during</source>
+        <translation>分配时所处</translation>
+    </message>
+    <message>
+        <source>Operator</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>Module</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>Phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>Compiled region</source>
+        <translation>编译区域</translation>
+    </message>
+    <message>
+        <source>Metadata</source>
+        <translation>元数据</translation>
+    </message>
+    <message>
+        <source>Place</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>Stream</source>
+        <translation>流</translation>
+    </message>
+    <message>
+        <source>Pool</source>
+        <translation>内存池</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Segment</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>Offset</source>
+        <translation>偏移</translation>
+    </message>
+    <message>
+        <source>… %1 library frames, from %2</source>
+        <translation>… %1 个库内帧，自 %2</translation>
+    </message>
+    <message>
+        <source>Made before the history begins, so nobody knows by whom.</source>
+        <translation>在历史开始之前分配，因此无从得知由谁分配。</translation>
+    </message>
+    <message>
+        <source>No Python frame: it was made on the backward thread or inside C++, and PyTorch records Python frames only.</source>
+        <translation>没有 Python 帧：它在反向传播线程或 C++ 内部分配，而 PyTorch 只记录 Python 帧。</translation>
+    </message>
+    <message>
+        <source>This stack: %1 allocations in all, %2 alive now with %3</source>
+        <translation>此调用栈：共 %1 个分配，当前存活 %2 个，占 %3</translation>
+    </message>
+    <message>
+        <source>Freed by</source>
+        <translation>释放者</translation>
+    </message>
+    <message>
+        <source>Not recorded.</source>
+        <translation>未记录。</translation>
+    </message>
+    <message>
+        <source>The trace gives the stack of the allocation here: frees were not recorded on their own.</source>
+        <translation>记录在此给出的是分配时的调用栈：释放没有单独记录。</translation>
+    </message>
+    <message>
+        <source>Neighbours at the cursor</source>
+        <translation>光标处的相邻块</translation>
+    </message>
+    <message>
+        <source>the segment&apos;s edge</source>
+        <translation>段的边界</translation>
+    </message>
+    <message>
+        <source>free, %1</source>
+        <translation>空闲，%1</translation>
+    </message>
+    <message>
+        <source>Before</source>
+        <translation>之前</translation>
+    </message>
+    <message>
+        <source>After</source>
+        <translation>之后</translation>
+    </message>
+    <message>
+        <source>before the history</source>
+        <translation>历史开始之前</translation>
+    </message>
+    <message>
+        <source>Owners of this address: %1</source>
+        <translation>此地址的历任占用者：%1</translation>
+    </message>
+    <message>
+        <source>… show all %1</source>
+        <translation>… 显示全部 %1 个</translation>
+    </message>
+    <message>
+        <source>Segment of %1</source>
+        <translation>%1 的段</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>expandable: grows and shrinks in place</source>
+        <translation>可扩展：原地增长和收缩</translation>
+    </message>
+    <message>
+        <source>for blocks above 1 MiB</source>
+        <translation>用于大于 1 MiB 的块</translation>
+    </message>
+    <message>
+        <source>for blocks up to 1 MiB</source>
+        <translation>用于不超过 1 MiB 的块</translation>
+    </message>
+    <message>
+        <source>not recorded</source>
+        <translation>未记录</translation>
+    </message>
+    <message>
+        <source>From the driver</source>
+        <translation>从驱动获得</translation>
+    </message>
+    <message>
+        <source>Given back</source>
+        <translation>归还</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>从未</translation>
+    </message>
+    <message>
+        <source>It does not exist at this moment.</source>
+        <translation>此刻不存在。</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Waiting for a stream</source>
+        <translation>等待流</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>%1 in %2, the largest %3</source>
+        <translation>%1，分布在 %2，最大 %3</translation>
+    </message>
+    <message>
+        <source>1 hole</source>
+        <translation>1 个空洞</translation>
+    </message>
+    <message>
+        <source>%1 holes</source>
+        <translation>%1 个空洞</translation>
+    </message>
+    <message>
+        <source>Its blocks: %1</source>
+        <translation>其中的块：%1</translation>
+    </message>
+    <message>
+        <source>and %1 smaller ones</source>
+        <translation>以及 %1 个更小的</translation>
+    </message>
+    <message>
+        <source>Needed by</source>
+        <translation>需要者</translation>
+    </message>
+    <message>
+        <source>Stack · %1 alive now</source>
+        <translation>调用栈 · 当前存活 %1</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Alive at the cursor</source>
+        <translation>光标处存活</translation>
+    </message>
+    <message>
+        <source>Their memory</source>
+        <translation>占用的显存</translation>
+    </message>
+    <message>
+        <source>Largest of them</source>
+        <translation>其中最大</translation>
+    </message>
+    <message>
+        <source>Frames</source>
+        <translation>帧</translation>
+    </message>
+    <message>
+        <source>No Python frame: made on the backward thread, inside C++, or before the history begins.</source>
+        <translation>没有 Python 帧：在反向传播线程、C++ 内部或历史开始之前分配。</translation>
+    </message>
+    <message>
+        <source>Reserved</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>Reserved, not used</source>
+        <translation>保留但未使用</translation>
+    </message>
+    <message>
+        <source>The moment %1</source>
+        <translation>时刻 %1</translation>
+    </message>
+    <message>
+        <source>after %1 of %2 events</source>
+        <translation>在第 %1 个事件之后（共 %2 个）</translation>
+    </message>
+    <message>
+        <source>Events</source>
+        <translation>事件</translation>
+    </message>
+    <message>
+        <source>Who holds the memory</source>
+        <translation>谁占用了显存</translation>
+    </message>
+    <message>
+        <source>Nobody: no allocation is alive at this moment.</source>
+        <translation>没有：此刻没有存活的分配。</translation>
+    </message>
+    <message>
+        <source>Click a band, a block or a row to see it here.</source>
+        <translation>点击一条色带、一个块或一行，即可在此查看。</translation>
+    </message>
+    <message>
+        <source>the history&apos;s begin</source>
+        <translation>历史的开始</translation>
+    </message>
+    <message>
+        <source>the history&apos;s end</source>
+        <translation>历史的结束</translation>
+    </message>
+    <message>
+        <source>out of memory: %1 asked for, %2 free on the device</source>
+        <translation>显存不足：请求 %1，设备空闲 %2</translation>
+    </message>
+</context>
+<context>
+    <name>DetailsPane</name>
+    <message>
+        <source>Details of what is chosen</source>
+        <translation>所选内容的详情</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>详情</translation>
+    </message>
+    <message>
+        <source>Copy details</source>
+        <translation>复制详情</translation>
+    </message>
+    <message>
+        <source>Everything below as plain text</source>
+        <translation>以纯文本复制下面全部内容</translation>
+    </message>
+    <message>
+        <source>Copy stack</source>
+        <translation>复制调用栈</translation>
+    </message>
+    <message>
+        <source>All frames as plain text</source>
+        <translation>以纯文本复制所有帧</translation>
+    </message>
+    <message>
+        <source>Open in editor</source>
+        <translation>在编辑器中打开</translation>
+    </message>
+    <message>
+        <source>Opens your line; copies file:line if nothing opens it</source>
+        <translation>打开你的代码行；无法打开时复制“文件:行”</translation>
+    </message>
+    <message>
+        <source>This trace holds no memory events of any device.</source>
+        <translation>此记录中没有任何设备的显存事件。</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one and choose something in it.</source>
+        <translation>尚未打开记录。请打开一个并在其中选择。</translation>
+    </message>
+    <message>
+        <source>Opened %1; line %2 is on the clipboard.</source>
+        <translation>已打开 %1；行号 %2 已复制到剪贴板。</translation>
+    </message>
+    <message>
+        <source>Nothing here opens source files; copied %1.</source>
+        <translation>此处没有程序可打开源文件；已复制 %1。</translation>
+    </message>
+    <message>
+        <source>The file is not on this machine; copied %1.</source>
+        <translation>该文件不在本机；已复制 %1。</translation>
+    </message>
+</context>
+<context>
+    <name>Export</name>
+    <message>
+        <source>%1 cannot be written: %2.</source>
+        <translation>无法写入 %1：%2。</translation>
+    </message>
+    <message>
+        <source>%1 names no kind of picture; end it in .png or .svg.</source>
+        <translation>%1 不是图片文件名；请以 .png 或 .svg 结尾。</translation>
+    </message>
+</context>
+<context>
+    <name>Groups</name>
+    <message>
+        <source>the rest</source>
+        <translation>其余</translation>
+    </message>
+</context>
+<context>
+    <name>HoldersModel</name>
+    <message>
+        <source>Active in all</source>
+        <translation>活跃总计</translation>
+    </message>
+    <message>
+        <source>Holder</source>
+        <translation>占用者</translation>
+    </message>
+    <message>
+        <source>Taken</source>
+        <translation>占用</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>占比</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Requested</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>等待中</translation>
+    </message>
+</context>
+<context>
+    <name>HoverTip</name>
+    <message>
+        <source>What is under the pointer</source>
+        <translation>指针所指内容</translation>
+    </message>
+    <message>
+        <source>Pinned: right-click closes</source>
+        <translation>已固定：右键点击关闭</translation>
+    </message>
+</context>
+<context>
+    <name>Legend</name>
+    <message>
+        <source>Groups and their bytes at the cursor</source>
+        <translation>各分组及其在光标处的字节数</translation>
+    </message>
+    <message>
+        <source>%1
+%2 at the cursor (%3 bytes)</source>
+        <translation>%1
+光标处 %2（%3 字节）</translation>
+    </message>
+    <message>
+        <source>Active at the cursor</source>
+        <translation>光标处活跃显存</translation>
+    </message>
+</context>
+<context>
+    <name>Loader</name>
+    <message>
+        <source>Reading the file</source>
+        <translation>正在读取文件</translation>
+    </message>
+    <message>
+        <source>Following every block</source>
+        <translation>正在追踪每个块</translation>
+    </message>
+    <message>
+        <source>Writing the trace</source>
+        <translation>正在写入记录</translation>
+    </message>
+    <message>
+        <source>Checking the file</source>
+        <translation>正在检查文件</translation>
+    </message>
+    <message>
+        <source>Opening the trace</source>
+        <translation>正在打开记录</translation>
+    </message>
+    <message>
+        <source>Loading allocations</source>
+        <translation>正在载入分配</translation>
+    </message>
+    <message>
+        <source>Preparing the plots</source>
+        <translation>正在准备图形</translation>
+    </message>
+    <message>
+        <source>There is no file %1.</source>
+        <translation>文件 %1 不存在。</translation>
+    </message>
+    <message>
+        <source>%1 is a folder; name a trace or a snapshot in it.</source>
+        <translation>%1 是文件夹；请指定其中的记录或快照文件。</translation>
+    </message>
+    <message>
+        <source>The snapshot&apos;s folder was left as it is; the imported trace is %1</source>
+        <translation>快照所在文件夹未作改动；导入的记录位于 %1</translation>
+    </message>
+</context>
+<context>
+    <name>LoadingPage</name>
+    <message>
+        <source>Progress</source>
+        <translation>进度</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Opening %1</source>
+        <translation>正在打开 %1</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Traces and snapshots (*.tide *.pickle *.pkl *.gz *.xz *.zst)</source>
+        <translation>记录与快照 (*.tide *.pickle *.pkl *.gz *.xz *.zst)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>The cursor&apos;s time and event</source>
+        <translation>光标的时间与事件</translation>
+    </message>
+    <message>
+        <source>Memory at the cursor</source>
+        <translation>光标处的显存</translation>
+    </message>
+    <message>
+        <source>What was lost</source>
+        <translation>丢失的内容</translation>
+    </message>
+    <message>
+        <source>cursor %1 · event %2 of %3</source>
+        <translation>光标 %1 · 事件 %2 / %3</translation>
+    </message>
+    <message>
+        <source>allocated %1</source>
+        <translation>已分配 %1</translation>
+    </message>
+    <message>
+        <source>active %1</source>
+        <translation>活跃 %1</translation>
+    </message>
+    <message>
+        <source>reserved %1</source>
+        <translation>保留 %1</translation>
+    </message>
+    <message>
+        <source>device %1</source>
+        <translation>设备显存 %1</translation>
+    </message>
+    <message>
+        <source>device size not recorded</source>
+        <translation>设备显存大小未记录</translation>
+    </message>
+    <message>
+        <source>nothing was lost</source>
+        <translation>没有丢失</translation>
+    </message>
+    <message>
+        <source>⚠ losses: %1</source>
+        <translation>⚠ 缺失：%1 项</translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation>时间线</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Segments</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>Overview</source>
+        <translation>总览</translation>
+    </message>
+    <message>
+        <source>Whole window</source>
+        <translation>整个窗口</translation>
+    </message>
+    <message>
+        <source>Export %1</source>
+        <translation>导出%1</translation>
+    </message>
+    <message>
+        <source>Pictures (*.png *.svg)</source>
+        <translation>图片 (*.png *.svg)</translation>
+    </message>
+    <message>
+        <source>Exported to %1</source>
+        <translation>已导出到 %1</translation>
+    </message>
+    <message>
+        <source>%1 copied</source>
+        <translation>已复制%1</translation>
+    </message>
+    <message>
+        <source>About Tidemark</source>
+        <translation>关于 Tidemark</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Tidemark %1&lt;/b&gt;&lt;p&gt;Explains why GPU memory goes up and does not come back down.&lt;/p&gt;&lt;p&gt;Free software under the GNU General Public License, version 3 or later. Plots by QCustomPlot %2, window by Qt %3.&lt;/p&gt;</source>
+        <translation>&lt;b&gt;Tidemark %1&lt;/b&gt;&lt;p&gt;解释 GPU 显存为什么只涨不降。&lt;/p&gt;&lt;p&gt;自由软件，遵循 GNU 通用公共许可证第 3 版或更高版本。绘图使用 QCustomPlot %2，界面使用 Qt %3。&lt;/p&gt;</translation>
+    </message>
+    <message>
+        <source>&amp;File</source>
+        <translation>文件(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Open…</source>
+        <translation>打开(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>Open &amp;recent</source>
+        <translation>最近打开(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Re&amp;load</source>
+        <translation>重新载入(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Export picture</source>
+        <translation>导出图片(&amp;E)</translation>
+    </message>
+    <message>
+        <source>%1…</source>
+        <translation>%1…</translation>
+    </message>
+    <message>
+        <source>&amp;Copy picture</source>
+        <translation>复制图片(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Export &amp;table</source>
+        <translation>导出表格(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Allocation table…</source>
+        <translation>分配表…</translation>
+    </message>
+    <message>
+        <source>Summary table…</source>
+        <translation>汇总表…</translation>
+    </message>
+    <message>
+        <source>&amp;Close</source>
+        <translation>关闭(&amp;C)</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>退出(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>视图(&amp;V)</translation>
+    </message>
+    <message>
+        <source>Zoom in at the pointer</source>
+        <translation>在指针处放大</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Pan left</source>
+        <translation>左移</translation>
+    </message>
+    <message>
+        <source>Pan right</source>
+        <translation>右移</translation>
+    </message>
+    <message>
+        <source>Pan left (plots)</source>
+        <translation>左移（图中）</translation>
+    </message>
+    <message>
+        <source>Pan right (plots)</source>
+        <translation>右移（图中）</translation>
+    </message>
+    <message>
+        <source>Page left</source>
+        <translation>左移一页</translation>
+    </message>
+    <message>
+        <source>Page right</source>
+        <translation>右移一页</translation>
+    </message>
+    <message>
+        <source>Zoom to what is chosen</source>
+        <translation>缩放到所选</translation>
+    </message>
+    <message>
+        <source>Show the whole run</source>
+        <translation>显示整个运行</translation>
+    </message>
+    <message>
+        <source>Show the whole run (plots)</source>
+        <translation>显示整个运行（图中）</translation>
+    </message>
+    <message>
+        <source>Undo zoom</source>
+        <translation>撤销缩放</translation>
+    </message>
+    <message>
+        <source>Redo zoom</source>
+        <translation>重做缩放</translation>
+    </message>
+    <message>
+        <source>Wheel zooms (Ctrl+wheel scrolls)</source>
+        <translation>滚轮缩放（Ctrl+滚轮滚动）</translation>
+    </message>
+    <message>
+        <source>&amp;Theme</source>
+        <translation>主题(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Like the system</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>深色</translation>
+    </message>
+    <message>
+        <source>&amp;Language</source>
+        <translation>语言(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Stack by</source>
+        <translation>堆叠依据(&amp;S)</translation>
+    </message>
+    <message>
+        <source>stack</source>
+        <translation>调用栈</translation>
+    </message>
+    <message>
+        <source>line</source>
+        <translation>代码行</translation>
+    </message>
+    <message>
+        <source>file</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>size</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>stream</source>
+        <translation>流</translation>
+    </message>
+    <message>
+        <source>pool</source>
+        <translation>内存池</translation>
+    </message>
+    <message>
+        <source>annotation</source>
+        <translation>标注</translation>
+    </message>
+    <message>
+        <source>&amp;Colour allocations by</source>
+        <translation>分配着色依据(&amp;C)</translation>
+    </message>
+    <message>
+        <source>group</source>
+        <translation>分组</translation>
+    </message>
+    <message>
+        <source>age</source>
+        <translation>存活时间</translation>
+    </message>
+    <message>
+        <source>Time &amp;axis</source>
+        <translation>时间轴(&amp;A)</translation>
+    </message>
+    <message>
+        <source>wall clock</source>
+        <translation>真实时间</translation>
+    </message>
+    <message>
+        <source>event number</source>
+        <translation>事件序号</translation>
+    </message>
+    <message>
+        <source>&amp;Go</source>
+        <translation>转到(&amp;G)</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>后退</translation>
+    </message>
+    <message>
+        <source>Forward</source>
+        <translation>前进</translation>
+    </message>
+    <message>
+        <source>Choose nothing</source>
+        <translation>取消选择</translation>
+    </message>
+    <message>
+        <source>Next event</source>
+        <translation>下一个事件</translation>
+    </message>
+    <message>
+        <source>Previous event</source>
+        <translation>上一个事件</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Next out-of-memory event</source>
+        <translation>下一个显存不足（OOM）事件</translation>
+    </message>
+    <message>
+        <source>Previous out-of-memory event</source>
+        <translation>上一个显存不足（OOM）事件</translation>
+    </message>
+    <message>
+        <source>Find allocations</source>
+        <translation>查找分配</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>帮助(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Commands…</source>
+        <translation>命令…</translation>
+    </message>
+    <message>
+        <source>Keys and mouse</source>
+        <translation>按键与鼠标</translation>
+    </message>
+    <message>
+        <source>What this trace is missing</source>
+        <translation>此记录缺少什么</translation>
+    </message>
+    <message>
+        <source>Nothing was opened yet</source>
+        <translation>尚未打开过文件</translation>
+    </message>
+    <message>
+        <source>Forget these</source>
+        <translation>清除这些记录</translation>
+    </message>
+    <message>
+        <source>Export table</source>
+        <translation>导出表格</translation>
+    </message>
+    <message>
+        <source>CSV tables (*.csv)</source>
+        <translation>CSV 表格 (*.csv)</translation>
+    </message>
+</context>
+<context>
+    <name>Map</name>
+    <message>
+        <source> (pool not recorded for all: hatched)</source>
+        <translation>（部分未记录内存池：斜线）</translation>
+    </message>
+    <message>
+        <source>1 segment</source>
+        <translation>1 个段</translation>
+    </message>
+    <message>
+        <source>%1 segments</source>
+        <translation>%1 个段</translation>
+    </message>
+    <message>
+        <source>%1, %2, %3 used</source>
+        <translation>%1，%2，已用 %3</translation>
+    </message>
+</context>
+<context>
+    <name>MapLegend</name>
+    <message>
+        <source>Legend of the segment map</source>
+        <translation>段图图例</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
+        <source>rounding</source>
+        <translation>取整损失</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>not recorded</source>
+        <translation>未记录</translation>
+    </message>
+    <message>
+        <source>new</source>
+        <translation>新</translation>
+    </message>
+    <message>
+        <source>old</source>
+        <translation>旧</translation>
+    </message>
+</context>
+<context>
+    <name>MessageBar</name>
+    <message>
+        <source>Message</source>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>Close the message</source>
+        <translation>关闭消息</translation>
+    </message>
+</context>
+<context>
+    <name>OverviewPlot</name>
+    <message>
+        <source>Overview of the whole run</source>
+        <translation>整个运行的总览</translation>
+    </message>
+    <message>
+        <source>Drag the brush to move, its edges to zoom, beside it to choose a new span.</source>
+        <translation>拖动选框平移，拖动边缘缩放，在旁边拖动选择新的范围。</translation>
+    </message>
+    <message>
+        <source>whole run</source>
+        <translation>整个运行</translation>
+    </message>
+</context>
+<context>
+    <name>SegmentCanvas</name>
+    <message>
+        <source>Segment map</source>
+        <translation>段图</translation>
+    </message>
+</context>
+<context>
+    <name>SegmentMap</name>
+    <message>
+        <source>Segments at the cursor</source>
+        <translation>光标处的段</translation>
+    </message>
+    <message>
+        <source>Figures of the moment</source>
+        <translation>此刻的数字</translation>
+    </message>
+    <message>
+        <source>What fragmentation means</source>
+        <translation>碎片意味着什么</translation>
+    </message>
+    <message>
+        <source>Colour: group</source>
+        <translation>着色：分组</translation>
+    </message>
+    <message>
+        <source>Colour: age</source>
+        <translation>着色：存活时间</translation>
+    </message>
+    <message>
+        <source>Colour: size</source>
+        <translation>着色：大小</translation>
+    </message>
+    <message>
+        <source>Colour: stream</source>
+        <translation>着色：流</translation>
+    </message>
+    <message>
+        <source>Colour: state</source>
+        <translation>着色：状态</translation>
+    </message>
+    <message>
+        <source>What colours stand for</source>
+        <translation>颜色的含义</translation>
+    </message>
+    <message>
+        <source>Group: the same colours as in the timeline</source>
+        <translation>分组：与时间线颜色相同</translation>
+    </message>
+    <message>
+        <source>Order: age</source>
+        <translation>排序：存活时间</translation>
+    </message>
+    <message>
+        <source>Order: size</source>
+        <translation>排序：大小</translation>
+    </message>
+    <message>
+        <source>Order: address</source>
+        <translation>排序：地址</translation>
+    </message>
+    <message>
+        <source>Order of segments</source>
+        <translation>段的排序</translation>
+    </message>
+    <message>
+        <source>Same width</source>
+        <translation>等宽</translation>
+    </message>
+    <message>
+        <source>Every segment fills a line, whatever its size</source>
+        <translation>无论大小，每个段占满一行</translation>
+    </message>
+    <message>
+        <source>Find address 0x…</source>
+        <translation>查找地址 0x…</translation>
+    </message>
+    <message>
+        <source>Find an address</source>
+        <translation>查找地址</translation>
+    </message>
+    <message>
+        <source>Search result</source>
+        <translation>查找结果</translation>
+    </message>
+    <message>
+        <source>Zoom out (-)</source>
+        <translation>缩小 (-)</translation>
+    </message>
+    <message>
+        <source>Zoom in (+)</source>
+        <translation>放大 (+)</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <translation>适应窗口</translation>
+    </message>
+    <message>
+        <source>Show everything (0)</source>
+        <translation>显示全部 (0)</translation>
+    </message>
+    <message>
+        <source>This trace holds no memory events of any device.</source>
+        <translation>此记录中没有任何设备的显存事件。</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see its segments at the cursor.</source>
+        <translation>尚未打开记录。打开后可查看光标处的段。</translation>
+    </message>
+    <message>
+        <source>The allocator holds no segment at this moment: nothing is reserved.</source>
+        <translation>此刻分配器没有任何段：没有保留显存。</translation>
+    </message>
+    <message>
+        <source>Not an address: type 0x… or digits.</source>
+        <translation>不是地址：请输入 0x… 或数字。</translation>
+    </message>
+    <message>
+        <source>%1 into a block of %2</source>
+        <translation>位于 %2 的块内，偏移 %1</translation>
+    </message>
+    <message>
+        <source>free at this moment: a hole of %1</source>
+        <translation>此刻空闲：%1 的空洞</translation>
+    </message>
+    <message>
+        <source>No segment holds this address at this moment.</source>
+        <translation>此刻没有段包含该地址。</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
+        <source>free in 1 hole</source>
+        <translation>1 个空洞中空闲</translation>
+    </message>
+    <message>
+        <source>free in %1 holes</source>
+        <translation>%1 个空洞中空闲</translation>
+    </message>
+    <message>
+        <source>largest hole</source>
+        <translation>最大空洞</translation>
+    </message>
+    <message>
+        <source>in idle segments</source>
+        <translation>空闲段中</translation>
+    </message>
+    <message>
+        <source>There is no segment for large blocks: any request above 1 MiB needs new memory from the driver.</source>
+        <translation>没有大块用的段：任何大于 1 MiB 的请求都要向驱动申请新显存。</translation>
+    </message>
+    <message>
+        <source>Any request above 1 MiB (%1) needs new memory from the driver.</source>
+        <translation>任何大于 1 MiB 的请求（%1）都要向驱动申请新显存。</translation>
+    </message>
+    <message>
+        <source>A request above %1 (%2) needs new memory from the driver.</source>
+        <translation>大于 %1 的请求（%2）要向驱动申请新显存。</translation>
+    </message>
+    <message>
+        <source>A request above %1 (%2) needs new memory from the driver, although %3 of its large segments are free.</source>
+        <translation>大于 %1 的请求（%2）要向驱动申请新显存，尽管大段中还有 %3 空闲。</translation>
+    </message>
+</context>
+<context>
+    <name>ShortcutHelp</name>
+    <message>
+        <source>Keys and mouse</source>
+        <translation>按键与鼠标</translation>
+    </message>
+    <message>
+        <source>Mouse and wheel in plots</source>
+        <translation>图中的鼠标与滚轮</translation>
+    </message>
+    <message>
+        <source>Click</source>
+        <translation>点击</translation>
+    </message>
+    <message>
+        <source>put the cursor there; on an allocation, choose it</source>
+        <translation>把光标放到该处；点在分配上则选中它</translation>
+    </message>
+    <message>
+        <source>Double click</source>
+        <translation>双击</translation>
+    </message>
+    <message>
+        <source>zoom to the allocation&apos;s life</source>
+        <translation>缩放到该分配的生命周期</translation>
+    </message>
+    <message>
+        <source>Drag</source>
+        <translation>拖动</translation>
+    </message>
+    <message>
+        <source>choose a span of time</source>
+        <translation>选择一段时间</translation>
+    </message>
+    <message>
+        <source>Drag the cursor or below the axis</source>
+        <translation>拖动光标或在轴下方拖动</translation>
+    </message>
+    <message>
+        <source>scrub through time</source>
+        <translation>沿时间移动光标</translation>
+    </message>
+    <message>
+        <source>Ctrl+wheel</source>
+        <translation>Ctrl+滚轮</translation>
+    </message>
+    <message>
+        <source>zoom at the pointer</source>
+        <translation>在指针处缩放</translation>
+    </message>
+    <message>
+        <source>Wheel</source>
+        <translation>滚轮</translation>
+    </message>
+    <message>
+        <source>scroll (View › Wheel zooms swaps the two)</source>
+        <translation>滚动（“视图 › 滚轮缩放”可互换）</translation>
+    </message>
+    <message>
+        <source>Shift+wheel</source>
+        <translation>Shift+滚轮</translation>
+    </message>
+    <message>
+        <source>zoom the bytes axis</source>
+        <translation>缩放字节轴</translation>
+    </message>
+    <message>
+        <source>Middle drag, Space+drag</source>
+        <translation>中键拖动，空格+拖动</translation>
+    </message>
+    <message>
+        <source>pan</source>
+        <translation>平移</translation>
+    </message>
+    <message>
+        <source>Alt+drag</source>
+        <translation>Alt+拖动</translation>
+    </message>
+    <message>
+        <source>pan the bytes axis</source>
+        <translation>平移字节轴</translation>
+    </message>
+    <message>
+        <source>Ctrl+click</source>
+        <translation>Ctrl+点击</translation>
+    </message>
+    <message>
+        <source>pin the tooltip</source>
+        <translation>固定提示框</translation>
+    </message>
+</context>
+<context>
+    <name>StartPage</name>
+    <message>
+        <source>Open a trace or a snapshot…</source>
+        <translation>打开记录或快照…</translation>
+    </message>
+    <message>
+        <source>Recent files</source>
+        <translation>最近的文件</translation>
+    </message>
+    <message>
+        <source>Why GPU memory goes up and does not come back down</source>
+        <translation>GPU 显存为什么只涨不降</translation>
+    </message>
+    <message>
+        <source>or drop a file here: a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also compressed), as torch.cuda.memory._dump_snapshot() writes it</source>
+        <translation>或将文件拖到此处：Tidemark 记录（.tide），或由 torch.cuda.memory._dump_snapshot() 写出的 PyTorch 显存快照（.pickle，可压缩）</translation>
+    </message>
+</context>
+<context>
+    <name>SummaryTable</name>
+    <message>
+        <source>Who holds memory at the cursor</source>
+        <translation>光标处谁占用显存</translation>
+    </message>
+    <message>
+        <source>Holders</source>
+        <translation>占用者</translation>
+    </message>
+    <message>
+        <source>Counters</source>
+        <translation>计数器</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制所选行</translation>
+    </message>
+    <message>
+        <source>Export as CSV…</source>
+        <translation>导出为 CSV…</translation>
+    </message>
+    <message>
+        <source>Export the table</source>
+        <translation>导出表格</translation>
+    </message>
+    <message>
+        <source>CSV files (*.csv)</source>
+        <translation>CSV 文件 (*.csv)</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Holders or counters</source>
+        <translation>占用者或计数器</translation>
+    </message>
+    <message>
+        <source>Add up by</source>
+        <translation>汇总依据</translation>
+    </message>
+    <message>
+        <source>by stack</source>
+        <translation>按调用栈</translation>
+    </message>
+    <message>
+        <source>by line</source>
+        <translation>按代码行</translation>
+    </message>
+    <message>
+        <source>by file</source>
+        <translation>按文件</translation>
+    </message>
+    <message>
+        <source>by size</source>
+        <translation>按大小</translation>
+    </message>
+    <message>
+        <source>by stream</source>
+        <translation>按流</translation>
+    </message>
+    <message>
+        <source>by pool</source>
+        <translation>按内存池</translation>
+    </message>
+    <message>
+        <source>by annotation</source>
+        <translation>按标注</translation>
+    </message>
+    <message>
+        <source>Moment of the table</source>
+        <translation>表格对应的时刻</translation>
+    </message>
+    <message>
+        <source>%1, after %2 events</source>
+        <translation>%1，第 %2 个事件之后</translation>
+    </message>
+    <message>
+        <source>This trace holds no memory events of any device.</source>
+        <translation>此记录中没有任何设备的显存事件。</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see who holds its memory.</source>
+        <translation>尚未打开记录。打开后可查看谁占用显存。</translation>
+    </message>
+    <message>
+        <source>Counting events…</source>
+        <translation>正在统计事件…</translation>
+    </message>
+    <message>
+        <source>Adding up…</source>
+        <translation>正在汇总…</translation>
+    </message>
+    <message>
+        <source>Nothing is allocated at this moment.</source>
+        <translation>此刻没有任何分配。</translation>
+    </message>
+</context>
+<context>
+    <name>TimePlot</name>
+    <message>
+        <source>Nothing is open.</source>
+        <translation>尚未打开任何文件。</translation>
+    </message>
+    <message>
+        <source>event %1</source>
+        <translation>事件 %1</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>active</source>
+        <translation>活跃</translation>
+    </message>
+    <message>
+        <source>requested</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>%1 · allocated %2 → %3</source>
+        <translation>%1 · 已分配 %2 → %3</translation>
+    </message>
+</context>
+<context>
+    <name>TimelinePlot</name>
+    <message>
+        <source>Timeline: memory over time</source>
+        <translation>时间线：显存随时间变化</translation>
+    </message>
+    <message>
+        <source>The same numbers are in the Summary and Table panes.</source>
+        <translation>同样的数字见“汇总”与“表格”面板。</translation>
+    </message>
+    <message>
+        <source>This device has neither events nor segments in the trace.</source>
+        <translation>记录中该设备既没有事件也没有段。</translation>
+    </message>
+    <message>
+        <source>out of memory: asked %1, %2 free</source>
+        <translation>显存不足（OOM）：请求 %1，空闲 %2</translation>
+    </message>
+    <message>
+        <source>peak %1 allocated</source>
+        <translation>峰值：已分配 %1</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>active</source>
+        <translation>活跃</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+</context>
+<context>
+    <name>TracePage</name>
+    <message>
+        <source>device %1</source>
+        <translation>设备 %1</translation>
+    </message>
+    <message>
+        <source>What this trace is</source>
+        <translation>此记录是什么</translation>
+    </message>
+    <message>
+        <source>stack</source>
+        <translation>调用栈</translation>
+    </message>
+    <message>
+        <source>line</source>
+        <translation>代码行</translation>
+    </message>
+    <message>
+        <source>file</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>size</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>stream</source>
+        <translation>流</translation>
+    </message>
+    <message>
+        <source>pool</source>
+        <translation>内存池</translation>
+    </message>
+    <message>
+        <source>annotation</source>
+        <translation>标注</translation>
+    </message>
+    <message>
+        <source>group</source>
+        <translation>分组</translation>
+    </message>
+    <message>
+        <source>age</source>
+        <translation>存活时间</translation>
+    </message>
+    <message>
+        <source>wall clock</source>
+        <translation>真实时间</translation>
+    </message>
+    <message>
+        <source>event number</source>
+        <translation>事件序号</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Stack by</source>
+        <translation>堆叠依据</translation>
+    </message>
+    <message>
+        <source>Colour allocations by</source>
+        <translation>分配着色依据</translation>
+    </message>
+    <message>
+        <source>Time axis</source>
+        <translation>时间轴</translation>
+    </message>
+    <message>
+        <source>What this trace is missing</source>
+        <translation>此记录缺少什么</translation>
+    </message>
+    <message>
+        <source>State at the cursor</source>
+        <translation>光标处的状态</translation>
+    </message>
+    <message>
+        <source>Segments</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>Summary</source>
+        <translation>汇总</translation>
+    </message>
+    <message>
+        <source>%1 events</source>
+        <translation>%1 个事件</translation>
+    </message>
+    <message>
+        <source>peak %1</source>
+        <translation>峰值 %1</translation>
+    </message>
+    <message>
+        <source> and %1 more</source>
+        <translation>，另有 %1 项</translation>
+    </message>
+    <message>
+        <source>Nothing: the whole history is there.</source>
+        <translation>没有缺失：历史完整。</translation>
+    </message>
+</context>
+<context>
+    <name>main</name>
+    <message>
+        <source>Draw a view into a picture and exit: timeline, allocations, segments, overview or window.</source>
+        <translation>把某个视图画成图片后退出：timeline、allocations、segments、overview 或 window。</translation>
+    </message>
+    <message>
+        <source>The moment: event:N, time:T, mark:NAME, peak or end.</source>
+        <translation>时刻：event:N、time:T、mark:名称、peak 或 end。</translation>
+    </message>
+    <message>
+        <source>Size of the picture.</source>
+        <translation>图片大小。</translation>
+    </message>
+    <message>
+        <source>Device pixels per pixel of a PNG.</source>
+        <translation>PNG 每像素的设备像素数。</translation>
+    </message>
+    <message>
+        <source>light, dark or system.</source>
+        <translation>light、dark 或 system。</translation>
+    </message>
+    <message>
+        <source>Language of the program: en or zh_CN.</source>
+        <translation>程序语言：en 或 zh_CN。</translation>
+    </message>
+    <message>
+        <source>The device (default: the one with most events).</source>
+        <translation>设备（默认：事件最多的设备）。</translation>
+    </message>
+    <message>
+        <source>The picture, .png or .svg.</source>
+        <translation>图片文件，.png 或 .svg。</translation>
+    </message>
+    <message>
+        <source>Explains why GPU memory goes up and does not come back down.</source>
+        <translation>解释 GPU 显存为什么只涨不降。</translation>
+    </message>
+    <message>
+        <source>Traces (.tide) or PyTorch memory snapshots.</source>
+        <translation>记录（.tide）或 PyTorch 显存快照。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::SegmentMap</name>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>freed, waiting for a stream</source>
+        <translation>已释放，等待流</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>pool not recorded</source>
+        <translation>未记录内存池</translation>
+    </message>
+    <message>
+        <source>%1, %2 into a segment of %3</source>
+        <translation>%1，位于 %3 的段内，偏移 %2</translation>
+    </message>
+    <message>
+        <source>requested %1</source>
+        <translation>请求 %1</translation>
+    </message>
+    <message>
+        <source>taken %1</source>
+        <translation>占用 %1</translation>
+    </message>
+    <message>
+        <source>rounding %1, %2 of the block</source>
+        <translation>取整损失 %1，占块的 %2</translation>
+    </message>
+    <message>
+        <source>made before the history begins</source>
+        <translation>在历史开始之前分配</translation>
+    </message>
+    <message>
+        <source>made at %1, %2 (%3 events) ago</source>
+        <translation>于 %1 分配，%2（%3 个事件）之前</translation>
+    </message>
+    <message>
+        <source>The whole segment is idle: cached, used by nothing.</source>
+        <translation>整个段空闲：已缓存，无人使用。</translation>
+    </message>
+    <message>
+        <source>A hole between blocks in use.</source>
+        <translation>使用中的块之间的空洞。</translation>
+    </message>
+    <message>
+        <source>%1 more blocks under this pixel: zoom in to see them</source>
+        <translation>此像素下还有 %1 个块：放大可见</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::Text</name>
+    <message>
+        <source>1 byte</source>
+        <translation>1 字节</translation>
+    </message>
+    <message>
+        <source>%1 bytes</source>
+        <translation>%1 字节</translation>
+    </message>
+    <message>
+        <source>#before %1</source>
+        <translation>#历史前 %1</translation>
+    </message>
+    <message>
+        <source>no Python frame</source>
+        <translation>无 Python 帧</translation>
+    </message>
+    <message>
+        <source>unknown stream</source>
+        <translation>未知流</translation>
+    </message>
+    <message>
+        <source>stream %1</source>
+        <translation>流 %1</translation>
+    </message>
+    <message>
+        <source>unknown pool</source>
+        <translation>未知内存池</translation>
+    </message>
+    <message>
+        <source>default pool</source>
+        <translation>默认内存池</translation>
+    </message>
+    <message>
+        <source>stream 0</source>
+        <translation>流 0</translation>
+    </message>
+    <message>
+        <source>private pool (%1, %2)</source>
+        <translation>私有池 (%1, %2)</translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,108 @@
+"""What the command tests share: the binary, the snapshots, a folder per test."""
+
+import hashlib
+import json
+import os
+import pathlib
+import pickle
+import subprocess
+import tempfile
+import unittest
+
+TIDEMARK = os.environ["TIDEMARK"]
+SNAPSHOTS = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]) / "snapshots"
+
+FINE, USAGE, INPUT, ENVIRONMENT, CANCELLED = 0, 2, 3, 4, 130
+
+
+def snapshot(name):
+    return SNAPSHOTS / f"{name}.pickle"
+
+
+def truth(name):
+    return json.loads((SNAPSHOTS / f"{name}.json").read_text())
+
+
+def digest(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def run(*arguments, **options):
+    """Runs the command; text in and out, no terminal."""
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([TIDEMARK, *map(str, arguments)], capture_output="stdout" not in options, text=True,
+                          timeout=300, **options)
+
+
+def made_up_snapshot(devices=1, function="step", steps=10):
+    """A small snapshot; device D makes steps * (D + 1) allocations of 512 bytes and frees every other at once."""
+    traces, segments = [], []
+    for device in range(devices):
+        frames = [{"name": function, "filename": "/home/anna/train.py", "line": 7 + device}]
+        base, kept = (device + 1) << 40, 0
+        events = [("segment_alloc", base, 2 << 20)]
+        for i in range(steps * (device + 1)):
+            address = base + 512 * kept
+            events.append(("alloc", address, 512))
+            if i % 2:
+                events += [("free_requested", address, 512), ("free_completed", address, 512)]
+            else:
+                kept += 1
+        traces.append([{"action": action, "addr": address, "size": size, "stream": 0, "time_us": 1000 + device + 2 * i,
+                        "frames": frames} for i, (action, address, size) in enumerate(events)])
+        segments.append(segment_at_end(device, base, kept, frames))
+    return pickle.dumps({"segments": segments, "device_traces": traces}, protocol=4)
+
+
+def segment_at_end(device, base, kept, frames):
+    blocks = [{"address": base + 512 * i, "size": 512, "requested_size": 512, "state": "active_allocated",
+               "frames": frames} for i in range(kept)]
+    used = 512 * kept
+    blocks.append({"address": base + used, "size": (2 << 20) - used, "requested_size": 0, "state": "inactive",
+                   "frames": []})
+    return {"device": device, "address": base, "total_size": 2 << 20, "allocated_size": used, "active_size": used,
+            "requested_size": used, "stream": 0, "segment_type": "small", "segment_pool_id": (0, 0),
+            "is_expandable": False, "frames": frames, "blocks": blocks}
+
+
+class CommandTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tidemark-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def files(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+    def run_fine(self, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, FINE, result.stderr)
+        return result.stdout
+
+    def json_of(self, *arguments):
+        return json.loads(self.run_fine(*arguments, "--format", "json"))
+
+    def run_failing(self, status, *arguments, **options):
+        """Fails with that status, says one thing on stderr and nothing on stdout; returns what it says."""
+        result = run(*arguments, **options)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(result.stdout or "", "")
+        self.assertTrue(result.stderr.startswith("tidemark: "), result.stderr)
+        self.assertLess(len(result.stderr), 600)
+        self.assertNotIn("terminate called", result.stderr)
+        return result.stderr
+
+    def imported_bytes(self, content):
+        """A trace made from a snapshot made up here."""
+        path = self.folder / "made-up.pickle"
+        path.write_bytes(content)
+        self.run_fine("import", path)
+        return self.folder / "made-up.tide"
+
+    def imported(self, name):
+        """A trace made from one of the real snapshots."""
+        trace = self.folder / f"{name}.tide"
+        self.run_fine("import", snapshot(name), "-o", trace)
+        return trace

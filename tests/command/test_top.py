@@ -1,0 +1,48 @@
+import subprocess
+
+from support import FINE, TIDEMARK, USAGE, CommandTest, run
+
+WAYS = ("stack", "line", "file", "size", "stream", "pool", "annotation")
+
+
+class Top(CommandTest):
+    def test_adds_up_to_the_active_bytes(self):
+        for name in ("adam_steps", "streams", "cudagraph", "gpt_ring"):
+            trace = self.imported(name)
+            for moment in ("peak", "end", "event:100"):
+                active = self.json_of("stats", trace, "--at", moment)["active_bytes.all.current"]
+                for way in WAYS:
+                    top = self.json_of("top", trace, "--at", moment, "--by", way, "--limit", "2")
+                    self.assertEqual(top["total"]["bytes"], active, f"{name} {moment} {way}")
+                    shown = sum(group["bytes"] for group in top["groups"])
+                    self.assertEqual(shown + top["rest"]["bytes"], active)
+                    self.assertLessEqual(len(top["groups"]), 2)
+
+    def test_stacks_show_the_users_frames(self):
+        trace = self.imported("gpt_ring")
+        text = self.run_fine("top", trace, "--by", "stack", "--limit", "0")
+        self.assertRegex(text, r"fixtures\.py:\d+ ")
+        self.assertIn("called by", text)
+        self.assertNotIn("torch/nn", text)
+        self.assertEqual(text.splitlines()[-1].split()[-1], "total")
+        group = next(group for group in self.json_of("top", trace)["groups"] if group["frames"])
+        self.assertEqual(set(group["frames"][0]), {"function", "file", "line"})
+
+    def test_text_has_every_group_once(self):
+        trace = self.imported("streams")
+        text = self.run_fine("top", trace, "--at", "peak", "--by", "stream", "--limit", "0")
+        self.assertIn("stream 0", text)
+        self.assertNotIn("more", text)
+
+    def test_wrong_names_say_what_exists(self):
+        trace = self.imported("streams")
+        self.assertIn("stack, line, file", self.run_failing(USAGE, "top", trace, "--by", "colour"))
+
+    def test_a_reader_that_leaves_is_fine(self):
+        trace = self.imported("s0_graph_leak")
+        command = subprocess.Popen([TIDEMARK, "top", trace, "--format", "json", "--limit", "0", "--by", "size"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        command.stdout.close()
+        self.assertEqual(command.stderr.read(), b"")
+        self.assertEqual(command.wait(60), FINE)
+        command.stderr.close()

@@ -1,0 +1,181 @@
+// The allocation table: filters, orders, selection both ways, copy and export.
+#include <QAbstractItemModelTester>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QLineEdit>
+#include <QTableView>
+#include <QTemporaryDir>
+
+#include "gui/view/allocation_table.h"
+#include "gui/view/delimited.h"
+#include "tests/gui/view_fixture.h"
+
+namespace tidemark::gui {
+
+using namespace tidemark::gui::test;
+
+class AllocationTableViewTest : public QObject {
+    Q_OBJECT
+
+private:
+    static std::vector<AllocationIndex> found(const Session& session, const AllocationQuery& query) {
+        Progress progress;
+        return find_allocations(session.analysis(), query, progress)->rows;
+    }
+    using Rows = std::vector<AllocationIndex>;
+
+private slots:
+    void filters() {
+        const auto session = hand_made_session();
+        AllocationQuery by_event;
+        by_event.sort_by = AllocationColumn::id;
+        by_event.descending = false;
+        QCOMPARE(found(*session, by_event), (Rows{0, 1, 2, 3}));
+        AllocationQuery q = by_event;
+        q.text = "TRAIN.PY:20";
+        QCOMPARE(found(*session, q), (Rows{1, 3}));
+        q = by_event;
+        q.text = "next_b";
+        QCOMPARE(found(*session, q), (Rows{2}));
+        q = by_event;
+        q.min_taken = 2000;
+        q.max_taken = 4000;
+        QCOMPARE(found(*session, q), (Rows{2}));
+        q = by_event;
+        q.address = 0x1001001;
+        QCOMPARE(found(*session, q), (Rows{1, 3}));
+        q.address = 0x1001400;
+        QCOMPARE(found(*session, q), (Rows{2}));
+        q = by_event;
+        q.alive_at = 3;
+        QCOMPARE(found(*session, q), (Rows{0, 1, 2}));
+        q = by_event;
+        q.never_freed = true;
+        QCOMPARE(found(*session, q), (Rows{0, 3}));
+        q = by_event;
+        q.stack = session->device().allocations.stack[1];
+        QCOMPARE(found(*session, q), (Rows{1, 3}));
+    }
+
+    void orders_are_right_for_every_column() {
+        const auto session = hand_made_session();
+        AllocationQuery q;
+        QCOMPARE(found(*session, q), (Rows{0, 2, 1, 3}));  // taken, descending; ties by event
+        q.sort_by = AllocationColumn::freed_at;
+        q.descending = false;
+        QCOMPARE(found(*session, q), (Rows{1, 2, 0, 3}));
+        q.sort_by = AllocationColumn::line;
+        QCOMPARE(found(*session, q).back(), AllocationIndex{3});
+        q.sort_by = AllocationColumn::rounding;
+        QCOMPARE(found(*session, q), (Rows{0, 3, 1, 2}));
+        for (int column = 0; column < allocation_column_count; ++column) {
+            q.sort_by = static_cast<AllocationColumn>(column);
+            QCOMPARE(found(*session, q).size(), size_t{4});
+        }
+    }
+
+    void cancelling_gives_nothing() {
+        const auto session = hand_made_session();
+        Progress progress;
+        progress.cancelled = true;
+        QVERIFY(!find_allocations(session->analysis(), {}, progress));
+    }
+
+    void model_keeps_the_contract() {
+        const auto session = hand_made_session();
+        AllocationModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        Progress progress;
+        model.show(session->shared_analysis(), find_allocations(session->analysis(), {}, progress));
+        QCOMPARE(model.rowCount(), 4);
+        QCOMPARE(model.row_of(3), 3);
+        QCOMPARE(model.allocation_at(1), AllocationIndex{2});
+        model.show(nullptr, nullptr);
+        QCOMPARE(model.rowCount(), 0);
+    }
+
+    void selection_goes_both_ways() {
+        const auto session = hand_made_session();
+        AllocationTable table;
+        table.resize(1200, 300);
+        table.set_session(session.get());
+        table.show();
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        auto* view = table.findChild<QTableView*>();
+        session->selection().choose_allocation(3);
+        QCOMPARE(view->currentIndex().row(), 3);
+        view->selectRow(1);
+        QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
+        session->selection().clear();
+        QVERIFY(view->selectionModel()->selectedRows().isEmpty());
+    }
+
+    void fields_filter_the_rows() {
+        const auto session = hand_made_session();
+        AllocationTable table;
+        table.resize(1200, 300);
+        table.set_session(session.get());
+        table.show();
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        table.findChildren<QLineEdit*>().at(0)->setText("data.py");
+        QTRY_COMPARE(table.model().rowCount(), 1);
+        table.findChildren<QLineEdit*>().at(0)->clear();
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        table.findChildren<QLineEdit*>().at(1)->setText("1.5KiB");
+        QTRY_COMPARE(table.model().rowCount(), 2);
+        table.findChildren<QLineEdit*>().at(1)->clear();
+        table.findChildren<QCheckBox*>().at(0)->setChecked(true);
+        session->selection().set_moment(0);
+        QTRY_COMPARE(table.model().rowCount(), 1);
+        session->selection().set_moment(6);
+        QTRY_COMPARE(table.model().rowCount(), 3);
+    }
+
+    void copies_and_exports_exact_values() {
+        const auto session = hand_made_session();
+        AllocationTable table;
+        table.resize(1200, 300);
+        table.set_session(session.get());
+        table.show();
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        session->selection().choose_allocation(2);
+        table.copy_selection();
+        const QStringList lines = QGuiApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 2);
+        QVERIFY(lines[1].contains("\t2048\t"));
+        QTemporaryDir folder;
+        QString error;
+        QVERIFY2(table.export_csv(folder.filePath("a.csv"), &error), qPrintable(error));
+        QFile file(folder.filePath("a.csv"));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll().count("\r\n"), 5);
+        QVERIFY(!table.export_csv("/not/a/folder/a.csv", &error));
+        QVERIFY(!error.isEmpty());
+    }
+
+    void csv_cells_are_quoted() {
+        QCOMPARE(csv_line({"a", "b,c", "d\"e"}), QString("a,\"b,c\",\"d\"\"e\"\r\n"));
+        QCOMPARE(tsv_line({"a\tb", "c"}), QString("a b\tc\n"));
+    }
+
+    void shows_all_of_recorded_traces() {
+        for (const char* name : recorded_names()) {
+            const auto session = recorded_session(name);
+            if (!session) {
+                QSKIP("no recorded snapshots");
+            }
+            AllocationQuery q;
+            q.alive_at = session->selection().state().moment;
+            Progress progress;
+            const auto alive = find_allocations(session->analysis(), q, progress);
+            QCOMPARE(static_cast<int64_t>(alive->taken),
+                     session->analysis().curves().value(Series::active, *q.alive_at));
+        }
+    }
+};
+
+}  // namespace tidemark::gui
+
+QTEST_MAIN(tidemark::gui::AllocationTableViewTest)
+#include "test_allocation_table_view.moc"

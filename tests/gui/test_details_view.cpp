@@ -1,0 +1,132 @@
+// The details pane: what it says about an allocation, a segment, a stack and a moment, and what its links do.
+#include <QClipboard>
+#include <QFile>
+#include <QGuiApplication>
+#include <QTemporaryDir>
+
+#include "gui/view/details_pane.h"
+#include "tests/gui/view_fixture.h"
+
+namespace tidemark::gui {
+
+using namespace tidemark::gui::test;
+
+class DetailsViewTest : public QObject {
+    Q_OBJECT
+
+private:
+    static void verify_says(DetailsPane& pane, const QStringList& parts) {
+        pane.refresh_now();
+        for (const QString& part : parts) {
+            QVERIFY2(pane.plain_text().contains(part), qPrintable(part + " is missing in:\n" + pane.plain_text()));
+        }
+    }
+
+private slots:
+    void tells_an_allocation() {
+        const auto session = hand_made_session();
+        session->selection().set_moment(3);
+        session->selection().choose_allocation(1);
+        DetailsPane pane;
+        pane.set_session(session.get());
+        verify_says(pane, {"1,000 bytes", "1.00 KiB (1,024 bytes)", "24 bytes", "allocated", "event 1", "event 3",
+                           "stream 0", "default pool", "0x1001000", "4.00 KiB (4,096 bytes)", "train_step",
+                           "2 allocations in all, 1 alive now", "Owners of this address: 2"});
+        QVERIFY(pane.plain_stack().startsWith(
+            "/home/anna/venv/lib/python3.12/site-packages/torch/nn/linear.py:10 forward"));
+    }
+
+    void explains_missing_frames_and_a_waiting_block() {
+        const auto session = hand_made_session();
+        session->selection().choose_allocation(0);
+        DetailsPane pane;
+        pane.set_session(session.get());
+        verify_says(pane, {"before the history begins", "never: alive at the end"});
+        session->selection().choose_allocation(2);
+        session->selection().set_moment(8);
+        verify_says(pane, {"freed, waiting for a stream", "Free completed: 0.000008 s"});
+    }
+
+    void tells_segment_stack_and_moment() {
+        const auto session = hand_made_session();
+        session->selection().set_moment(6);
+        DetailsPane pane;
+        pane.set_session(session.get());
+        verify_says(pane, {"after 6 of 9 events", "Who holds the memory", "alloc"});
+        session->selection().choose_segment(0);
+        verify_says(pane, {"Segment of 2.00 MiB", "Its blocks: 3"});
+        session->selection().choose_stack(session->device().allocations.stack[1]);
+        verify_says(pane, {"Allocations: 2", "Alive at the cursor: 1"});
+    }
+
+    void links_move_the_selection() {
+        const auto session = hand_made_session();
+        DetailsPane pane;
+        pane.set_session(session.get());
+        pane.follow("allocation:2");
+        QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
+        pane.follow("moment:4");
+        QCOMPARE(session->selection().state().moment, 4);
+        pane.follow("segment:1");
+        QCOMPARE(session->selection().state().segment, 1u);
+        pane.follow("stack:1");
+        QCOMPARE(session->selection().state().stack, std::optional<StackId>(1));
+    }
+
+    void copies_text() {
+        const auto session = hand_made_session();
+        session->selection().choose_allocation(3);
+        DetailsPane pane;
+        pane.set_session(session.get());
+        pane.copy_stack();
+        QCOMPARE(QGuiApplication::clipboard()->text().count('\n'), 3);
+        pane.copy_details();
+        QVERIFY(QGuiApplication::clipboard()->text().contains("1,001 bytes"));
+        pane.open_in_editor();
+        QCOMPARE(QGuiApplication::clipboard()->text(), QString("/home/anna/project/train.py:20"));
+    }
+
+    void shows_a_source_line_that_is_at_hand() {
+        QTemporaryDir folder;
+        QFile file(folder.filePath("model.py"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("import torch\n    x = torch.empty(7)\n");
+        file.close();
+        SourceLines sources;
+        QCOMPARE(sources.line(file.fileName(), 2).value_or(""), QString("x = torch.empty(7)"));
+        QVERIFY(!sources.line(file.fileName(), 9));
+        QVERIFY(!sources.line("/not/here.py", 1));
+        QVERIFY(!sources.line("relative.py", 1));
+        QVERIFY(!sources.line(folder.path(), 1));
+    }
+
+    void survives_every_allocation_of_recorded_traces() {
+        for (const char* name : recorded_names()) {
+            const auto session = recorded_session(name);
+            if (!session) {
+                QSKIP("no recorded snapshots");
+            }
+            DetailsPane pane;
+            pane.set_session(session.get());
+            for (AllocationIndex a = 0; a < std::min(session->device().allocations.size(), 200u); ++a) {
+                session->selection().choose_allocation(a);
+                pane.refresh_now();
+                QVERIFY(pane.plain_text().contains("Requested"));
+            }
+        }
+    }
+
+    void says_when_nothing_is_open() {
+        DetailsPane pane;
+        QVERIFY(pane.shown_text().contains("No trace is open"));
+        const auto session = hand_made_session();
+        pane.set_session(session.get());
+        pane.set_session(nullptr);
+        QVERIFY(pane.shown_text().contains("No trace is open"));
+    }
+};
+
+}  // namespace tidemark::gui
+
+QTEST_MAIN(tidemark::gui::DetailsViewTest)
+#include "test_details_view.moc"

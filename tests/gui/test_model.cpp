@@ -1,0 +1,215 @@
+// The shared axis, the selection, the groups and the colours.
+#include <QSignalSpy>
+#include <QTest>
+#include <cmath>
+
+#include "gui/model/palette.h"
+#include "synthetic_trace.h"
+
+using namespace tidemark;
+using namespace tidemark::gui;
+
+namespace {
+
+double luminance(const QColor& color) {
+    const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+
+double contrast(const QColor& a, const QColor& b) {
+    const double x = luminance(a), y = luminance(b);
+    return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
+}  // namespace
+
+class TestModel : public QObject {
+    Q_OBJECT
+private slots:
+    void zoom_keeps_the_place_under_the_pointer() {
+        const auto session = test::synthetic_session();
+        TimeView& view = session->time_view();
+        const double at = view.whole_from() + 0.3 * (view.whole_to() - view.whole_from());
+        const double part = (at - view.from()) / view.span();
+        view.zoom(3, at);
+        QVERIFY(std::abs((at - view.from()) / view.span() - part) < 1e-9);
+        QVERIFY(std::abs(view.span() * 3 - (view.whole_to() - view.whole_from())) < 1e-6 * view.whole_to());
+    }
+
+    void view_stays_inside_the_trace() {
+        const auto session = test::synthetic_session();
+        TimeView& view = session->time_view();
+        view.zoom(10, 0);
+        view.pan(-5);
+        QCOMPARE(view.from(), view.whole_from());
+        view.pan(1000);
+        QCOMPARE(view.to(), view.whole_to());
+        view.zoom(1e12, view.whole_to() / 2);
+        QVERIFY(view.span() >= view.smallest_span() * 0.999);
+        view.zoom(1e-12, 0);
+        QCOMPARE(view.from(), view.whole_from());
+        QCOMPARE(view.to(), view.whole_to());
+    }
+
+    void zooms_are_undone_and_redone() {
+        const auto session = test::synthetic_session();
+        TimeView& view = session->time_view();
+        const double from = view.from(), to = view.to();
+        view.zoom(2, to / 2);
+        const double zoomed = view.from();
+        view.zoom(2, to / 2);
+        view.undo();
+        QCOMPARE(view.from(), zoomed);
+        view.undo();
+        QCOMPARE(view.from(), from);
+        QCOMPARE(view.to(), to);
+        QVERIFY(!view.can_undo());
+        view.redo();
+        QCOMPARE(view.from(), zoomed);
+        view.show_all();
+        QVERIFY(!view.can_redo());
+    }
+
+    void a_gesture_is_one_step() {
+        const auto session = test::synthetic_session();
+        TimeView& view = session->time_view();
+        const double to = view.to();
+        view.begin_gesture();
+        for (int i = 0; i < 10; ++i) {
+            view.zoom(1.2, to / 2);
+        }
+        view.end_gesture();
+        view.undo();
+        QCOMPARE(view.to(), to);
+        QVERIFY(!view.can_undo());
+    }
+
+    void axis_change_keeps_the_span() {
+        const auto session = test::synthetic_session();
+        TimeView& view = session->time_view();
+        view.show(20000, 60000);
+        view.set_axis(TimeAxis::event_index);
+        QVERIFY(std::abs(view.from() - 21) <= 1);
+        QVERIFY(std::abs(view.to() - 61) <= 1);
+        view.set_axis(TimeAxis::wall_clock);
+        QVERIFY(std::abs(view.from() - 20000) <= 1000);
+    }
+
+    void positions_and_states_agree() {
+        const auto session = test::synthetic_session();
+        TimeView& view = session->time_view();
+        for (const TimeAxis axis : {TimeAxis::wall_clock, TimeAxis::event_index}) {
+            view.set_axis(axis);
+            for (EventNumber n = 1; n <= session->device().event_count(); n += 7) {
+                QCOMPARE(view.state_at(view.position_of(n)), n);
+            }
+        }
+    }
+
+    void choosing_an_allocation_moves_into_its_life() {
+        const auto session = test::synthetic_session();
+        Selection& selection = session->selection();
+        const Allocations& all = session->device().allocations;
+        selection.set_moment(1);
+        const AllocationIndex a = all.size() - 2;
+        selection.choose_allocation(a);
+        QCOMPARE(selection.state().moment, all.alloc_event[a] + 1);
+        QCOMPARE(*selection.state().stack, all.stack[a]);
+        QCOMPARE(selection.state().segment, 0u);
+    }
+
+    void back_and_forward_walk_choices_not_scrubbing() {
+        const auto session = test::synthetic_session();
+        Selection& selection = session->selection();
+        QVERIFY(!selection.can_go_back());
+        selection.choose_allocation(0);
+        selection.set_moment(40);
+        selection.set_moment(41);
+        selection.choose_allocation(3);
+        selection.back();
+        QCOMPARE(selection.state().allocation, 0u);
+        QCOMPARE(selection.state().moment, 41);
+        selection.back();
+        QCOMPARE(selection.state().allocation, no_allocation);
+        QVERIFY(!selection.can_go_back());
+        selection.forward();
+        selection.forward();
+        QCOMPARE(selection.state().allocation, 3u);
+        QVERIFY(!selection.can_go_forward());
+    }
+
+    void a_dragged_range_is_one_step() {
+        const auto session = test::synthetic_session();
+        Selection& selection = session->selection();
+        for (int i = 1; i < 5; ++i) {
+            selection.preview_range(std::pair(0.0, i * 1000.0));
+        }
+        selection.choose_range(selection.state().range);
+        QCOMPARE(selection.state().range->second, 4000.0);
+        selection.back();
+        QVERIFY(!selection.state().range);
+        QVERIFY(!selection.can_go_back());
+    }
+
+    void devices_have_their_own_view() {
+        test::SyntheticShape shape;
+        shape.devices = 2;
+        const auto session = test::synthetic_session(shape);
+        session->time_view().zoom(4, 0);
+        QSignalSpy spy(&session->selection(), &Selection::device_changed);
+        session->selection().choose_device(1);
+        QCOMPARE(spy.count(), 1);
+        QCOMPARE(session->device().device, 1);
+        QCOMPARE(session->time_view().to(), session->time_view().whole_to());
+        QCOMPARE(session->selection().state().moment, session->analysis().curves().peak(Series::allocated).max_event);
+    }
+
+    void groups_cover_every_allocation() {
+        const auto session = test::synthetic_session();
+        for (const GroupBy by : {GroupBy::stack, GroupBy::line, GroupBy::file, GroupBy::size, GroupBy::stream,
+                                 GroupBy::pool, GroupBy::annotation}) {
+            session->set_group_by(by);
+            const auto groups = session->shared_groups();
+            QCOMPARE(groups->grouping.group_of.size(), size_t{session->device().allocations.size()});
+            QCOMPARE(groups->stack.size(), groups->grouping.names.size());
+            for (const uint16_t g : groups->grouping.group_of) {
+                QVERIFY(g < groups->grouping.names.size());
+            }
+        }
+        session->set_group_by(GroupBy::stack);
+        session->choose_group(0);
+        QCOMPARE(session->chosen_group(), 0);
+        QVERIFY(session->selection().state().stack.has_value());
+        session->clear_choice();
+        QCOMPARE(session->chosen_group(), -1);
+    }
+
+    void text_and_lines_are_readable() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            QVERIFY(contrast(theme.text, theme.background) >= 7);
+            QVERIFY(contrast(theme.faint_text, theme.background) >= 4.5);
+            for (const QColor& line :
+                 {theme.allocated_line, theme.active_line, theme.reserved_line, theme.oom, theme.cursor}) {
+                QVERIFY(contrast(line, theme.plot_background) >= 4.5);
+            }
+            QVERIFY(contrast(theme.selection, theme.plot_background) >= 4);
+        }
+    }
+
+    void group_colors_differ() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            for (int a = 0; a < 10; ++a) {
+                for (int b = a + 1; b < 10; ++b) {
+                    const QColor x = group_color(theme, a, 10), y = group_color(theme, b, 10);
+                    const int distance =
+                        std::abs(x.red() - y.red()) + std::abs(x.green() - y.green()) + std::abs(x.blue() - y.blue());
+                    QVERIFY2(distance >= 60, qPrintable(QStringLiteral("%1 and %2").arg(a).arg(b)));
+                }
+                QVERIFY(contrast(group_color(theme, a, 10), theme.plot_background) > 1.15);
+            }
+        }
+    }
+};
+
+QTEST_MAIN(TestModel)
+#include "test_model.moc"

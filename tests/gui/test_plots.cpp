@@ -1,0 +1,199 @@
+// Coordinates, and that plots show what is there: above all the peak.
+#include <QBuffer>
+#include <QImage>
+#include <QSet>
+#include <QSvgGenerator>
+#include <QTest>
+#include <cmath>
+
+#include "gui/plot/allocations_plot.h"
+#include "gui/plot/coordinates.h"
+#include "gui/plot/overview_plot.h"
+#include "gui/plot/timeline_plot.h"
+#include "synthetic_trace.h"
+
+using namespace tidemark;
+using namespace tidemark::gui;
+
+namespace {
+
+PictureRequest whole(const Session& session, QSize size) {
+    PictureRequest r;
+    r.analysis = session.shared_analysis();
+    r.groups = session.shared_groups();
+    r.to = session.time_view().whole_to();
+    r.high = static_cast<double>(session.analysis().curves().peak(Series::active).max) * 1.05;
+    r.pixels = size;
+    r.theme = Theme::light();
+    return r;
+}
+
+int painted_rows(const QImage& image, int x, QRgb background) {
+    int rows = 0;
+    for (int y = 0; y < image.height(); ++y) {
+        rows += image.pixel(x, y) != background;
+    }
+    return rows;
+}
+
+int colors_in(const QImage& image) {
+    QSet<QRgb> colors;
+    for (int y = 0; y < image.height(); y += 2) {
+        for (int x = 0; x < image.width(); x += 2) {
+            colors.insert(image.pixel(x, y));
+        }
+    }
+    return static_cast<int>(colors.size());
+}
+
+template <class Plot>
+QImage picture(Plot& plot, QSize size, double ratio = 1) {
+    QImage image(size * ratio, QImage::Format_RGB32);
+    image.setDevicePixelRatio(ratio);
+    plot.render_to(image, size);
+    return image;
+}
+
+}  // namespace
+
+class TestPlots : public QObject {
+    Q_OBJECT
+private slots:
+    void axis_map_is_its_own_inverse() {
+        const AxisMap map{100, 900, 50, 1650};
+        QCOMPARE(map.pixel(100), 50.0);
+        QCOMPARE(map.pixel(900), 1650.0);
+        QCOMPARE(map.value(map.pixel(321)), 321.0);
+        const AxisMap up{0, 10, 400, 0};
+        QCOMPARE(up.pixel(10), 0.0);
+        QCOMPARE(up.value(400), 0.0);
+    }
+
+    void rows_are_those_whose_centre_is_inside() {
+        const auto is = [](RowRun run, int begin, int end) { return run.begin == begin && run.end == end; };
+        QVERIFY(is(rows_between(0, 10, 0, 10, 5), 0, 1));
+        QVERIFY(is(rows_between(0, 4, 0, 10, 5), 0, 0));
+        QVERIFY(is(rows_between(6, 14, 0, 10, 5), 1, 1));
+        QVERIFY(is(rows_between(4, 16, 0, 10, 5), 0, 2));
+        QVERIFY(is(rows_between(-100, 1e9, 0, 10, 5), 0, 5));
+        QVERIFY(is(rows_between(100, 120, 100, 10, 5), 0, 2));
+    }
+
+    void ticks_are_round() {
+        QCOMPARE(byte_tick_step(3.0 * (1 << 30), 6), double(1 << 29));
+        QCOMPARE(byte_tick_label(1.5 * (1 << 30), 1 << 29), QStringLiteral("1.5 GiB"));
+        QCOMPARE(byte_tick_label(512 << 20, 1 << 29), QStringLiteral("512 MiB"));
+        QCOMPARE(byte_tick_label(1264.0 * (1 << 20), 16 << 20), QStringLiteral("1,264 MiB"));
+        QCOMPARE(byte_tick_label(0, 1 << 20), QStringLiteral("0"));
+        QCOMPARE(decimal_tick_step(9, 5), 2.0);
+        QCOMPARE(decimal_tick_step(0.11, 4), 0.05);
+        QCOMPARE(time_tick_label(2.5e9, 5e8), QStringLiteral("2.5 s"));
+        QCOMPARE(time_tick_label(3e9, 1e9), QStringLiteral("3 s"));
+    }
+
+    void neighbouring_tick_labels_differ() {
+        for (double span = 1; span < 1e15; span *= 3.7) {
+            const double bytes = byte_tick_step(span, 5), time = decimal_tick_step(span, 8);
+            for (int i = 0; i < 5; ++i) {
+                const double b = std::floor(span * 3 / bytes) * bytes + i * bytes;
+                QVERIFY(byte_tick_label(b, bytes) != byte_tick_label(b + bytes, bytes));
+                QVERIFY(time < 1 || time_tick_label(i * time, time) != time_tick_label((i + 1) * time, time));
+            }
+        }
+    }
+
+    void no_peak_is_lost_at_any_zoom() {
+        test::SyntheticShape shape;
+        shape.steps = 2000;
+        shape.spike_step = 1234;
+        const auto session = test::synthetic_session(shape);
+        const Extremes peak = session->analysis().curves().peak(Series::active);
+        for (const int width : {37, 200, 1111}) {
+            PictureRequest r = whole(*session, {width, 300});
+            const TimelinePicture timeline = paint_timeline(r);
+            const AllocationsPicture allocations = paint_allocations(r);
+            const auto column = static_cast<int>(session->time_view().position_of(peak.max_event) / r.to * width);
+            const int expected = static_cast<int>(300 / 1.05) - 1;
+            QVERIFY(painted_rows(timeline.image, column, r.theme.plot_background.rgb()) >= expected);
+            QVERIFY(painted_rows(allocations.image, column, r.theme.plot_background.rgb()) >= expected);
+        }
+    }
+
+    void every_allocation_is_reached_by_zooming() {
+        const auto session = test::synthetic_session();
+        const Allocations& all = session->device().allocations;
+        AllocationsPlot plot;
+        plot.resize(900, 400);
+        plot.set_session(session.get());
+        plot.set_synchronous(true);
+        plot.show();
+        for (AllocationIndex a = 0; a < all.size(); a += 5) {
+            session->selection().choose_allocation(a);
+            QVERIFY(plot.focus_chosen());
+            bool found = false;
+            const auto x = static_cast<int>(
+                plot.xAxis->coordToPixel(session->time_view().position_of(all.alloc_event[a] + 1)) + 2);
+            for (int y = 0; y < plot.height() && !found; ++y) {
+                found = plot.allocation_at({x, y}) == a;
+            }
+            QVERIFY2(found, qPrintable(QString::number(a)));
+        }
+    }
+
+    void chosen_allocation_is_marked() {
+        const auto session = test::synthetic_session();
+        AllocationsPlot plot;
+        plot.set_session(session.get());
+        const QImage before = picture(plot, {800, 300});
+        session->selection().choose_allocation(0);
+        const QImage after = picture(plot, {800, 300});
+        QVERIFY(before != after);
+        const QRgb mark = Theme::current().selection.rgb();
+        int marked = 0;
+        for (int y = 0; y < after.height(); ++y) {
+            for (int x = 0; x < after.width(); ++x) {
+                marked += after.pixel(x, y) == mark;
+            }
+        }
+        QVERIFY(marked > 50);
+    }
+
+    void pictures_are_not_empty() {
+        const auto session = test::synthetic_session();
+        TimelinePlot timeline;
+        timeline.set_session(session.get());
+        QVERIFY(colors_in(picture(timeline, {900, 300})) > 8);
+        QVERIFY(colors_in(picture(timeline, {900, 300}, 2)) > 8);
+        AllocationsPlot allocations;
+        allocations.set_session(session.get());
+        for (const ColorBy by : {ColorBy::group, ColorBy::stack, ColorBy::size, ColorBy::age, ColorBy::stream}) {
+            allocations.set_color_by(by);
+            QVERIFY(colors_in(picture(allocations, {900, 300})) > 4);
+        }
+    }
+
+    void nothing_open_says_so() {
+        TimelinePlot timeline;
+        const QImage empty = picture(timeline, {400, 200});
+        QVERIFY(colors_in(empty) > 2);
+        timeline.set_session(test::synthetic_session().get());
+    }
+
+    void svg_holds_shapes() {
+        const auto session = test::synthetic_session();
+        TimelinePlot timeline;
+        timeline.set_session(session.get());
+        QByteArray bytes;
+        QBuffer buffer(&bytes);
+        QSvgGenerator generator;
+        generator.setOutputDevice(&buffer);
+        generator.setSize({600, 300});
+        generator.setViewBox(QRect(0, 0, 600, 300));
+        timeline.render_to(generator, {600, 300});
+        QVERIFY(bytes.contains("<path") || bytes.contains("<polygon"));
+        QVERIFY(bytes.contains("GiB") || bytes.contains("MiB"));
+    }
+};
+
+QTEST_MAIN(TestPlots)
+#include "test_plots.moc"

@@ -1,0 +1,235 @@
+// The segment map: where bars lie, what a click, a key and an address choose, what is painted.
+#include <QBuffer>
+#include <QLabel>
+#include <QPainter>
+#include <QSignalSpy>
+#include <QSvgGenerator>
+
+#include "gui/view/segment_map.h"
+#include "tests/gui/view_fixture.h"
+
+namespace tidemark::gui {
+
+using namespace tidemark::gui::test;
+
+class SegmentMapViewTest : public QObject {
+    Q_OBJECT
+
+private:
+    static LayoutOptions narrow(double bytes_per_pixel) {
+        LayoutOptions options;
+        options.line_width = 500;
+        options.bytes_per_pixel = bytes_per_pixel;
+        return options;
+    }
+    static MemoryState state_of(const Session& session, EventNumber n) {
+        return memory_state(session.device(), session.analysis().live(), n);
+    }
+
+private slots:
+    void bars_wrap_like_text() {
+        const auto session = hand_made_session();
+        const MemoryState state = state_of(*session, 6);
+        SegmentLayout layout;
+        layout.arrange(state, session->device(), narrow(1024));
+        QCOMPARE(layout.segments().size(), size_t{2});
+        const PlacedSegment& first = layout.segments()[0];
+        QCOMPARE(first.length, 2048.0);
+        QCOMPARE(first.lines, 5);  // 2048 pixels over lines of 500
+        QCOMPARE(layout.segments()[1].top, first.top + 5 * layout.options().pitch());
+    }
+
+    void every_byte_is_found_where_it_is_drawn() {
+        const auto session = hand_made_session();
+        const MemoryState state = state_of(*session, 6);
+        for (const double bytes_per_pixel : {16.0, 1000.0, 4096.0, 1e5, 1e9}) {
+            SegmentLayout layout;
+            layout.arrange(state, session->device(), narrow(bytes_per_pixel));
+            for (const PlacedSegment& placed : layout.segments()) {
+                for (const double part : {0.001, 0.3, 0.77, 0.999}) {
+                    const double byte = placed.bytes * part;
+                    const auto hit = layout.hit(layout.position(placed, byte) + QPointF(0, 4));
+                    QVERIFY(hit);
+                    QCOMPARE(layout.segments()[hit->placed].index, placed.index);
+                    QVERIFY(std::abs(hit->offset - byte) <= 1 / placed.pixels_per_byte());
+                }
+            }
+        }
+    }
+
+    void fitted_scale_shows_everything() {
+        for (const char* name : recorded_names()) {
+            const auto session = recorded_session(name);
+            if (!session) {
+                QSKIP("no recorded snapshots");
+            }
+            const MemoryState state = state_of(*session, session->selection().state().moment);
+            LayoutOptions options;
+            options.line_width = 1000;
+            options = fitted(state, session->device(), QSizeF(1000, 700), options);
+            SegmentLayout layout;
+            layout.arrange(state, session->device(), options);
+            QVERIFY2(layout.height() <= 700, name);
+            for (const PlacedSegment& placed : layout.segments()) {
+                QVERIFY(placed.length > 1);
+            }
+        }
+    }
+
+    void a_click_chooses_the_block() {
+        const auto session = hand_made_session();
+        session->selection().set_moment(6);
+        SegmentMap map;
+        map.resize(900, 400);
+        map.set_session(session.get());
+        map.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&map));
+        QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
+        map.find_address("0x1001401");
+        QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
+        const PlacedSegment& placed = map.canvas().placement().segments()[0];
+        const QPointF at = map.canvas().placement().position(placed, 0x1000) + QPointF(11, 14);
+        session->selection().clear();
+        QTest::mouseClick(map.canvas().viewport(), Qt::LeftButton, {},
+                          QPoint(static_cast<int>(at.x()), static_cast<int>(at.y()) - map.canvas().visible_top()));
+        QCOMPARE(session->selection().state().allocation, AllocationIndex{3});
+    }
+
+    void arrows_walk_blocks_and_enter_chooses() {
+        const auto session = hand_made_session();
+        session->selection().set_moment(6);
+        SegmentMap map;
+        map.resize(900, 400);
+        map.set_session(session.get());
+        map.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&map));
+        QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
+        QTest::keyClick(&map.canvas(), Qt::Key_Right);
+        QCOMPARE(map.canvas().focused_block()->block, 0u);
+        QTest::keyClick(&map.canvas(), Qt::Key_Right);
+        QTest::keyClick(&map.canvas(), Qt::Key_Return);
+        QCOMPARE(session->selection().state().allocation, AllocationIndex{3});
+        QTest::keyClick(&map.canvas(), Qt::Key_Left);
+        QTest::keyClick(&map.canvas(), Qt::Key_Enter);
+        QCOMPARE(session->selection().state().allocation, AllocationIndex{0});
+    }
+
+    void addresses_are_found_or_explained() {
+        const auto session = hand_made_session();
+        session->selection().set_moment(6);
+        SegmentMap map;
+        map.set_session(session.get());
+        const auto said = [&] {
+            for (const QLabel* label : map.findChildren<QLabel*>()) {
+                if (label->accessibleName() == "Search result") {
+                    return label->text();
+                }
+            }
+            return QString();
+        };
+        map.find_address("0x1100000");
+        QCOMPARE(session->selection().state().segment, 0u);
+        QVERIFY(said().contains("free"));
+        map.find_address("0x9000000");
+        QVERIFY(said().contains("No segment"));
+        map.find_address("hello");
+        QVERIFY(said().contains("Not an address"));
+    }
+
+    void slivers_are_never_dropped() {
+        // One block of 512 bytes in 16 GiB: a column of it must differ from an empty one.
+        Trace trace = tidemark::test::hand_made_trace();
+        DeviceHistory& device = trace.devices[0];
+        device.segments.resize(1);
+        device.segments[0].size = uint64_t{16} << 30;
+        device.allocations = {};
+        tidemark::test::add_allocation(device, before_history, never, never, 0x1000000 + (uint64_t{5} << 30), 512, 512,
+                                       1);
+        const auto session = session_of(std::make_shared<const Trace>(std::move(trace)));
+        session->selection().set_moment(0);
+        const MemoryState state = state_of(*session, 0);
+        SegmentLayout layout;
+        LayoutOptions options = narrow(static_cast<double>(uint64_t{16} << 30) / 500);
+        layout.arrange(state, session->device(), options);
+        QImage image(520, 80, QImage::Format_RGB32);
+        image.fill(Qt::white);
+        QPainter painter(&image);
+        MapScene scene;
+        scene.session = session.get();
+        scene.state = &state;
+        scene.layout = &layout;
+        scene.theme = Theme::light();
+        SegmentPainter().paint(painter, scene, image.rect());
+        const int y = layout.segments()[0].top + options.bar_height / 2;
+        int coloured = 0;
+        for (int x = 3; x < 497; ++x) {
+            coloured += image.pixel(x, y) != image.pixel(2, y);
+        }
+        QCOMPARE(coloured, 1);
+    }
+
+    void paints_recorded_traces_at_any_moment() {
+        for (const char* name : recorded_names()) {
+            const auto session = recorded_session(name);
+            if (!session) {
+                QSKIP("no recorded snapshots");
+            }
+            SegmentMap map;
+            map.set_session(session.get());
+            for (int part = 0; part <= 4; ++part) {
+                session->selection().set_moment(session->device().event_count() / 4 * part);
+                QImage image(800, 500, QImage::Format_RGB32);
+                QPainter painter(&image);
+                map.render_to(painter, image.size());
+                painter.end();
+                QVERIFY2(has_content(image), name);
+            }
+        }
+    }
+
+    void exports_drawings() {
+        const auto session = hand_made_session();
+        SegmentMap map;
+        map.set_session(session.get());
+        QBuffer buffer;
+        QSvgGenerator svg;
+        svg.setOutputDevice(&buffer);
+        svg.setSize({800, 500});
+        QPainter painter(&svg);
+        map.render_to(painter, {800, 500});
+        painter.end();
+        QVERIFY(buffer.data().contains("<svg"));
+        QVERIFY(!buffer.data().contains("<image"));
+    }
+
+    void the_figures_add_up() {
+        for (const char* name : recorded_names()) {
+            const auto session = recorded_session(name);
+            if (!session) {
+                QSKIP("no recorded snapshots");
+            }
+            const MemoryState state = state_of(*session, session->selection().state().moment);
+            uint64_t free = 0;
+            for (const SegmentState& s : state.segments) {
+                free += s.free();
+            }
+            QCOMPARE(free, state.free_in_holes + state.free_in_idle_segments);
+            QVERIFY(!verdict_text(*session, state).isEmpty());
+        }
+    }
+
+    void says_why_it_is_empty() {
+        SegmentMap map;
+        map.resize(500, 300);
+        QVERIFY(has_content(map.canvas().viewport()->grab().toImage()));
+        const auto session = hand_made_session();
+        map.set_session(session.get());
+        map.set_session(nullptr);
+        QVERIFY(has_content(map.canvas().viewport()->grab().toImage()));
+    }
+};
+
+}  // namespace tidemark::gui
+
+QTEST_MAIN(tidemark::gui::SegmentMapViewTest)
+#include "test_segment_map_view.moc"

@@ -1,0 +1,110 @@
+// The summary: holders that add up to the active bytes, counters, selection.
+#include <QAbstractItemModelTester>
+#include <QTableView>
+#include <QTemporaryDir>
+
+#include "gui/view/summary_table.h"
+#include "tests/gui/view_fixture.h"
+
+namespace tidemark::gui {
+
+using namespace tidemark::gui::test;
+
+class SummaryViewTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void holders_add_up_however_grouped() {
+        for (const char* name : recorded_names()) {
+            const auto session = recorded_session(name);
+            if (!session) {
+                QSKIP("no recorded snapshots");
+            }
+            const EventNumber n = session->selection().state().moment;
+            for (const GroupBy by : {GroupBy::stack, GroupBy::line, GroupBy::file, GroupBy::size, GroupBy::stream,
+                                     GroupBy::pool, GroupBy::annotation}) {
+                HoldersModel model;
+                model.show(session->shared_trace(),
+                           std::make_shared<const Holders>(
+                               holders_at(session->trace(), session->device(), session->analysis().live(), n, by)),
+                           by);
+                QCOMPARE(model.total().block_bytes, session->analysis().curves().value(Series::active, n));
+            }
+        }
+    }
+
+    void models_keep_the_contract() {
+        const auto session = hand_made_session();
+        HoldersModel holders;
+        QAbstractItemModelTester holders_tester(&holders, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        holders.show(session->shared_trace(),
+                     std::make_shared<const Holders>(holders_at(session->trace(), session->device(),
+                                                                session->analysis().live(), 6, GroupBy::stack)),
+                     GroupBy::stack);
+        QCOMPARE(holders.rowCount(), 4);  // three stacks and the total
+        holders.sort(HoldersModel::taken, Qt::AscendingOrder);
+        QVERIFY(holders.group_at(0)->block_bytes <= holders.group_at(1)->block_bytes);
+        QVERIFY(!holders.group_at(3));
+        for (int column = 0; column < HoldersModel::column_count; ++column) {
+            holders.sort(column, Qt::DescendingOrder);
+        }
+        CountersModel counters;
+        QAbstractItemModelTester counters_tester(&counters, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        counters.show(std::make_shared<const Counters>(session->analysis().statistics().at(6)));
+        QCOMPARE(counters.rowCount(), 9 * 3 + 2 + 4);
+        QCOMPARE(counters.index(0, CountersModel::current).data(Qt::ToolTipRole).toString(), QString("7,168 bytes"));
+        counters.show(nullptr);
+        QCOMPARE(counters.rowCount(), 0);
+    }
+
+    void follows_the_cursor_and_chooses_stacks() {
+        const auto session = hand_made_session();
+        session->selection().set_moment(6);
+        SummaryTable table;
+        table.resize(900, 300);
+        table.set_session(session.get());
+        table.show();
+        QTRY_COMPARE(table.holders().total().block_bytes, int64_t{4096 + 2048 + 1024});
+        session->selection().set_moment(0);
+        QTRY_COMPARE(table.holders().total().block_bytes, int64_t{4096});
+        session->selection().set_moment(6);
+        QTRY_COMPARE(table.holders().rowCount(), 4);
+        const auto views = table.findChildren<QTableView*>();
+        auto* view = views[0]->model() == &table.holders() ? views[0] : views[1];
+        const StackId stack = session->device().allocations.stack[1];
+        session->selection().choose_stack(stack);
+        QCOMPARE(view->currentIndex().row(), table.holders().row_of_stack(stack));
+        view->selectRow(1);
+        QCOMPARE(session->selection().state().stack, std::optional(table.holders().group_at(1)->stack));
+    }
+
+    void counters_come_lazily() {
+        const auto session = hand_made_session();
+        SummaryTable table;
+        table.resize(900, 300);
+        table.set_session(session.get());
+        table.show();
+        QTRY_VERIFY(!table.busy());
+        QCOMPARE(table.counters().rowCount(), 0);
+        table.show_counters(true);
+        QTRY_VERIFY(table.counters().rowCount() > 0);
+        QTemporaryDir folder;
+        QString error;
+        QVERIFY(table.export_csv(folder.filePath("counters.csv"), &error));
+    }
+
+    void says_when_nothing_is_open() {
+        SummaryTable table;
+        table.resize(600, 200);
+        QVERIFY(has_content(table.grab().toImage()));
+        const auto session = hand_made_session();
+        table.set_session(session.get());
+        table.set_session(nullptr);
+        QCOMPARE(table.holders().rowCount(), 0);
+    }
+};
+
+}  // namespace tidemark::gui
+
+QTEST_MAIN(tidemark::gui::SummaryViewTest)
+#include "test_summary_view.moc"

@@ -1,0 +1,207 @@
+// The whole window: opens a trace, every pane shows its moment, errors are said, languages and themes change live.
+#include <QAccessible>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/app/application.h"
+#include "gui/app/main_window.h"
+#include "gui/app/render.h"
+#include "storage/write/trace_writer.h"
+#include "synthetic_trace.h"
+
+using namespace tidemark;
+using namespace tidemark::gui;
+
+class TestWindow : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() {
+        Progress progress;
+        trace_ = folder_.filePath(QStringLiteral("run.tide"));
+        const Status written = write_trace(*test::synthetic_trace(), trace_.toStdString(), IfExists::fail, progress);
+        QVERIFY2(written, written ? "" : written.error().message.c_str());
+    }
+
+    void opens_a_trace_and_every_pane_shows_the_moment() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        QSignalSpy shown(window, &MainWindow::trace_shown);
+        window->open(trace_);
+        QVERIFY(shown.wait(10000));
+        Session& session = *window->page().session();
+        QCOMPARE(session.selection().state().moment, session.analysis().curves().peak(Series::allocated).max_event);
+        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().moment) > 512 << 20);
+        session.selection().set_moment(33);
+        const QString event = QStringLiteral("33");
+        QTRY_VERIFY(window->page().details().shown_text().contains(event));
+        const auto labels = window->findChildren<QLabel*>();
+        QVERIFY(std::any_of(labels.begin(), labels.end(),
+                            [&](const QLabel* l) { return l->text().contains(QStringLiteral("event 33 of")); }));
+        session.selection().choose_allocation(5);
+        QTRY_VERIFY(window->page().allocations().picture().request.chosen == 5);
+        session.clear_choice();
+        QVERIFY(!session.selection().state().stack);
+    }
+
+    void keys_drive_the_view() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(window));
+        Session& session = *window->page().session();
+        TimeView& view = session.time_view();
+        QTest::keyClick(window, Qt::Key_W);
+        QVERIFY(view.span() < view.whole_to());
+        QTest::keyClick(window, Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(view.span(), view.whole_to());
+        const EventNumber moment = session.selection().state().moment;
+        QTest::keyClick(window, Qt::Key_Period);
+        QCOMPARE(session.selection().state().moment, moment + 1);
+        QTest::keyClick(window, Qt::Key_Comma);
+        QCOMPARE(session.selection().state().moment, moment);
+        QTest::keyClick(window, Qt::Key_O);
+        QCOMPARE(session.selection().state().moment, session.device().others.front().event);
+        QTest::keyClick(window, Qt::Key_W);
+        QTest::keyClick(window, Qt::Key_H);
+        QCOMPARE(view.span(), view.whole_to());
+    }
+
+    void wheel_scrolls_and_zooms() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        TimeView& view = window->page().session()->time_view();
+        TimelinePlot& plot = window->page().timeline();
+        const QPoint middle = plot.rect().center();
+        const auto turn = [&](Qt::KeyboardModifiers modifiers) {
+            QWheelEvent event(middle, plot.mapToGlobal(middle), {}, {0, 120}, Qt::NoButton, modifiers,
+                              Qt::NoScrollPhase, false);
+            QApplication::sendEvent(&plot, &event);
+        };
+        turn(Qt::ControlModifier);
+        QVERIFY(view.span() < view.whole_to() * 0.9);
+        const double from = view.from(), span = view.span();
+        turn(Qt::NoModifier);
+        QVERIFY(view.from() < from);
+        QCOMPARE(view.span(), span);
+        AllocationsPlot& allocations = window->page().allocations();
+        const double high = allocations.yAxis->range().size();
+        QWheelEvent event(middle, allocations.mapToGlobal(middle), {}, {0, 120}, Qt::NoButton, Qt::ShiftModifier,
+                          Qt::NoScrollPhase, false);
+        QApplication::sendEvent(&allocations, &event);
+        QVERIFY(allocations.yAxis->range().size() < high);
+    }
+
+    void clicks_and_drags_choose() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        Session& session = *window->page().session();
+        AllocationsPlot& plot = window->page().allocations();
+        plot.refresh_now();
+        const QPoint bottom(plot.width() / 2, plot.height() - TimePlot::bottom_margin - 2);
+        QTest::mouseClick(&plot, Qt::LeftButton, {}, bottom);
+        QVERIFY(session.selection().state().allocation != no_allocation);
+        const QPoint start(plot.width() / 4, plot.height() / 2);
+        QTest::mousePress(&plot, Qt::LeftButton, {}, start);
+        QTest::mouseMove(&plot, start + QPoint(60, 0));
+        QTest::mouseMove(&plot, start + QPoint(120, 0));
+        QTest::mouseRelease(&plot, Qt::LeftButton, {}, start + QPoint(120, 0));
+        QVERIFY(session.selection().state().range.has_value());
+    }
+
+    void errors_are_said() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        for (const auto& [name, content] : {std::pair("foreign.tide", "hello"), std::pair("one.pickle", "x")}) {
+            const QString path = folder_.filePath(QString::fromLatin1(name));
+            QFile file(path);
+            QVERIFY(file.open(QIODevice::WriteOnly));
+            file.write(content);
+            file.close();
+            QSignalSpy failed(window, &MainWindow::trace_failed);
+            window->open(path);
+            QVERIFY(failed.wait(10000));
+            QVERIFY(window->message().text().size() > 10);
+        }
+        QSignalSpy failed(window, &MainWindow::trace_failed);
+        window->open(folder_.filePath(QStringLiteral("missing.tide")));
+        QVERIFY(failed.wait(10000));
+    }
+
+    void language_changes_live() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY(application.set_language(QStringLiteral("zh_CN")));
+        QCOMPARE(TracePage::tr("Segments"), QStringLiteral("段"));
+        QCOMPARE(TimePlot::tr("allocated"), QStringLiteral("已分配"));
+        QCOMPARE(SegmentMap::tr("Fit"), QStringLiteral("适应窗口"));
+        QVERIFY(application.set_language(QStringLiteral("en")));
+        QCOMPARE(TracePage::tr("Segments"), QStringLiteral("Segments"));
+        QVERIFY(!application.set_language(QStringLiteral("xx")));
+    }
+
+    void every_control_has_a_name() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        for (const QWidget* widget : window->findChildren<QWidget*>()) {
+            const bool control = widget->focusPolicy() & Qt::TabFocus && widget->isVisible();
+            const bool buddy = widget->inherits("QScrollArea") || widget->inherits("QSplitter");
+            if (control && !buddy) {
+                const QAccessibleInterface* access =
+                    QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+                QVERIFY2(access && !access->text(QAccessible::Name).isEmpty(), widget->metaObject()->className());
+            }
+        }
+    }
+
+    void renders_every_view() {
+        for (const char* language : {"en", "zh_CN"}) {
+            for (const ThemeChoice theme : {ThemeChoice::light, ThemeChoice::dark}) {
+                Application application(Settings::Keep::in_memory);
+                application.set_theme(theme);
+                application.set_language(QString::fromLatin1(language));
+                for (const char* view : {"timeline", "allocations", "segments", "overview", "window"}) {
+                    RenderRequest request;
+                    request.view = QString::fromLatin1(view);
+                    request.size = {1200, 800};
+                    request.scale = 2;
+                    request.trace = trace_;
+                    request.output = folder_.filePath(QStringLiteral("picture.png"));
+                    const Status drawn = render(application, request);
+                    QVERIFY2(drawn, drawn ? "" : drawn.error().message.c_str());
+                    QCOMPARE(QImage(request.output).size(), QSize(2400, 1600));
+                }
+            }
+        }
+    }
+
+    void render_says_what_is_wrong() {
+        Application application(Settings::Keep::in_memory);
+        RenderRequest request;
+        request.trace = trace_;
+        request.output = folder_.filePath(QStringLiteral("x.png"));
+        request.at = QStringLiteral("mark:nowhere");
+        QVERIFY(!render(application, request));
+        request.at = QStringLiteral("peak");
+        request.view = QStringLiteral("nonsense");
+        QVERIFY(!render(application, request));
+        request.view = QStringLiteral("timeline");
+        request.output = QStringLiteral("/nonexistent/x.png");
+        QVERIFY(!render(application, request));
+        QVERIFY(!parse_size(QStringLiteral("12")));
+        QVERIFY(!parse_size(QStringLiteral("1x1")));
+        QCOMPARE(*parse_size(QStringLiteral("640x480")), QSize(640, 480));
+    }
+
+private:
+    QTemporaryDir folder_;
+    QString trace_;
+};
+
+QTEST_MAIN(TestWindow)
+#include "test_window.moc"

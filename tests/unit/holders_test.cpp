@@ -1,0 +1,98 @@
+#include "storage/replay/holders.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/unit/hand_made_trace.h"
+
+namespace tidemark {
+namespace {
+
+class Holders : public testing::Test {
+protected:
+    std::map<std::string, int64_t> bytes_by(GroupBy by, EventNumber n) const {
+        std::map<std::string, int64_t> bytes;
+        for (const HolderGroup& group : holders_at(trace, device, live, n, by)) {
+            bytes[group.name] += group.block_bytes;
+        }
+        return bytes;
+    }
+
+    const Trace trace = test::hand_made_trace();
+    const DeviceHistory& device = trace.devices[0];
+    const LiveIndex live{device.allocations};
+};
+
+using Bytes = std::map<std::string, int64_t>;
+
+TEST_F(Holders, GroupsByTheUsersLine) {
+    EXPECT_EQ(bytes_by(GroupBy::line, 3),
+              (Bytes{{"train.py:20 train_step", 1024}, {"data.py:10 next_batch", 2048}, {"no Python frame", 4096}}));
+    EXPECT_EQ(bytes_by(GroupBy::line, 0), (Bytes{{"no Python frame", 4096}}));
+}
+
+TEST_F(Holders, PendingMemoryIsHeldUntilItsFreeCompletes) {
+    for (const EventNumber n : {7, 8}) {
+        const auto groups = holders_at(trace, device, live, n, GroupBy::line);
+        ASSERT_EQ(groups.size(), 3u);
+        EXPECT_EQ(groups[1].name, "data.py:10 next_batch");
+        EXPECT_EQ(groups[1].pending, 2048);
+        EXPECT_EQ(groups[0].pending, 0);
+    }
+    EXPECT_EQ(holders_at(trace, device, live, 9, GroupBy::line).size(), 2u);
+}
+
+TEST_F(Holders, MostBytesComeFirstAndAllWaysAddUpTheSame) {
+    for (EventNumber n = 0; n <= device.event_count(); ++n) {
+        int64_t active = 0;
+        live.for_each_active(
+            n, [&](AllocationIndex a) { active += static_cast<int64_t>(device.allocations.block_size[a]); });
+        for (int by = 0; by <= static_cast<int>(GroupBy::annotation); ++by) {
+            int64_t sum = 0;
+            int64_t previous = INT64_MAX;
+            for (const HolderGroup& group : holders_at(trace, device, live, n, static_cast<GroupBy>(by))) {
+                EXPECT_LE(group.block_bytes, previous);
+                EXPECT_NE(group.largest, no_allocation);
+                previous = group.block_bytes;
+                sum += group.block_bytes;
+            }
+            EXPECT_EQ(sum, active) << "event " << n << " by " << by;
+        }
+    }
+}
+
+TEST_F(Holders, GroupsByFileSizeStreamAndPool) {
+    EXPECT_EQ(bytes_by(GroupBy::file, 3), (Bytes{{"/home/anna/project/train.py", 1024},
+                                                 {"/home/anna/project/data.py", 2048},
+                                                 {"no Python frame", 4096}}));
+    EXPECT_EQ(bytes_by(GroupBy::size, 3), (Bytes{{"1000 B", 1024}, {"1.95 KiB", 2048}, {"4.00 KiB", 4096}}));
+    EXPECT_EQ(bytes_by(GroupBy::stream, 3), (Bytes{{"stream 0", 7168}}));
+    EXPECT_EQ(bytes_by(GroupBy::pool, 3), (Bytes{{"default pool", 7168}}));
+}
+
+TEST_F(Holders, GroupsByTheInnermostAnnotationOpenAtTheAllocation) {
+    EXPECT_EQ(bytes_by(GroupBy::annotation, 3), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
+    EXPECT_EQ(bytes_by(GroupBy::annotation, 6), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
+}
+
+TEST_F(Holders, EqualStacksAreOneGroup) {
+    const auto groups = holders_at(trace, device, live, 6, GroupBy::stack);
+    ASSERT_EQ(groups.size(), 3u);
+    EXPECT_EQ(groups[2].name, "train.py:20 train_step");
+    EXPECT_EQ(groups[2].stack, device.allocations.stack[3]);
+    EXPECT_EQ(group_name(trace, device, 3, GroupBy::stack), "train.py:20 train_step");
+    EXPECT_EQ(group_name(trace, device, 0, GroupBy::stack), "no Python frame");
+}
+
+TEST(GroupByNames, AreReadAndTheErrorListsThem) {
+    ASSERT_TRUE(group_by_from_name("annotation"));
+    EXPECT_EQ(*group_by_from_name("annotation"), GroupBy::annotation);
+    const auto wrong = group_by_from_name("colour");
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(wrong.error().kind, ErrorKind::usage);
+    EXPECT_NE(wrong.error().message.find("stack, line, file, size, stream, pool, annotation"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidemark

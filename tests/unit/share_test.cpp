@@ -1,0 +1,300 @@
+#include "storage/export/share.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <set>
+
+#include "storage/import/import.h"
+#include "storage/read/trace.h"
+#include "storage/replay/analysis.h"
+#include "storage/replay/memory_state.h"
+#include "tests/unit/hand_made_trace.h"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+public:
+    Folder()
+        : path_(fs::temp_directory_path() / ("tidemark-share-" + std::to_string(::getpid()) + "-" +
+                                             testing::UnitTest::GetInstance()->current_test_info()->name())) {
+        fs::remove_all(path_);
+        fs::create_directories(path_);
+    }
+    ~Folder() { fs::remove_all(path_); }
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+    fs::path path_;
+};
+
+std::string bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::shared_ptr<const Trace> open(const std::string& path) {
+    Progress progress;
+    auto trace = open_trace(path, progress);
+    EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
+    return trace ? *trace : nullptr;
+}
+
+void write(const Trace& trace, const std::string& path) {
+    Progress progress;
+    const Status status = write_trace(trace, path, IfExists::fail, progress);
+    ASSERT_TRUE(status) << status.error().message;
+}
+
+void share(const std::string& input, const std::string& output, const ShareRequest& request) {
+    Progress progress;
+    const auto report = share_trace(input, output, request, IfExists::fail, progress);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->file_bytes, static_cast<int64_t>(fs::file_size(output)));
+}
+
+std::string import_test_snapshot(const Folder& folder, const std::string& name) {
+    Progress progress;
+    const std::string trace = folder / (name + ".tide");
+    const auto report = import_snapshot(std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + name + ".pickle", trace,
+                                        IfExists::fail, progress);
+    EXPECT_TRUE(report) << (report ? "" : report.error().message);
+    return trace;
+}
+
+void expect_sound(const std::string& path) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+    sqlite3_stmt* statement = nullptr;
+    sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, nullptr);
+    ASSERT_EQ(sqlite3_step(statement), SQLITE_ROW);
+    EXPECT_STREQ(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0)), "ok");
+    sqlite3_finalize(statement);
+    sqlite3_prepare_v2(db, "PRAGMA freelist_count", -1, &statement, nullptr);
+    ASSERT_EQ(sqlite3_step(statement), SQLITE_ROW);
+    EXPECT_EQ(sqlite3_column_int(statement, 0), 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
+std::set<std::string> texts_of(const Trace& trace) {
+    std::set<std::string> texts{trace.source};
+    for (StringId id = 0; id < trace.stacks.string_count(); ++id) {
+        texts.insert(trace.stacks.string(id));
+    }
+    for (const Annotation& annotation : trace.annotations) {
+        texts.insert(annotation.name);
+    }
+    for (const Mark& mark : trace.marks) {
+        texts.insert(mark.name);
+    }
+    for (const Origin& origin : trace.origins) {
+        texts.insert({origin.op, origin.module, origin.compile_context, origin.user_metadata});
+    }
+    return texts;
+}
+
+/// No text that redaction replaced may be found in the file, wherever: a text that is part of one that stays (a
+/// function "linear" in "torch/nn/linear.py") or of the empty file (a function "main") cannot be told apart.
+void expect_no_trace_of_replaced_texts(const Trace& original, const std::string& shared_path, const Folder& folder) {
+    const auto shared_trace = open(shared_path);
+    std::set<std::string> kept = texts_of(*shared_trace);
+    for (const Loss& loss : shared_trace->losses) {
+        kept.insert(loss.text);
+    }
+    const std::string empty_path = folder / "empty.tide";
+    write(Trace{}, empty_path);
+    std::string unavoidable = bytes_of(empty_path);
+    for (const std::string& text : kept) {
+        unavoidable += text + '\n';
+    }
+    const std::string shared = bytes_of(shared_path);
+    int replaced = 0;
+    for (const std::string& text : texts_of(original)) {
+        if (text.size() >= 4 && unavoidable.find(text) == std::string::npos) {
+            ++replaced;
+            EXPECT_EQ(shared.find(text), std::string::npos) << text;
+        }
+    }
+    EXPECT_GT(replaced, 0);
+}
+
+const ShareRequest everything{{.paths = true, .source = true, .names = true}, "", ""};
+
+TEST(Share, RedactionLeavesNothingOfTheOriginal) {
+    const Folder folder;
+    const std::string original = folder / "run.tide";
+    write(test::hand_made_trace(), original);
+    share(original, folder / "shared.tide", everything);
+    expect_sound(folder / "shared.tide");
+    const std::string bytes = bytes_of(folder / "shared.tide");
+    for (const char* secret : {"anna", "train", "next_batch", "data.py", "main.py", "home", "venv", "epoch", "fwd"}) {
+        EXPECT_EQ(bytes.find(secret), std::string::npos) << secret;
+    }
+    EXPECT_NE(bytes.find("site-packages/torch/nn/linear.py"), std::string::npos);
+    expect_no_trace_of_replaced_texts(*open(original), folder / "shared.tide", folder);
+}
+
+TEST(Share, TheSameTextGetsTheSameStandIn) {
+    Trace trace = test::hand_made_trace();
+    trace.annotations[1].name = "train_step in /home/anna/project/train.py";
+    ShareRequest request;
+    request.redaction.paths = true;
+    const auto shared = prepare_to_share(trace, request);
+    ASSERT_TRUE(shared);
+    EXPECT_EQ(shared->annotations[0].name, "step");
+    EXPECT_EQ(shared->annotations[1].name.find("train_step in file"), 0u) << shared->annotations[1].name;
+    const StackTable& stacks = shared->stacks;
+    const Allocations& allocations = shared->devices[0].allocations;
+    EXPECT_EQ(allocations.stack[1], allocations.stack[3]);
+    const Frame& frame = stacks.frame(stacks.user_frame(allocations.stack[1]));
+    EXPECT_EQ(shared->annotations[1].name, "train_step in " + stacks.string(frame.file));
+    EXPECT_EQ(stacks.string(frame.function), "train_step");
+    EXPECT_EQ(frame.line, 20);
+    ASSERT_EQ(shared->losses.size(), 1u);
+    EXPECT_EQ(shared->losses[0].kind, LossKind::redacted);
+}
+
+TEST(Share, PathsAreFoundInsideOtherTexts) {
+    Trace trace = test::hand_made_trace();
+    trace.annotations[0].name = "train.py, epoch 3";
+    trace.annotations[1].name = "save(/mnt/anna/model.pt)";
+    trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"log:/mnt/anna/log.txt\"";
+    trace.origins.push_back({"", "", "", "", "from '/mnt/anna/model.pt'", 0});
+    trace.devices[0].allocations.origin[1] = 1;
+    ShareRequest request;
+    request.redaction.paths = true;
+    const auto shared = prepare_to_share(trace, request);
+    ASSERT_TRUE(shared);
+    EXPECT_EQ(shared->annotations[0].name.substr(0, 4), "file");
+    EXPECT_EQ(shared->annotations[1].name.substr(0, 9), "save(file");
+    const std::string stand_in = shared->annotations[1].name.substr(5, shared->annotations[1].name.size() - 6);
+    EXPECT_EQ(shared->origins[1].user_metadata, "from '" + stand_in + "'");
+    EXPECT_EQ(shared->settings.at("PYTORCH_CUDA_ALLOC_CONF").find("anna"), std::string::npos);
+}
+
+TEST(Share, AStandInIsNeverSomeonesRealName) {
+    Trace trace = test::hand_made_trace();
+    test::stack_of(trace.stacks, {{"file1.py", "function1"}});
+    const auto shared = prepare_to_share(trace, everything);
+    ASSERT_TRUE(shared);
+    for (const std::string& text : texts_of(*shared)) {
+        EXPECT_NE(text, "file1.py");
+        EXPECT_NE(text, "function1");
+    }
+}
+
+TEST(Share, WithoutWishesItIsACopyOfWhatIsUsed) {
+    const Folder folder;
+    const std::string original = folder / "run.tide";
+    write(test::hand_made_trace(), original);
+    share(original, folder / "shared.tide", {});
+    expect_sound(folder / "shared.tide");
+    EXPECT_EQ(texts_of(*open(original)), texts_of(*open(folder / "shared.tide")));
+    EXPECT_TRUE(open(folder / "shared.tide")->losses.empty());
+}
+
+TEST(Share, AStretchIsNumberedFromZeroAndCutsWhatCrossesIt) {
+    ShareRequest request;
+    request.from = "event:4";
+    request.to = "event:8";
+    const auto part = prepare_to_share(test::hand_made_trace(), request);
+    ASSERT_TRUE(part) << part.error().message;
+    const DeviceHistory& device = part->devices[0];
+    EXPECT_EQ(device.event_count(), 4);
+    EXPECT_EQ(device.allocations.alloc_event,
+              (std::vector<EventNumber>{before_history, before_history, before_history, 1}));
+    EXPECT_EQ(device.allocations.free_event, (std::vector<EventNumber>{never, before_history, 2, never}));
+    EXPECT_EQ(device.allocations.done_event, (std::vector<EventNumber>{never, 0, never, never}));
+    EXPECT_EQ(device.event_time, (std::vector<int64_t>{1000, 2000, 3000, 4000}));
+    ASSERT_EQ(device.others.size(), 1u);
+    EXPECT_EQ(device.others[0].event, 3);
+    EXPECT_EQ(device.event_ref[1].index(), 3u);
+    ASSERT_EQ(part->annotations.size(), 2u);
+    EXPECT_EQ(part->annotations[0].start, 0);
+    EXPECT_EQ(part->annotations[0].end, 500);
+    ASSERT_EQ(part->marks.size(), 1u);
+    EXPECT_EQ(part->marks[0].events.at(0), 2);
+}
+
+TEST(Share, AnEmptyOrUnknownStretchIsAUsageError) {
+    for (const auto& [from, to] :
+         {std::pair{"event:5", "event:3"}, {"event:5", "event:5"}, {"mark:no", ""}, {"", "x"}}) {
+        ShareRequest request;
+        request.from = from;
+        request.to = to;
+        const auto part = prepare_to_share(test::hand_made_trace(), request);
+        ASSERT_FALSE(part);
+        EXPECT_EQ(part.error().kind, ErrorKind::usage);
+    }
+}
+
+class ShareSnapshot : public testing::TestWithParam<const char*> {};
+
+TEST_P(ShareSnapshot, RedactionLeavesNothingOfTheOriginal) {
+    const Folder folder;
+    const std::string original = import_test_snapshot(folder, GetParam());
+    const std::string before = bytes_of(original);
+    share(original, folder / "shared.tide", everything);
+    EXPECT_EQ(bytes_of(original), before);
+    expect_sound(folder / "shared.tide");
+    expect_no_trace_of_replaced_texts(*open(original), folder / "shared.tide", folder);
+}
+
+bool same_now(const Counters& a, const Counters& b) {
+    for (int m = 0; m < metric_count; ++m) {
+        for (int p = 0; p < pool_kind_count; ++p) {
+            if (a.stats[m][p].current != b.stats[m][p].current) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+TEST_P(ShareSnapshot, AStretchHasEveryStateOfTheOriginal) {
+    const Folder folder;
+    const std::string original = import_test_snapshot(folder, GetParam());
+    const auto whole = open(original);
+    const DeviceHistory& device = whole->main_device();
+    const EventNumber first = device.event_count() / 3;
+    const EventNumber last = device.event_count() * 2 / 3;
+    ShareRequest request;
+    request.from = "event:" + std::to_string(first);
+    request.to = "event:" + std::to_string(last);
+    share(original, folder / "part.tide", request);
+    expect_sound(folder / "part.tide");
+
+    const auto part = open(folder / "part.tide");
+    ASSERT_EQ(part->main_device().event_count(), last - first);
+    const Analysis whole_analysis(whole, device);
+    const Analysis part_analysis(part, part->main_device());
+    const EventNumber stride = std::max(1, (last - first) / 200);
+    for (EventNumber n = 0; n <= last - first; n += stride) {
+        const Counters expected = whole_analysis.statistics().at(first + n);
+        const Counters actual = part_analysis.statistics().at(n);
+        ASSERT_TRUE(same_now(actual, expected)) << "event " << n;
+        const MemoryState a = memory_state(device, whole_analysis.live(), first + n);
+        const MemoryState b = memory_state(part->main_device(), part_analysis.live(), n);
+        ASSERT_EQ(a.segments.size(), b.segments.size());
+        ASSERT_EQ(a.largest_hole, b.largest_hole);
+        ASSERT_EQ(a.pending, b.pending);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Real, ShareSnapshot,
+                         testing::Values("adam_steps", "streams", "cudagraph", "varlen_expandable", "frag_oom",
+                                         "gpt_ring"),
+                         [](const auto& name) { return name.param; });
+
+}  // namespace
+}  // namespace tidemark
