@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "gui/model/text.h"
+
 namespace tidemark::gui {
 
 namespace {
@@ -101,6 +103,11 @@ void tell_apart(const StackTable& table, Groups& groups) {
     }
 }
 
+/// Groups of allocations without any frame: named in the user's language.
+bool has_no_stack(const DeviceHistory& device, AllocationIndex a, GroupBy by) {
+    return by <= GroupBy::file && device.allocations.stack[a] == 0;
+}
+
 std::string rest_name() { return QCoreApplication::translate("Groups", "the rest").toStdString(); }
 
 }  // namespace
@@ -116,7 +123,8 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, GroupBy by) 
     std::vector<uint16_t> position(w.bytes.size(), static_cast<uint16_t>(kept.size()));
     for (const uint32_t g : kept) {
         position[g] = static_cast<uint16_t>(result->grouping.names.size());
-        result->grouping.names.push_back(grouper.name(g));
+        result->grouping.names.push_back(has_no_stack(device, w.any[g], by) ? no_frames_text().toStdString()
+                                                                            : grouper.name(g));
         result->stack.push_back(by == GroupBy::stack ? device.allocations.stack[w.any[g]] : 0);
     }
     if (by == GroupBy::stack) {

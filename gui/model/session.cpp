@@ -7,6 +7,26 @@
 
 namespace tidemark::gui {
 
+namespace {
+
+/// The first state with at least this part of the peak's active bytes.
+EventNumber first_with(const Analysis& analysis, double part) {
+    const Curves& curves = analysis.curves();
+    const auto wanted = static_cast<int64_t>(static_cast<double>(curves.peak(Series::active).max) * part);
+    EventNumber low = 0, high = analysis.device().event_count();
+    while (low < high) {
+        const EventNumber middle = low + (high - low) / 2;
+        if (curves.extremes(Series::active, 0, middle).max >= wanted) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+}  // namespace
+
 std::vector<std::shared_ptr<const Analysis>> Session::analyse(const std::shared_ptr<const Trace>& trace) {
     std::vector<std::shared_ptr<const Analysis>> result;
     result.reserve(trace->devices.size());
@@ -46,14 +66,16 @@ void Session::show_device() {
     emit grouping_changed();
 }
 
-/// A device that was first used late would fill a sliver at the right edge; its silence is an undo away.
+/// Set-up often leaves a few small allocations and then seconds of silence; what follows would fill a sliver at the
+/// right edge. The whole run is one undo away.
 void Session::skip_silence() {
-    const auto& times = device().event_time;
-    const double whole = time_view_.whole_to() - time_view_.whole_from();
-    if (time_view_.axis() == TimeAxis::wall_clock && !times.empty() &&
-        static_cast<double>(times.front()) > 0.25 * whole) {
-        const double first = static_cast<double>(times.front());
-        time_view_.show(first - 0.03 * (time_view_.whole_to() - first), time_view_.whole_to());
+    if (time_view_.axis() != TimeAxis::wall_clock || device().event_count() == 0) {
+        return;
+    }
+    const double end = time_view_.whole_to(), whole = end - time_view_.whole_from();
+    const double busy_from = time_view_.position_of(first_with(analysis(), 0.05));
+    if (busy_from > 0.7 * whole) {
+        time_view_.show(busy_from - 0.05 * (end - busy_from), end);
     }
 }
 

@@ -60,7 +60,8 @@ QString byte_tick_label(double bytes, double step) {
         --unit;
         decimals = decimals_of(step / std::exp2(10 * unit));
     }
-    QString number = QLocale::c().toString(bytes / std::exp2(10 * unit), 'f', decimals);
+    QLocale english(QLocale::English, QLocale::UnitedStates);
+    QString number = english.toString(bytes / std::exp2(10 * unit), 'f', decimals);
     while (number.contains('.') && (number.endsWith('0') || number.endsWith('.'))) {
         number.chop(1);
     }

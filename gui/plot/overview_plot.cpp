@@ -118,7 +118,7 @@ void OverviewPlot::paint_run(QPainter& painter, double ratio) const {
     }
     last = -10;
     for (const OtherEvent& other : session_->device().others) {
-        const double x = std::round(pixel(view.position_of(other.event)));
+        const double x = std::round(pixel(view.position_of(other.event + 1)));
         if (other.action == Action::oom && x - last >= 2) {
             last = x;
             painter.setPen(QPen(theme.oom, 2));

@@ -14,6 +14,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int row_height = 17;
+constexpr int legend_row = 19;  // kept free of labels: the names of the lines are there
 
 QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
 
@@ -31,8 +32,8 @@ void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF an
     if (box.right() > area.right()) {
         box.moveRight(anchor.x() - 6);
     }
-    box.moveTop(
-        std::clamp<double>(box.top(), area.top() + 1, std::max<double>(area.bottom() - box.height(), area.top() + 1)));
+    box.moveTop(std::clamp<double>(box.top(), area.top() + legend_row,
+                                   std::max<double>(area.bottom() - box.height(), area.top() + legend_row)));
     QColor back = theme.plot_background;
     back.setAlpha(215);
     painter.fillRect(box, back);
@@ -217,7 +218,7 @@ void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& t
         if (other.action != Action::oom) {
             continue;
         }
-        const double at = std::round(x.pixel(session.time_view().position_of(other.event)));
+        const double at = std::round(x.pixel(session.time_view().position_of(other.event + 1)));
         if (at < area.left() || at > area.right() || at - last < 2) {
             continue;
         }
@@ -232,7 +233,7 @@ void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& t
             const QString text =
                 TimelinePlot::tr("out of memory: asked %1, %2 free")
                     .arg(bytes_text(static_cast<int64_t>(other.size)), bytes_text(static_cast<int64_t>(other.address)));
-            paint_label(painter, theme, area, QPointF(at + 8, top + 16), text, theme.oom);
+            paint_label(painter, theme, area, QPointF(at, area.center().y()), text, theme.oom);
         }
     }
 }

@@ -427,7 +427,7 @@ Report Describer::moment() {
     }
     for (size_t i = 0; i < std::min(holders.size(), most_holders_shown); ++i) {
         report_.item(QStringLiteral("%1  %2").arg(bytes_text(static_cast<uint64_t>(holders[i].block_bytes)),
-                                                  holders[i].stack ? to_qstring(holders[i].name) : no_frames_text()),
+                                                  stack_text(trace_.stacks, holders[i].stack)),
                      link_to("stack", holders[i].stack));
     }
     report_.note(Details::tr("Click a band, a block or a row to see it here."));

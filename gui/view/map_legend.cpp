@@ -59,19 +59,13 @@ std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
         }
     }
     if (by_ == MapColors::group && session_ && session_->has_device()) {
-        const int count = session_->shared_groups()->count();
+        const Grouping& grouping = session_->grouping();
+        const int count = static_cast<int>(grouping.names.size());
         for (int i = 0; i < count; ++i) {
-            list.push_back({group_color(theme, i, count), group_name(i)});
+            list.push_back({group_color(theme, i, count), to_qstring(grouping.names[static_cast<size_t>(i)])});
         }
     }
     return list;
-}
-
-QString MapLegend::group_name(int group) const {
-    const auto groups = session_->shared_groups();
-    const StackId stack = groups->stack[static_cast<size_t>(group)];
-    return stack ? stack_text(session_->trace().stacks, stack)
-                 : to_qstring(groups->grouping.names[static_cast<size_t>(group)]);
 }
 
 int MapLegend::paint_scale(QPainter& painter, const QRect& area, const Theme& theme, double bytes_per_pixel) const {

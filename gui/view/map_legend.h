@@ -29,7 +29,6 @@ private:
         QBrush brush;
         QString name;
     };
-    QString group_name(int group) const;
     std::vector<Entry> entries(const Theme& theme) const;
     int paint_scale(QPainter& painter, const QRect& area, const Theme& theme, double bytes_per_pixel) const;
     int paint_ramp(QPainter& painter, QRect area, const Theme& theme) const;

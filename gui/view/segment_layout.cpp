@@ -188,6 +188,28 @@ uint64_t largest_segment(const MemoryState& state) {
 
 }  // namespace
 
+namespace {
+
+/// The finest scale between `finest` and some coarser ones whose height fits. Where not even bars an eighth as long as
+/// usual fit, scrolling is better than crumbs, unless crumbs save much scrolling.
+template <class HeightWith>
+double fitting_scale(HeightWith&& height_with, double height, double finest, double usual) {
+    constexpr double most_coarsening = 8;
+    constexpr double worthwhile_saving = 0.6;
+    double coarsest = usual * most_coarsening;
+    const int lowest = height_with(coarsest);
+    if (lowest > height) {
+        return lowest < worthwhile_saving * height_with(usual) ? coarsest : usual;
+    }
+    for (int step = 0; step < 16; ++step) {
+        const double middle = std::sqrt(finest * coarsest);
+        (height_with(middle) > height ? finest : coarsest) = middle;
+    }
+    return coarsest;
+}
+
+}  // namespace
+
 LayoutOptions fitted(const MemoryState& reference, const DeviceHistory& device, QSizeF area, LayoutOptions options) {
     constexpr int usual_bar = 18;
     constexpr double wanted_block_width = 8;
@@ -202,26 +224,19 @@ LayoutOptions fitted(const MemoryState& reference, const DeviceHistory& device, 
     if (!options.same_width) {
         const double one_line = static_cast<double>(largest_segment(reference)) / options.line_width;
         double finest = std::max(16.0, std::min(one_line, typical_block(reference) / wanted_block_width));
-        double coarsest = std::max(one_line, finest);
         if (height_with(finest) > area.height()) {
-            for (int step = 0; step < 10 && height_with(coarsest) > area.height(); ++step) {
-                coarsest *= 2;
-            }
-            for (int step = 0; step < 16; ++step) {
-                const double middle = std::sqrt(finest * coarsest);
-                (height_with(middle) > area.height() ? finest : coarsest) = middle;
-            }
-            finest = coarsest;
+            finest = fitting_scale(height_with, area.height(), finest, std::max(one_line, finest));
         }
         height_with(finest);
     } else {
         height_with(1);
     }
-    // What is left over makes the bars taller; what is missing makes them lower.
+    // What is left over makes the bars taller, what is missing a little lower; below that one scrolls.
     const int headers = static_cast<int>(layout.groups().size()) * (options.header_height + gap_after_group);
     const int lines = std::max(1, (layout.height() - headers) / options.pitch());
     const int pitch = (static_cast<int>(area.height()) - headers) / lines;
-    options.bar_height = std::clamp(pitch - options.line_gap, lowest_bar, tallest_bar);
+    const int bar = pitch - options.line_gap;
+    options.bar_height = bar < lowest_bar ? usual_bar : std::min(bar, tallest_bar);
     return options;
 }
 

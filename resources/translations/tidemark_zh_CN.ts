@@ -1737,6 +1737,10 @@
         <source>%1 · allocated %2 → %3</source>
         <translation>%1 · 已分配 %2 → %3</translation>
     </message>
+    <message>
+        <source>This trace holds no memory events of any device.</source>
+        <translation>此记录中没有任何设备的显存事件。</translation>
+    </message>
 </context>
 <context>
     <name>TimelinePlot</name>

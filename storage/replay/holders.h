@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "storage/base/result.h"
-#include "storage/replay/live_index.h"
+#include "storage/read/live_index.h"
 
 namespace tidemark {
 

@@ -5,7 +5,7 @@
 
 #include "storage/allocator/counters.h"
 #include "storage/read/trace.h"
-#include "storage/replay/live_index.h"
+#include "storage/read/live_index.h"
 
 namespace tidemark {
 

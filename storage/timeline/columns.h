@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "storage/replay/live_index.h"
+#include "storage/read/live_index.h"
 #include "storage/timeline/curves.h"
 
 namespace tidemark {

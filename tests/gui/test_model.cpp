@@ -164,6 +164,21 @@ private slots:
         QCOMPARE(session->selection().state().moment, session->analysis().curves().peak(Series::allocated).max_event);
     }
 
+    void a_silent_start_is_skipped_and_an_undo_away() {
+        auto trace = std::make_shared<Trace>(*test::synthetic_trace());
+        auto& times = trace->devices[0].event_time;
+        for (size_t i = 5; i < times.size(); ++i) {
+            times[i] += 10'000'000;
+        }
+        trace->duration = times.back();
+        Session session(trace, Session::analyse(trace));
+        TimeView& view = session.time_view();
+        QVERIFY(view.from() > 0.9 * view.whole_to());
+        QCOMPARE(view.to(), view.whole_to());
+        view.undo();
+        QCOMPARE(view.from(), view.whole_from());
+    }
+
     void groups_cover_every_allocation() {
         const auto session = test::synthetic_session();
         for (const GroupBy by : {GroupBy::stack, GroupBy::line, GroupBy::file, GroupBy::size, GroupBy::stream,

@@ -143,6 +143,9 @@ private slots:
         device.segments.resize(1);
         device.segments[0].size = uint64_t{16} << 30;
         device.allocations = {};
+        device.event_ref.clear();
+        device.event_time.clear();
+        device.others.clear();
         tidemark::test::add_allocation(device, before_history, never, never, 0x1000000 + (uint64_t{5} << 30), 512, 512,
                                        1);
         const auto session = session_of(std::make_shared<const Trace>(std::move(trace)));

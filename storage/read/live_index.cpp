@@ -1,4 +1,4 @@
-#include "storage/replay/live_index.h"
+#include "storage/read/live_index.h"
 
 #include <algorithm>
 #include <array>
