@@ -109,7 +109,8 @@ bool AllocationsPlot::focus_chosen() {
     std::vector<Band> bands;
     const EventNumber moment =
         std::clamp<EventNumber>(session()->selection().state().moment, born + 1, std::max(born + 1, died));
-    bands_at(session()->device(), session()->analysis().live(), moment, 0, INT64_MAX, bands);
+    LiveIndex::Walk live(session()->analysis().live());
+    bands_at(session()->device(), live, moment, 0, INT64_MAX, bands);
     const auto band = std::find_if(bands.begin(), bands.end(), [a](const Band& b) { return b.allocation == a; });
     if (band != bands.end()) {
         const double size = static_cast<double>(all.block_size[a]);
@@ -135,8 +136,8 @@ AllocationIndex AllocationsPlot::allocation_at(QPoint point) const {
         return no_allocation;
     }
     std::vector<Band> bands;
-    bands_at(session()->device(), session()->analysis().live(), (*picture_.columns)[*column].moment, centre, centre + 1,
-             bands);
+    LiveIndex::Walk live(session()->analysis().live());
+    bands_at(session()->device(), live, (*picture_.columns)[*column].moment, centre, centre + 1, bands);
     return bands.empty() ? no_allocation : bands.front().allocation;
 }
 

@@ -198,7 +198,7 @@ private:
 };
 
 void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int x,
-                  std::vector<Band>& bands) {
+                  LiveIndex::Walk& live, std::vector<Band>& bands) {
     const PictureRequest& r = picture.request;
     const Allocations& all = r.analysis->device().allocations;
     const EventNumber moment = (*picture.columns)[static_cast<size_t>(x)].moment;
@@ -209,7 +209,7 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
             std::clamp((static_cast<double>(bytes) - r.low) * rows_per_byte + 0.5, 0.0, double(canvas.rows())));
     };
     bands.clear();
-    bands_at(r.analysis->device(), r.analysis->live(), moment, static_cast<int64_t>(std::floor(r.low)),
+    bands_at(r.analysis->device(), live, moment, static_cast<int64_t>(std::floor(r.low)),
              static_cast<int64_t>(std::ceil(r.high)), bands);
     int begin = bands.empty() ? 0 : row(bands.front().bottom);
     for (size_t i = 0; i < bands.size(); ++i) {
@@ -236,13 +236,14 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
 void paint_columns(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int first, int last) {
     const std::vector<Column>& columns = *picture.columns;
     std::vector<Band> bands;
+    LiveIndex::Walk live(picture.request.analysis->live());
     for (int x = first; x < last; ++x) {
         const auto at = static_cast<size_t>(x);
         if (x > first && columns[at].moment == columns[at - 1].moment) {
             std::copy_n(canvas.column(x - 1), canvas.rows(), canvas.column(x));
             picture.chosen_band[at] = picture.chosen_band[at - 1];
         } else {
-            paint_column(canvas, picture, colors, x, bands);
+            paint_column(canvas, picture, colors, x, live, bands);
         }
     }
 }

@@ -13,6 +13,7 @@
 #include "recorder/cli/moment_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
+#include "storage/read/trace.h"
 #include "storage/replay/moment.h"
 
 namespace tidemark::cli {
@@ -23,6 +24,7 @@ using nlohmann::ordered_json;
 struct InfoOptions {
     std::string trace;
     std::string format = "text";
+    bool check = false;
 };
 
 /// PyTorch's defaults (c10/core/AllocatorConfig.h); settings at these values need no mention.
@@ -242,6 +244,9 @@ Status run_info(const InfoOptions& options, Progress& progress) {
     if (!trace) {
         return trace.error();
     }
+    if (options.check) {
+        TIDEMARK_TRY(check_every_page(options.trace, progress));
+    }
     std::vector<DeviceFacts> facts;
     for (const DeviceHistory& device : (*trace)->devices) {
         facts.emplace_back(device, Curves(device));
@@ -254,11 +259,12 @@ Status run_info(const InfoOptions& options, Progress& progress) {
 void add_info_command(CLI::App& app, Job& job) {
     auto options = std::make_shared<InfoOptions>();
     CLI::App& command = add_command(app, "info", "What a trace is, what it holds, and what is missing or was lost", "",
-                                    "  tidemark info run.tide\n  tidemark info run.tide --format json");
+                                    "  tidemark info run.tide\n  tidemark info run.tide --check --format json");
     command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
     command.add_option("--format", options->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    command.add_flag("--check", options->check, "Check every page of the file, also what opening does not read");
     command.callback([options, &job] { job = [options](Progress& progress) { return run_info(*options, progress); }; });
 }
 

@@ -48,9 +48,33 @@ LiveIndex::LiveIndex(const Allocations& a) {
     }
 }
 
-uint32_t LiveIndex::first_from(const Class& c, EventNumber event) const {
-    const auto found = std::lower_bound(alloc_event_.begin() + c.begin, alloc_event_.begin() + c.end, event);
-    return static_cast<uint32_t>(found - alloc_event_.begin());
+LiveIndex::Walk::Walk(const LiveIndex& index) : index_(index) {
+    for (size_t c = 0; c < index.classes_.size(); ++c) {
+        first_[c] = index.classes_[c].begin;
+    }
+}
+
+void LiveIndex::Walk::move_to(EventNumber n) {
+    for (size_t c = 0; c < index_.classes_.size(); ++c) {
+        const Class& members = index_.classes_[c];
+        if (n < last_) {
+            first_[c] = members.begin;
+        }
+        if (members.span == never) {
+            continue;
+        }
+        // Alive at n means done_event >= n, so alloc_event >= n - span. Leaps double until they go too far.
+        const EventNumber earliest = n - members.span;
+        uint32_t from = first_[c], leap = 1;
+        while (from + leap < members.end && index_.alloc_event_[from + leap] < earliest) {
+            from += leap;
+            leap *= 2;
+        }
+        const auto events = index_.alloc_event_.begin();
+        const auto found = std::lower_bound(events + from, events + std::min(from + leap, members.end), earliest);
+        first_[c] = static_cast<uint32_t>(found - events);
+    }
+    last_ = n;
 }
 
 std::vector<AllocationIndex> LiveIndex::active_at(EventNumber n) const {

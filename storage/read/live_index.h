@@ -5,6 +5,7 @@
 // short contiguous scan.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -16,23 +17,39 @@ class LiveIndex {
 public:
     explicit LiveIndex(const Allocations& allocations);
 
-    /// Calls visit(AllocationIndex) for every allocation that is active (not free-completed) in the state at
-    /// event N: longest-lived class first, within a class by alloc event. That order is the stacking order of
-    /// the allocations picture: what never dies lies at the bottom.
-    template <class Visit>
-    void for_each_active(EventNumber n, Visit&& visit) const {
-        for (const Class& c : classes_) {
-            // Alive at N means done_event >= N, so alloc_event >= N - span.
-            const uint32_t begin = c.span == never ? c.begin : first_from(c, n - c.span);
-            for (uint32_t i = begin; i < c.end; ++i) {
-                if (alloc_event_[i] >= n) {
-                    break;
-                }
-                if (done_event_[i] >= n) {
-                    visit(order_[i]);
+    /// Asks for one moment after another. Cheapest when they come in rising order, as the columns of a picture do.
+    /// One thread each; must not outlive the index.
+    class Walk {
+    public:
+        explicit Walk(const LiveIndex& index);
+
+        /// Calls visit(AllocationIndex) for every allocation that is active (not free-completed) in the state at
+        /// event n: longest-lived class first, within a class by alloc event. That order is the stacking order of
+        /// the allocations picture: what never dies lies at the bottom.
+        template <class Visit>
+        void for_each_active(EventNumber n, Visit&& visit) {
+            move_to(n);
+            for (size_t c = 0; c < index_.classes_.size(); ++c) {
+                const uint32_t end = index_.classes_[c].end;
+                for (uint32_t i = first_[c]; i < end && index_.alloc_event_[i] < n; ++i) {
+                    if (index_.done_event_[i] >= n) {
+                        visit(index_.order_[i]);
+                    }
                 }
             }
         }
+
+    private:
+        void move_to(EventNumber n);
+
+        const LiveIndex& index_;
+        EventNumber last_ = 0;
+        std::array<uint32_t, 33> first_{};  ///< per class: the first that can be alive
+    };
+
+    template <class Visit>
+    void for_each_active(EventNumber n, Visit&& visit) const {
+        Walk(*this).for_each_active(n, visit);
     }
 
     std::vector<AllocationIndex> active_at(EventNumber n) const;
@@ -42,8 +59,6 @@ private:
         uint32_t begin = 0, end = 0;  ///< range in order_
         EventNumber span = never;     ///< no member lives longer than this many events
     };
-    /// First position in c whose alloc event is `event` or later.
-    uint32_t first_from(const Class& c, EventNumber event) const;
 
     std::vector<Class> classes_;  ///< longest-lived first
     std::vector<AllocationIndex> order_;

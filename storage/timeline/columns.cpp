@@ -14,6 +14,16 @@ EventNumber state_at(const DeviceHistory& device, TimeAxis axis, double position
     return device.events_until(static_cast<int64_t>(std::clamp(position, -9e18, 9e18)));
 }
 
+/// Where a column holds many events, moving its edges by a few moves nothing that could be seen, and whole buckets of
+/// the curves answer it. Every state still belongs to a column.
+EventNumber snapped(EventNumber n, EventNumber last, double events_per_column) {
+    constexpr EventNumber bucket = Curves::bucket_states;
+    if (events_per_column < 8.0 * bucket || n == last) {
+        return n;
+    }
+    return n / bucket * bucket + bucket - 1 > last ? last : n / bucket * bucket + bucket - 1;
+}
+
 }  // namespace
 
 std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from, double to,
@@ -21,9 +31,12 @@ std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curv
     std::vector<Column> columns(static_cast<size_t>(std::max(count, 0)));
     const double width = (to - from) / std::max(count, 1);
     EventNumber before = state_at(device, axis, from);
+    const EventNumber end = state_at(device, axis, to);
+    const double events_per_column = static_cast<double>(end - before) / std::max(count, 1);
     for (int i = 0; i < count; ++i) {
         Column& column = columns[static_cast<size_t>(i)];
-        const EventNumber after = state_at(device, axis, i + 1 == count ? to : from + (i + 1) * width);
+        const EventNumber edge = i + 1 == count ? end : state_at(device, axis, from + (i + 1) * width);
+        const EventNumber after = snapped(edge, end, events_per_column);
         // The state a column begins with was drawn by the column before, unless nothing happens in this one.
         column.first = i > 0 && after > before ? before + 1 : before;
         column.last = std::max(after, column.first);
@@ -43,19 +56,20 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const LiveIndex&
     const size_t groups = grouping.names.size();
     std::vector<int64_t> result(columns.size() * groups, 0);
     const auto& size = device.allocations.block_size;
+    LiveIndex::Walk walk(live);
     for (size_t c = 0; c < columns.size(); ++c) {
         int64_t* sums = result.data() + c * groups;
         if (c > 0 && columns[c].moment == columns[c - 1].moment) {
             std::copy(sums - groups, sums, sums);
             continue;
         }
-        live.for_each_active(columns[c].moment,
+        walk.for_each_active(columns[c].moment,
                              [&](AllocationIndex a) { sums[grouping.group_of[a]] += static_cast<int64_t>(size[a]); });
     }
     return result;
 }
 
-void bands_at(const DeviceHistory& device, const LiveIndex& live, EventNumber moment, int64_t low, int64_t high,
+void bands_at(const DeviceHistory& device, LiveIndex::Walk& live, EventNumber moment, int64_t low, int64_t high,
               std::vector<Band>& out) {
     int64_t bottom = 0;
     live.for_each_active(moment, [&](AllocationIndex a) {

@@ -39,7 +39,7 @@ struct Band {
     int64_t bottom;  ///< bytes below it; its height is its block size
 };
 /// Appends the column's bands whose [bottom, top) meets [low, high) bytes.
-void bands_at(const DeviceHistory& device, const LiveIndex& live, EventNumber moment, int64_t low, int64_t high,
+void bands_at(const DeviceHistory& device, LiveIndex::Walk& live, EventNumber moment, int64_t low, int64_t high,
               std::vector<Band>& out);
 
 }  // namespace tidemark

@@ -6,7 +6,7 @@ namespace tidemark {
 
 namespace {
 
-constexpr EventNumber leaf_states = 64;  // states per bucket of level 0
+constexpr EventNumber leaf_states = Curves::bucket_states;
 constexpr size_t fan_out = 8;            // buckets per bucket of the next level
 
 using Values = std::array<int64_t, series_count>;

@@ -25,6 +25,9 @@ public:
     /// Walks every event once (about 10 ns each). Keeps a reference to `device`.
     explicit Curves(const DeviceHistory& device);
 
+    /// States in the smallest bucket: ranges that start and end with one cost least.
+    static constexpr EventNumber bucket_states = 64;
+
     using All = std::array<Extremes, series_count>;
 
     /// All series over the states first..last (inclusive, clamped).

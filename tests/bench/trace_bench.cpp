@@ -79,9 +79,10 @@ nlohmann::json measure(const std::string& path) {
     result["columns_1600"] = spread(100, [&] { columns_of_random_window(); });
     result["bands_1600"] = spread(100, [&] {
         std::vector<Band> bands;
+        LiveIndex::Walk walk(analysis->live());
         for (const Column& column : columns_of_random_window()) {
             bands.clear();
-            bands_at(device, analysis->live(), column.moment, 0, INT64_MAX, bands);
+            bands_at(device, walk, column.moment, 0, INT64_MAX, bands);
         }
     });
     result["events"] = device.event_count();
