@@ -84,14 +84,15 @@ Result<std::shared_ptr<Trace>> read_snapshot_trace(const std::string& path, Prog
     }
     const std::vector<int> devices = devices_of(*snapshot);
     if (devices.empty()) {
-        return input_error(path + " is a PyTorch memory snapshot without any event or segment: nothing had been "
-                                  "allocated on a GPU when it was taken. Call torch.cuda.memory._record_memory_history() "
-                                  "before the part you want to see, and take the snapshot after it.");
+        return input_error(path +
+                           " is a PyTorch memory snapshot without any event or segment: nothing had been "
+                           "allocated on a GPU when it was taken. Call torch.cuda.memory._record_memory_history() "
+                           "before the part you want to see, and take the snapshot after it.");
     }
     auto trace = std::make_shared<Trace>();
     const int64_t zero_us = time_zero(*snapshot);
-    trace->source = fmt::format("PyTorch memory snapshot {} (pickle protocol {})", file_name(path),
-                                snapshot->pickle_protocol);
+    trace->source =
+        fmt::format("PyTorch memory snapshot {} (pickle protocol {})", file_name(path), snapshot->pickle_protocol);
     trace->writer = "Tidemark " TIDEMARK_VERSION;
     trace->start_utc_ns = zero_us * 1000;
     trace->settings = snapshot->settings;
@@ -143,20 +144,18 @@ Result<std::shared_ptr<const Trace>> import_snapshot(const std::string& snapshot
 }
 
 std::string trace_path_for(const std::string& snapshot) {
-    std::string path = snapshot;
-    for (std::string_view packed : {".gz", ".xz", ".zst", ".zstd"}) {
-        if (path.ends_with(packed)) {
-            path.resize(path.size() - packed.size());
-            break;
+    std::string_view stem = snapshot;
+    const auto drop_one_of = [&](std::initializer_list<std::string_view> endings) {
+        for (std::string_view ending : endings) {
+            if (stem.ends_with(ending)) {
+                stem.remove_suffix(ending.size());
+                return;
+            }
         }
-    }
-    for (std::string_view kind : {".pickle", ".pkl", ".snapshot"}) {
-        if (path.ends_with(kind)) {
-            path.resize(path.size() - kind.size());
-            break;
-        }
-    }
-    return path + std::string(trace_extension);
+    };
+    drop_one_of({".gz", ".xz", ".zst", ".zstd"});
+    drop_one_of({".pickle", ".pkl", ".snapshot"});
+    return fmt::format("{}{}", stem, trace_extension);
 }
 
 }  // namespace tidemark

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,13 +19,16 @@ namespace tidemark {
 
 namespace {
 
-/// A file that disappears unless it is kept.
+/// A file that disappears unless it is kept. Locked while it lives, so that two writers of one target do not mix.
 class PartFile {
 public:
     explicit PartFile(std::string target) : target_(std::move(target)), path_(target_ + ".part") {}
     ~PartFile() {
-        if (!kept_) {
+        if (file_ >= 0 && !kept_) {
             unlink(path_.c_str());
+        }
+        if (file_ >= 0) {
+            close(file_);
         }
     }
     PartFile(const PartFile&) = delete;
@@ -32,33 +36,36 @@ public:
 
     const std::string& path() const { return path_; }
 
-    /// The file is created here so that a refusal names its reason, which SQLite's messages do not.
+    /// Made here and not by SQLite, so that a refusal names its reason. What a killed writer left is emptied.
     Status create() {
-        unlink(path_.c_str());
-        const int file = open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        const int file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (file < 0) {
-            kept_ = true;
-            return environment_error(fmt::format("{} cannot be written: {}.", target_, std::strerror(errno)));
+            return refusal();
         }
-        ::close(file);
-        return {};
+        if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+            close(file);
+            return environment_error(target_ +
+                                     " is being written by another program. Wait for it, or choose another name.");
+        }
+        file_ = file;
+        return ftruncate(file_, 0) == 0 ? Status() : refusal();
     }
 
     Status keep() {
-        const int file = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-        const bool synced = file >= 0 && fsync(file) == 0;
-        if (file >= 0) {
-            ::close(file);
-        }
-        if (!synced || rename(path_.c_str(), target_.c_str()) != 0) {
-            return environment_error(fmt::format("{} cannot be written: {}.", target_, std::strerror(errno)));
+        if (fsync(file_) != 0 || rename(path_.c_str(), target_.c_str()) != 0) {
+            return refusal();
         }
         kept_ = true;
         return {};
     }
 
 private:
+    Status refusal() const {
+        return environment_error(fmt::format("{} cannot be written: {}.", target_, std::strerror(errno)));
+    }
+
     std::string target_, path_;
+    int file_ = -1;
     bool kept_ = false;
 };
 
@@ -124,8 +131,7 @@ private:
         }
         for (StackId i = 1; i < table.stack_count(); ++i) {
             const StackEntry& s = table.stack(i);
-            TIDEMARK_TRY(
-                stack->bind(0, int64_t{i}).bind(1, int64_t{s.caller}).bind(2, int64_t{s.frame}).run());
+            TIDEMARK_TRY(stack->bind(0, int64_t{i}).bind(1, int64_t{s.caller}).bind(2, int64_t{s.frame}).run());
         }
         next_string_ = table.string_count();
         return {};
@@ -366,8 +372,9 @@ Status write_trace(const Trace& trace, const std::string& path, IfExists if_exis
         return connection.error();
     }
     // The file is private until it is renamed: no journal is needed, and one sync at the end is enough.
-    TIDEMARK_TRY(connection->execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
-                                     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384"));
+    TIDEMARK_TRY(
+        connection->execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
+                            "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384"));
     if (auto filled = Filling(*connection, trace, progress).run(); !filled) {
         Error error = filled.error();
         if (error.kind != ErrorKind::cancelled) {

@@ -157,7 +157,7 @@ TEST_P(OnRealTrace, StackedBytesAddUpToTheCurve) {
 INSTANTIATE_TEST_SUITE_P(Traces, OnRealTrace,
                          testing::Values("s0_graph_leak", "streams", "varlen_expandable", "gpt_ring", "cudagraph",
                                          "expandable_mixed", "record_stream", "max_split"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace
 }  // namespace tidemark

@@ -1,6 +1,8 @@
 // The trace file: what is written is what is read; hostile and damaged files are refused; FORMAT.md tells the truth.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -140,6 +142,19 @@ TEST_F(TraceFile, CancelledWritingLeavesTheOldFile) {
     EXPECT_FALSE(write_trace(*original_, path_, IfExists::replace, progress));
     EXPECT_TRUE(open(path_));
     EXPECT_FALSE(fs::exists(path_ + ".part"));
+}
+
+TEST_F(TraceFile, TwoWritersOfOneTargetDoNotMix) {
+    const int other = ::open((path_ + ".part").c_str(), O_CREAT | O_RDWR, 0666);
+    ASSERT_EQ(0, flock(other, LOCK_EX));
+    Progress progress;
+    const auto status = write_trace(*original_, path_, IfExists::replace, progress);
+    ASSERT_FALSE(status);
+    EXPECT_NE(std::string::npos, status.error().message.find("another program"));
+    EXPECT_TRUE(fs::exists(path_ + ".part")) << "the other's file is left alone";
+    ::close(other);
+    EXPECT_TRUE(write_trace(*original_, path_, IfExists::replace, progress))
+        << "what a killed writer left is no hindrance";
 }
 
 TEST_F(TraceFile, RefusesWhatIsNotOurs) {
