@@ -125,7 +125,9 @@ struct Loader::Job {
 
 Loader::Loader(QObject* parent) : QObject(parent) {}
 
-Loader::~Loader() {
+Loader::~Loader() { stop(); }
+
+void Loader::stop() {
     if (job_) {
         job_->progress.cancelled = true;
         job_->thread->wait();

@@ -34,6 +34,7 @@ public:
     ~Loader() override;
     void load(const QString& path);
     void cancel();
+    void stop();  ///< cancels and returns when nothing runs any more
     bool busy() const { return job_ != nullptr; }
 
 signals:

@@ -127,12 +127,19 @@ void MainWindow::close_trace() {
 }
 
 void MainWindow::take_over(MainWindow& other) {
-    setGeometry(other.geometry());
+    restoreGeometry(other.saveGeometry());
+    other.page_->save_layout(application_.settings());
+    page_->restore_layout(application_.settings());
     if (const auto session = other.page_->shared_session()) {
         const ColorBy colors = other.page_->allocations().color_by();
         other.page_->set_session(nullptr);
+        session->rename_groups();
         show_session(session, other.file_);
         page_->set_color_by(colors);
+    }
+    if (other.loader_.busy()) {
+        other.loader_.stop();
+        open(other.pending_);
     }
 }
 
@@ -161,6 +168,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
+    event->acceptProposedAction();
     for (const QUrl& url : event->mimeData()->urls()) {
         if (url.isLocalFile()) {
             open(url.toLocalFile());

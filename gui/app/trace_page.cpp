@@ -7,13 +7,12 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
+#include "gui/model/text.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
 
 namespace {
-
-QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -132,7 +131,7 @@ QWidget* TracePage::make_plots() {
     legend_split_->addWidget(scroll);
     legend_split_->setStretchFactor(0, 1);
     legend_split_->setStretchFactor(1, 0);
-    legend_split_->setSizes({1000, 230});
+    legend_split_->setSizes({980, 250});
     return legend_split_;
 }
 
@@ -158,6 +157,9 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     table_->set_session(raw);
     summary_->set_session(raw);
     details_->set_session(raw);
+    if (session_) {
+        session_->selection().disconnect(this);
+    }
     session_ = std::move(session);
     if (raw != nullptr) {
         fill_header();
@@ -189,7 +191,8 @@ void TracePage::fill_header() {
         }
         const int64_t peak = session_->analysis().curves().peak(Series::allocated).max;
         facts << tr("%1 events").arg(QString::fromStdString(format_count(device.event_count())))
-              << QString::fromStdString(format_duration(trace.duration)) << tr("peak %1").arg(bytes_text(peak));
+              << QString::fromStdString(format_duration(trace.duration))
+              << tr("peak %1").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
     about_->setText(facts.join(QStringLiteral(" · ")));
     about_->setToolTip(QString::fromStdString(trace.source) + '\n' + QString::fromStdString(trace.path));
@@ -199,9 +202,8 @@ void TracePage::fill_header() {
     losses_->setVisible(!trace.losses.empty());
     if (!trace.losses.empty()) {
         const QString more = trace.losses.size() > 1 ? tr(" and %1 more").arg(trace.losses.size() - 1) : QString();
-        losses_->setText(
-            QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
-                .arg(QString::fromStdString(trace.losses.front().text).toHtmlEscaped(), more.toHtmlEscaped()));
+        losses_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
+                             .arg(loss_text(trace, trace.losses.front()).toHtmlEscaped(), more.toHtmlEscaped()));
         QStringList all;
         for (const Loss& loss : trace.losses) {
             all << QString::fromStdString(loss.text);
@@ -213,7 +215,10 @@ void TracePage::fill_header() {
 void TracePage::show_losses() {
     QString html;
     for (const Loss& loss : session_->trace().losses) {
-        html += QStringLiteral("<p>• %1</p>").arg(QString::fromStdString(loss.text).toHtmlEscaped());
+        html += QStringLiteral("<p>• %1</p>").arg(loss_text(session_->trace(), loss).toHtmlEscaped());
+        if (loss.kind == LossKind::redacted) {
+            html += QStringLiteral("<p><small>%1</small></p>").arg(QString::fromStdString(loss.text).toHtmlEscaped());
+        }
     }
     auto* box =
         new QMessageBox(QMessageBox::Information, tr("What this trace is missing"),

@@ -1,6 +1,7 @@
 #include "gui/model/session.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "gui/model/column_cache.h"
 #include "gui/model/grouping.h"
@@ -9,20 +10,23 @@ namespace tidemark::gui {
 
 namespace {
 
-/// The first state with at least this part of the peak's active bytes.
-EventNumber first_with(const Analysis& analysis, double part) {
-    const Curves& curves = analysis.curves();
-    const auto wanted = static_cast<int64_t>(static_cast<double>(curves.peak(Series::active).max) * part);
-    EventNumber low = 0, high = analysis.device().event_count();
-    while (low < high) {
-        const EventNumber middle = low + (high - low) / 2;
-        if (curves.extremes(Series::active, 0, middle).max >= wanted) {
-            high = middle;
-        } else {
-            low = middle + 1;
+constexpr double most_events = 0.95, short_span = 0.2, room = 0.05;
+
+struct Stretch {
+    int64_t from = 0, to = 0;
+};
+
+/// The shortest stretch of time with this part of all events.
+Stretch busiest(const std::vector<int64_t>& times, double part) {
+    const auto wanted = std::max<size_t>(static_cast<size_t>(std::ceil(static_cast<double>(times.size()) * part)), 1);
+    Stretch best{times.front(), times.back()};
+    for (size_t first = 0; first + wanted <= times.size(); ++first) {
+        const int64_t to = times[first + wanted - 1];
+        if (to - times[first] < best.to - best.from) {
+            best = {times[first], to};
         }
     }
-    return low;
+    return best;
 }
 
 }  // namespace
@@ -61,21 +65,47 @@ void Session::show_device() {
     }
     chosen_group_ = -1;
     time_view_.set_history(&device(), trace_->duration);
-    skip_silence();
+    show_events();
     go_to_peak();
     emit grouping_changed();
 }
 
-/// Set-up often leaves a few small allocations and then seconds of silence; what follows would fill a sliver at the
-/// right edge. The whole run is one undo away.
-void Session::skip_silence() {
-    if (time_view_.axis() != TimeAxis::wall_clock || device().event_count() == 0) {
+/// Runs often wait for seconds before or after their events, which would then fill a sliver of the plots. The whole run
+/// is one key or one undo away.
+void Session::show_events() {
+    start_view_.reset();
+    const auto& times = device().event_time;
+    if (time_view_.axis() != TimeAxis::wall_clock || times.empty()) {
         return;
     }
-    const double end = time_view_.whole_to(), whole = end - time_view_.whole_from();
-    const double busy_from = time_view_.position_of(first_with(analysis(), 0.05));
-    if (busy_from > 0.7 * whole) {
-        time_view_.show(busy_from - 0.05 * (end - busy_from), end);
+    const double whole = time_view_.whole_to() - time_view_.whole_from();
+    Stretch busy = busiest(times, most_events);
+    if (static_cast<double>(busy.to - busy.from) >= short_span * whole) {
+        return;
+    }
+    const int64_t peak = device().time_of_state(analysis().curves().peak(Series::allocated).max_event);
+    const Stretch with_peak{std::min(busy.from, peak), std::max(busy.to, peak)};
+    if (static_cast<double>(with_peak.to - with_peak.from) < short_span * whole) {
+        busy = with_peak;
+    }
+    const double margin = std::max(static_cast<double>(busy.to - busy.from) * room, time_view_.smallest_span());
+    time_view_.show(static_cast<double>(busy.from) - margin, static_cast<double>(busy.to) + margin);
+    const auto shown = std::lower_bound(times.begin(), times.end(), static_cast<int64_t>(time_view_.from()));
+    const auto after = std::upper_bound(shown, times.end(), static_cast<int64_t>(time_view_.to()));
+    start_view_ = StartView{time_view_.from(), time_view_.to(),
+                            static_cast<double>(after - shown) / static_cast<double>(times.size())};
+}
+
+std::optional<StartView> Session::start_view() const {
+    const bool same = start_view_ && time_view_.axis() == TimeAxis::wall_clock &&
+                      time_view_.from() == start_view_->from && time_view_.to() == start_view_->to;
+    return same ? start_view_ : std::nullopt;
+}
+
+void Session::rename_groups() {
+    groups_.clear();
+    if (has_device()) {
+        emit grouping_changed();
     }
 }
 

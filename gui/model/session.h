@@ -25,6 +25,12 @@ struct Groups {
     int count() const { return static_cast<int>(grouping.names.size()); }
 };
 
+/// A part of the run shown at first because nearly all events lie in it.
+struct StartView {
+    double from = 0, to = 0;  ///< axis units
+    double share = 0;         ///< of all events
+};
+
 /// Immutable after construction except for what hangs on signals. Lives on the GUI thread; its const parts
 /// (trace, analysis) may be read from any thread while the session is kept alive by a shared_ptr.
 class Session : public QObject {
@@ -57,6 +63,12 @@ public:
     const Grouping& grouping() const { return shared_groups()->grouping; }
     std::shared_ptr<const Groups> shared_groups() const;
 
+    /// After the language changed: names are made anew.
+    void rename_groups();
+
+    /// While the view is the one chosen at the start, and not the whole run.
+    std::optional<StartView> start_view() const;
+
     /// Shared by the plots, which cut the same span into the same columns.
     const std::shared_ptr<ColumnCache>& column_cache() const { return column_cache_; }
 
@@ -77,7 +89,7 @@ signals:
 private:
     size_t device_position() const { return static_cast<size_t>(selection_.state().device); }
     void show_device();
-    void skip_silence();
+    void show_events();
 
     std::shared_ptr<const Trace> trace_;
     std::vector<std::shared_ptr<const Analysis>> analyses_;
@@ -86,6 +98,7 @@ private:
     std::shared_ptr<ColumnCache> column_cache_;
     GroupBy group_by_ = GroupBy::stack;
     int chosen_group_ = -1;
+    std::optional<StartView> start_view_;
     mutable std::map<std::pair<size_t, GroupBy>, std::shared_ptr<const Groups>> groups_;
 };
 

@@ -1,6 +1,9 @@
 #include "gui/model/text.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
+#include <algorithm>
+#include <numeric>
 
 #include "storage/base/units.h"
 
@@ -92,6 +95,82 @@ QString pool_text(const Trace& trace, uint32_t pool) {
         return Text::tr("default pool");
     }
     return Text::tr("private pool (%1, %2)").arg(owner[0]).arg(owner[1]);
+}
+
+namespace {
+
+/// How many allocations the stackless ones are among, and their part of the bytes.
+QString no_stacks_text(const Trace& trace, const Loss& loss) {
+    int64_t allocations = 0;
+    double bytes = 0;
+    for (const DeviceHistory& device : trace.devices) {
+        if (loss.device < 0 || loss.device == device.device) {
+            const auto& requested = device.allocations.requested;
+            allocations += static_cast<int64_t>(device.allocations.size());
+            bytes = std::accumulate(requested.begin(), requested.end(), bytes);
+        }
+    }
+    return Text::tr(
+               "%1 of %2 allocations (%3 of the bytes) carry no stack: PyTorch records none for memory allocated on "
+               "the backward thread, or stacks were off.")
+        .arg(count_text(loss.count), count_text(allocations), percent_text(static_cast<double>(loss.bytes), bytes));
+}
+
+}  // namespace
+
+QString loss_text(const Trace& trace, const Loss& loss) {
+    const QString count = count_text(loss.count);
+    switch (loss.kind) {
+        case LossKind::history_truncated:
+            return Text::tr(
+                       "The history does not reach back to the start of the run (recording began late, or the ring "
+                       "buffer dropped its oldest events). The %1 allocations alive at its first event were rebuilt "
+                       "from its end; peaks and totals count from that event.")
+                .arg(count);
+        case LossKind::block_size_guessed:
+            return Text::tr(
+                       "%1 blocks from before the history were freed before their exact size showed; each may have "
+                       "been up to 1 MiB larger than drawn.")
+                .arg(count);
+        case LossKind::events_inconsistent:
+            return Text::tr(
+                       "%1 events or blocks contradict the allocator's rules or the state at the end; sizes near "
+                       "them may be wrong.")
+                .arg(count);
+        case LossKind::unknown_actions:
+            return Text::tr(
+                       "%1 events have an action this version does not know; they are kept and shown, but not "
+                       "understood.")
+                .arg(count);
+        case LossKind::pool_unknown:
+            return Text::tr(
+                       "For %1 segments the memory pool was not recorded (PyTorch before 2.12) and they were gone at "
+                       "the end; they are shown in the default pool.")
+                .arg(count);
+        case LossKind::recorder_overrun: return Text::tr("The recorder could not keep up; some events are missing.");
+        case LossKind::unclean_end:
+            return Text::tr("The recording was not ended cleanly; what came last may be missing.");
+        case LossKind::no_stacks: return no_stacks_text(trace, loss);
+        case LossKind::no_times:
+            return Text::tr(
+                "The snapshot carries no times (PyTorch before 2.2): events are drawn one microsecond "
+                "apart.");
+        case LossKind::redacted:
+            return Text::tr("Before this trace was shared, names were replaced or parts were cut out.");
+    }
+    return to_qstring(loss.text);
+}
+
+QString elided_group_name(const QFontMetrics& metrics, const QString& name, int width) {
+    static const QRegularExpression arrow(QStringLiteral(" [→←] "));
+    const auto found = arrow.match(name);
+    if (metrics.horizontalAdvance(name) <= width || !found.hasMatch()) {
+        return metrics.elidedText(name, Qt::ElideMiddle, width);
+    }
+    const int most = width * 6 / 10;
+    const QString line = metrics.elidedText(name.left(found.capturedStart()), Qt::ElideRight, most) + found.captured();
+    return line + metrics.elidedText(name.mid(found.capturedEnd()), Qt::ElideMiddle,
+                                     std::max(width - metrics.horizontalAdvance(line), 0));
 }
 
 QString stream_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a) {

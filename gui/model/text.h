@@ -1,6 +1,7 @@
 // Numbers and names as the panes show them. Thin, translated wrappers around storage/base/units.h.
 #pragma once
 
+#include <QFontMetrics>
 #include <QString>
 #include <Qt>
 
@@ -32,6 +33,11 @@ QString stack_text(const StackTable& stacks, StackId stack);
 QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
+/// What the trace cannot know, in the user's language. The trace's own sentence, in English, may say more.
+QString loss_text(const Trace& trace, const Loss& loss);
+/// A group's name within `width` pixels: the user's line in front stays readable, what tells it apart is cut in the
+/// middle.
+QString elided_group_name(const QFontMetrics& metrics, const QString& name, int width);
 /// Of the segment an allocation lies in; "unknown" for those whose segment is not known.
 QString stream_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a);
 QString pool_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a);

@@ -16,7 +16,7 @@ AllocationsPlot::AllocationsPlot(QWidget* parent)
       }) {
     setObjectName(QStringLiteral("allocations"));
     setAccessibleName(tr("Allocations over time"));
-    setAccessibleDescription(tr("Each allocation is a band over its life. The Table pane lists the same allocations."));
+    set_purpose(tr("Each allocation is a band over its life. The Table pane lists the same allocations."));
 }
 
 void AllocationsPlot::set_color_by(ColorBy by) {

@@ -3,25 +3,14 @@
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QRegularExpression>
 #include <QToolTip>
 #include <algorithm>
 
 #include "gui/model/palette.h"
+#include "gui/model/text.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
-
-namespace {
-
-/// In a narrow column what tells groups apart comes first.
-QString short_name(const QString& name) {
-    static const QRegularExpression arrow(QStringLiteral(" ([→←]) "));
-    const auto found = arrow.match(name);
-    return found.hasMatch() ? found.captured(1) + ' ' + name.mid(found.capturedEnd()) : name;
-}
-
-}  // namespace
 
 Legend::Legend(QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("legend"));
@@ -99,7 +88,7 @@ void Legend::paintEvent(QPaintEvent*) {
         const QString name = QString::fromStdString(groups->grouping.names[static_cast<size_t>(row.group)]);
         painter.setPen(theme.text);
         painter.drawText(QRect(22, box.top() + 3, width() - 28, line), Qt::AlignVCenter,
-                         fontMetrics().elidedText(short_name(name), Qt::ElideRight, width() - 28));
+                         elided_group_name(fontMetrics(), name, width() - 28));
         painter.setPen(theme.faint_text);
         const QString bytes = QString::fromStdString(format_bytes(row.bytes));
         painter.drawText(QRect(22, box.top() + 3 + line, width() - 28, line), Qt::AlignVCenter | Qt::AlignLeft, bytes);

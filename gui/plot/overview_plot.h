@@ -33,6 +33,8 @@ private:
     void drop_picture();
     void paint_run(QPainter& painter, double ratio) const;
     void paint_brush(QPainter& painter) const;
+    static QString start_hint(const StartView& start);
+    void paint_start_hint(QPainter& painter, double brush_left, double brush_right) const;
     bool has_data() const { return session_ && session_->has_device(); }
 
     QPointer<Session> session_;

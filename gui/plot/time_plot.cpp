@@ -4,6 +4,7 @@
 #include <QLineEdit>
 #include <cmath>
 
+#include "gui/model/text.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -112,6 +113,8 @@ void TimePlot::set_session(Session* session) {
             view_changed();
             repaint_picture();
         });
+        connect(&session->selection(), &Selection::moment_changed, this, &TimePlot::tell_values);
+        connect(&session->selection(), &Selection::chosen_changed, this, &TimePlot::tell_values);
         connect(&session->selection(), &Selection::range_moved, this, &TimePlot::repaint_overlay);
         connect(session, &Session::group_chosen, this, [this] {
             view_changed();
@@ -125,6 +128,35 @@ void TimePlot::set_session(Session* session) {
     }
     session_changed();
     follow_time_view();
+    tell_values();
+}
+
+// ---- for those who hear the plot -----------------------------------------------------------------------------------
+
+void TimePlot::set_purpose(const QString& sentence) {
+    purpose_ = sentence;
+    tell_values();
+}
+
+void TimePlot::tell_values() { setAccessibleDescription(has_data() ? values_at_cursor() + ' ' + purpose_ : purpose_); }
+
+QString TimePlot::values_at_cursor() const {
+    const DeviceHistory& device = session_->device();
+    const Curves& curves = session_->analysis().curves();
+    const SelectionState& state = session_->selection().state();
+    const auto value = [&](Series series) {
+        return QString::fromStdString(format_bytes(curves.value(series, state.moment)));
+    };
+    QString text =
+        tr("At the cursor, %1, event %2: allocated %3, active %4, reserved %5.")
+            .arg(QString::fromStdString(format_moment(device.time_of_state(state.moment))), count_text(state.moment),
+                 value(Series::allocated), value(Series::active), value(Series::reserved));
+    if (state.allocation != no_allocation) {
+        text += ' ' + tr("Chosen: allocation %1, %2.")
+                          .arg(allocation_text(device, state.allocation),
+                               bytes_text(device.allocations.block_size[state.allocation]));
+    }
+    return text;
 }
 
 void TimePlot::follow_time_view() {
@@ -495,6 +527,11 @@ void TimePlot::keyReleaseEvent(QKeyEvent* event) {
         return;
     }
     QCustomPlot::keyReleaseEvent(event);
+}
+
+void TimePlot::focusOutEvent(QFocusEvent* event) {
+    space_held_ = false;  // its release goes to whoever has the focus now
+    QCustomPlot::focusOutEvent(event);
 }
 
 }  // namespace tidemark::gui

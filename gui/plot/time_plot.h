@@ -50,6 +50,8 @@ protected:
     const Theme& theme() const { return theme_; }
     QRect area() const { return axisRect()->rect(); }
     void set_top_margin(int pixels);
+    /// What the plot is for, in front of the values at the cursor, for those who hear it.
+    void set_purpose(const QString& sentence);
     void repaint_picture() { replot(rpQueuedReplot); }
     void repaint_overlay();
     double pixel_ratio() const { return exporting_ ? export_ratio_ : bufferDevicePixelRatio(); }
@@ -89,12 +91,15 @@ protected:
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void keyReleaseEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     class Painted;
     enum class Drag { none, undecided, range, pan, bytes, moment };
 
     void apply_theme();
+    void tell_values();
+    QString values_at_cursor() const;
     void follow_time_view();
     void paint_base(QCPPainter& painter);
     void paint_cursors(QCPPainter& painter);
@@ -107,6 +112,7 @@ private:
     QPointer<Session> session_;
     Theme theme_;
     WheelMode wheel_mode_ = WheelMode::scrolls;
+    QString purpose_;
     QSharedPointer<TimeTicker> time_ticker_;
     QPointer<HoverTip> tip_;
     QTimer wheel_rest_;

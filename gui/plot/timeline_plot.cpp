@@ -14,7 +14,6 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int row_height = 17;
-constexpr int legend_row = 19;  // kept free of labels: the names of the lines are there
 
 QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
 
@@ -22,6 +21,9 @@ AxisMap time_map(const Session& session, QRect area) {
     const TimeView& view = session.time_view();
     return {view.from(), view.to(), static_cast<double>(area.left()), static_cast<double>(area.left() + area.width())};
 }
+
+/// Kept free of labels: the names of the lines are there.
+int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
 
 /// A label with its own background, so that it is readable over any picture.
 void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF anchor, const QString& text,
@@ -32,8 +34,8 @@ void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF an
     if (box.right() > area.right()) {
         box.moveRight(anchor.x() - 6);
     }
-    box.moveTop(std::clamp<double>(box.top(), area.top() + legend_row,
-                                   std::max<double>(area.bottom() - box.height(), area.top() + legend_row)));
+    const double highest = area.top() + legend_row(metrics);
+    box.moveTop(std::clamp(box.top(), highest, std::max(area.bottom() - box.height(), highest)));
     QColor back = theme.plot_background;
     back.setAlpha(215);
     painter.fillRect(box, back);
@@ -50,7 +52,7 @@ TimelinePlot::TimelinePlot(QWidget* parent)
       }) {
     setObjectName(QStringLiteral("timeline"));
     setAccessibleName(tr("Timeline: memory over time"));
-    setAccessibleDescription(tr("The same numbers are in the Summary and Table panes."));
+    set_purpose(tr("The same numbers are in the Summary and Table panes."));
 }
 
 void TimelinePlot::session_changed() {

@@ -113,7 +113,7 @@ void MapLegend::paint_into(QPainter& painter, const QRect& area, double bytes_pe
         x = paint_ramp(painter, QRect(x, area.top(), right - x, area.height()), theme);
     }
     for (const Entry& entry : entries(theme)) {
-        const QString name = painter.fontMetrics().elidedText(entry.name, Qt::ElideMiddle, longest_name);
+        const QString name = elided_group_name(painter.fontMetrics(), entry.name, longest_name);
         const int width = swatch + 5 + painter.fontMetrics().horizontalAdvance(name);
         if (x + width > right) {
             break;
