@@ -79,6 +79,10 @@ std::string text_row(int64_t bytes, int64_t total, int64_t allocations, std::str
 std::string callers_text(const StackTable& stacks, StackId stack) {
     std::string text;
     const auto frames = frames_to_show(stacks, stack);
+    // One line of a program reaches many places in a library; this tells which.
+    if (const FrameId innermost = stacks.stack(stack).frame; !frames.empty() && frames.front() != innermost) {
+        text += fmt::format("{:34}in {}\n", "", one_line(describe_frame(stacks, innermost)));
+    }
     for (size_t i = 1; i < frames.size(); ++i) {
         text += fmt::format("{:34}called by {}\n", "", one_line(describe_frame(stacks, frames[i])));
     }
