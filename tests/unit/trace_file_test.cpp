@@ -223,6 +223,20 @@ TEST_F(TraceFile, AnyFlippedByteIsSurvived) {
     }
 }
 
+TEST_F(TraceFile, EveryFormatEverReleasedOpens) {
+    // One trace of each version, written by that version from expandable_graph.pickle. They are never rewritten.
+    Progress progress;
+    const auto today = read_snapshot_trace(snapshot("expandable_graph"), progress);
+    ASSERT_TRUE(today);
+    for (int version = 1; version <= trace_format_version; ++version) {
+        SCOPED_TRACE(version);
+        const auto old = open(std::string(TIDEMARK_TEST_DATA) + "/traces/format-" + std::to_string(version) + ".tide");
+        ASSERT_TRUE(old) << old.error().message;
+        EXPECT_EQ(version, (*old)->format_version);
+        expect_same((*today)->main_device(), (*old)->main_device());
+    }
+}
+
 TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
     std::ifstream in(std::string(TIDEMARK_TEST_DATA) + "/../../storage/format/FORMAT.md");
     const std::string text((std::istreambuf_iterator<char>(in)), {});
