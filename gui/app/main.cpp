@@ -3,6 +3,7 @@
 #include <QCommandLineParser>
 #include <QIcon>
 #include <QTextStream>
+#include <cstdio>
 
 #include "gui/app/application.h"
 #include "gui/app/bench_frames.h"
@@ -37,6 +38,13 @@ bool has_argument(int argc, char** argv, const char* name) {
     return std::any_of(argv + 1, argv + argc, [name](const char* a) { return QByteArray(a).startsWith(name); });
 }
 
+/// Drawing without a display, Qt complains about things no picture needs.
+void only_what_matters(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    if (!text.contains(QStringLiteral("propagateSizeHints")) && !text.contains(QStringLiteral("XDG_RUNTIME_DIR"))) {
+        std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
+    }
+}
+
 /// Pictures need no display; neither does --help.
 void choose_platform(int argc, char** argv) {
     if (!qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
@@ -46,6 +54,7 @@ void choose_platform(int argc, char** argv) {
     const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-frames");
     if (picture || (!display && (has_argument(argc, argv, "--help") || has_argument(argc, argv, "--version")))) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
+        qInstallMessageHandler(only_what_matters);
     }
 }
 
@@ -137,7 +146,7 @@ int main(int argc, char** argv) {
     QApplication::setApplicationName(QStringLiteral("tidemark"));
     QApplication::setApplicationDisplayName(QStringLiteral("Tidemark"));
     QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
-    QApplication::setDesktopFileName(QStringLiteral("tidemark"));
+    QApplication::setDesktopFileName(QStringLiteral("org.tidemark.Tidemark"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/tidemark.svg")));
     const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-frames");
     Application application(picture ? Settings::Keep::in_memory : Settings::Keep::on_disk);

@@ -8,6 +8,7 @@
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QScreen>
 #include <QStatusBar>
 #include <QVBoxLayout>
 
@@ -66,7 +67,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
 
     const Settings& settings = application_.settings();
-    resize(1600, 900);
+    resize(QSize(1600, 900).boundedTo(screen()->availableSize() - QSize(20, 60)));  // with its frame
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
     page_->restore_layout(settings);
     page_->set_wheel_mode(settings.value(QStringLiteral("wheel_zooms"), false).toBool() ? WheelMode::zooms

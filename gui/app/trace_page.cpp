@@ -31,7 +31,7 @@ QString device_text(const DeviceHistory& device) {
 
 }  // namespace
 
-TracePage::TracePage(QWidget* parent) : QWidget(parent) {
+TracePage::TracePage(QWidget* parent) : QWidget(parent), losses_(new QLabel) {
     details_ = new DetailsPane;
     overview_ = new OverviewPlot;
     make_tabs();
@@ -91,7 +91,6 @@ QWidget* TracePage::make_header() {
     add_to(row, tr("Colour allocations by"), color_by_);
     add_to(row, tr("Time axis"), axis_);
     column->addLayout(row);
-    losses_ = new QLabel;
     losses_->setAccessibleName(tr("What this trace is missing"));
     losses_->setTextFormat(Qt::RichText);
     losses_->setMinimumWidth(120);
@@ -209,6 +208,16 @@ void TracePage::fill_header() {
             all << QString::fromStdString(loss.text);
         }
         losses_->setToolTip(all.join('\n'));
+    }
+}
+
+void TracePage::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) {
+        // A label keeps the colour its link had when it was set.
+        const QString text = losses_->text();
+        losses_->clear();
+        losses_->setText(text);
     }
 }
 

@@ -57,6 +57,9 @@ public:
 signals:
     void colors_changed();  ///< grouping, colouring or axis, wherever it was changed
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     QWidget* make_header();
     QWidget* make_plots();

@@ -10,7 +10,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr double most_events = 0.95, short_span = 0.2, room = 0.05;
+constexpr double most_events = 0.8, short_span = 0.2, room = 0.05;
 
 struct Stretch {
     int64_t from = 0, to = 0;

@@ -72,7 +72,7 @@ QString stack_text(const StackTable& stacks, StackId stack) {
     const QString line = to_qstring(describe_frame(stacks, user));
     return innermost == user
                ? line
-               : line + QStringLiteral(" → ") + to_qstring(stacks.string(stacks.frame(innermost).function));
+               : line + QStringLiteral(" → ") + to_qstring(describe_frame(stacks, innermost));
 }
 
 QString stream_text(const Trace& trace, uint32_t stream) {
@@ -161,16 +161,20 @@ QString loss_text(const Trace& trace, const Loss& loss) {
     return to_qstring(loss.text);
 }
 
-QString elided_group_name(const QFontMetrics& metrics, const QString& name, int width) {
+std::pair<QString, QString> split_group_name(const QString& name) {
     static const QRegularExpression arrow(QStringLiteral(" [→←] "));
     const auto found = arrow.match(name);
-    if (metrics.horizontalAdvance(name) <= width || !found.hasMatch()) {
+    return found.hasMatch() ? std::pair(name.left(found.capturedStart()), name.mid(found.capturedStart() + 1))
+                            : std::pair(name, QString());
+}
+
+QString elided_group_name(const QFontMetrics& metrics, const QString& name, int width) {
+    const auto [line, frame] = split_group_name(name);
+    if (metrics.horizontalAdvance(name) <= width || frame.isEmpty()) {
         return metrics.elidedText(name, Qt::ElideMiddle, width);
     }
-    const int most = width * 6 / 10;
-    const QString line = metrics.elidedText(name.left(found.capturedStart()), Qt::ElideRight, most) + found.captured();
-    return line + metrics.elidedText(name.mid(found.capturedEnd()), Qt::ElideMiddle,
-                                     std::max(width - metrics.horizontalAdvance(line), 0));
+    const QString front = metrics.elidedText(line, Qt::ElideRight, width * 6 / 10) + ' ';
+    return front + metrics.elidedText(frame, Qt::ElideMiddle, std::max(width - metrics.horizontalAdvance(front), 0));
 }
 
 QString stream_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a) {

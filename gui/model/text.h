@@ -35,6 +35,8 @@ QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
 /// What the trace cannot know, in the user's language. The trace's own sentence, in English, may say more.
 QString loss_text(const Trace& trace, const Loss& loss);
+/// "train.py:42 forward" and "→ linear.py:134 forward", what tells apart groups of that line; the latter may be empty.
+std::pair<QString, QString> split_group_name(const QString& name);
 /// A group's name within `width` pixels: the user's line in front stays readable, what tells it apart is cut in the
 /// middle.
 QString elided_group_name(const QFontMetrics& metrics, const QString& name, int width);

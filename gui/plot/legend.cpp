@@ -51,7 +51,7 @@ void Legend::update_rows() {
     update();
 }
 
-int Legend::row_height() const { return 2 * fontMetrics().height() + 8; }
+int Legend::row_height() const { return 2 * fontMetrics().height() + 11; }
 
 int Legend::title_height() const { return fontMetrics().height() + 10; }
 
@@ -66,37 +66,45 @@ void Legend::paintEvent(QPaintEvent*) {
         return;
     }
     const Theme theme = Theme::current();
-    const auto groups = session_->shared_groups();
     const int chosen = session_->chosen_group();
     int64_t most = 1;
     for (const Row& row : rows_) {
         most = std::max(most, row.bytes);
     }
-    const int line = fontMetrics().height();
     painter.setPen(theme.faint_text);
-    painter.drawText(QRect(6, 4, width() - 8, line), Qt::AlignVCenter, tr("Active at the cursor"));
+    painter.drawText(QRect(6, 4, width() - 8, fontMetrics().height()), Qt::AlignVCenter, tr("Active at the cursor"));
     for (size_t i = 0; i < rows_.size(); ++i) {
         const Row& row = rows_[i];
         const QRect box(0, title_height() + static_cast<int>(i) * row_height(), width(), row_height() - 2);
+        paint_row(painter, box, row, static_cast<double>(row.bytes) / static_cast<double>(most));
         if (row.group == chosen) {
             painter.setPen(QPen(theme.selection, 2));
             painter.setBrush(Qt::NoBrush);
             painter.drawRect(box.adjusted(1, 1, -1, -1));
         }
-        const QColor color = group_color(theme, row.group, groups->count());
-        painter.fillRect(QRect(box.left() + 6, box.top() + 5, 10, line - 2), color);
-        const QString name = QString::fromStdString(groups->grouping.names[static_cast<size_t>(row.group)]);
-        painter.setPen(theme.text);
-        painter.drawText(QRect(22, box.top() + 3, width() - 28, line), Qt::AlignVCenter,
-                         elided_group_name(fontMetrics(), name, width() - 28));
-        painter.setPen(theme.faint_text);
-        const QString bytes = QString::fromStdString(format_bytes(row.bytes));
-        painter.drawText(QRect(22, box.top() + 3 + line, width() - 28, line), Qt::AlignVCenter | Qt::AlignLeft, bytes);
-        const int bar_left = 22 + fontMetrics().horizontalAdvance(QStringLiteral("8888 MiB")) + 8;
-        const double part = static_cast<double>(row.bytes) / static_cast<double>(most);
-        painter.fillRect(
-            QRectF(bar_left, box.top() + 3 + line + line / 3.0, (width() - bar_left - 8) * part, line / 2.5), color);
     }
+}
+
+/// The user's line and its bytes; below it the frame that tells groups of that line apart; then a bar.
+void Legend::paint_row(QPainter& painter, const QRect& box, const Row& row, double part) const {
+    const Theme theme = Theme::current();
+    const auto groups = session_->shared_groups();
+    const QFontMetrics metrics = fontMetrics();
+    const int line = metrics.height();
+    const QColor color = group_color(theme, row.group, groups->count());
+    painter.fillRect(QRect(box.left() + 6, box.top() + 5, 10, line - 2), color);
+    const QRect text(22, box.top() + 3, width() - 28, line);
+    const auto [name, frame] = split_group_name(to_qstring(groups->grouping.names[static_cast<size_t>(row.group)]));
+    const QString bytes = QString::fromStdString(format_bytes(row.bytes));
+    const int name_width = text.width() - metrics.horizontalAdvance(bytes) - 8;
+    painter.setPen(theme.text);
+    painter.drawText(text, Qt::AlignVCenter, metrics.elidedText(name, Qt::ElideMiddle, name_width));
+    painter.setPen(theme.faint_text);
+    painter.drawText(text, Qt::AlignVCenter | Qt::AlignRight, bytes);
+    painter.drawText(text.translated(0, line), Qt::AlignVCenter,
+                     metrics.elidedText(frame, Qt::ElideMiddle, text.width()));
+    const int bar_top = frame.isEmpty() ? text.bottom() + line / 3 : text.bottom() + line + 2;
+    painter.fillRect(QRectF(text.left(), bar_top, text.width() * part, frame.isEmpty() ? line / 2.5 : 3), color);
 }
 
 void Legend::choose(int row) {

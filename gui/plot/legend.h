@@ -27,6 +27,7 @@ private:
         int64_t bytes = 0;
     };
     void update_rows();
+    void paint_row(QPainter& painter, const QRect& box, const Row& row, double part) const;
     int row_height() const;
     int title_height() const;
     int row_at(QPoint point) const;

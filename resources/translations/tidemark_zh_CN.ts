@@ -2,345 +2,6 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN">
 <context>
-    <name>AllocationModel</name>
-    <message>
-        <source>Allocation</source>
-        <translation>分配</translation>
-    </message>
-    <message>
-        <source>Address</source>
-        <translation>地址</translation>
-    </message>
-    <message>
-        <source>Requested</source>
-        <translation>请求</translation>
-    </message>
-    <message>
-        <source>Taken</source>
-        <translation>占用</translation>
-    </message>
-    <message>
-        <source>Rounding</source>
-        <translation>取整损失</translation>
-    </message>
-    <message>
-        <source>Made at</source>
-        <translation>分配时刻</translation>
-    </message>
-    <message>
-        <source>Freed at</source>
-        <translation>释放时刻</translation>
-    </message>
-    <message>
-        <source>Lived for</source>
-        <translation>存活时长</translation>
-    </message>
-    <message>
-        <source>Stream</source>
-        <translation>流</translation>
-    </message>
-    <message>
-        <source>Pool</source>
-        <translation>内存池</translation>
-    </message>
-    <message>
-        <source>Line</source>
-        <translation>代码行</translation>
-    </message>
-    <message>
-        <source>File</source>
-        <translation>文件</translation>
-    </message>
-    <message>
-        <source>before</source>
-        <translation>历史之前</translation>
-    </message>
-    <message>
-        <source>never</source>
-        <translation>从未</translation>
-    </message>
-    <message>
-        <source>to the end</source>
-        <translation>直到结束</translation>
-    </message>
-</context>
-<context>
-    <name>AllocationTable</name>
-    <message>
-        <source>All allocations</source>
-        <translation>全部分配</translation>
-    </message>
-    <message>
-        <source>What is shown</source>
-        <translation>当前显示</translation>
-    </message>
-    <message>
-        <source>Filtering and sorting</source>
-        <translation>筛选与排序</translation>
-    </message>
-    <message>
-        <source>Function, file or line</source>
-        <translation>函数、文件或行</translation>
-    </message>
-    <message>
-        <source>Part of a function, a file or file:line, anywhere in the stack</source>
-        <translation>调用栈任意位置的函数名、文件名或“文件:行”的一部分</translation>
-    </message>
-    <message>
-        <source>from 1 MiB</source>
-        <translation>从 1 MiB</translation>
-    </message>
-    <message>
-        <source>Smallest size taken</source>
-        <translation>最小占用</translation>
-    </message>
-    <message>
-        <source>to 2 GiB</source>
-        <translation>到 2 GiB</translation>
-    </message>
-    <message>
-        <source>Largest size taken</source>
-        <translation>最大占用</translation>
-    </message>
-    <message>
-        <source>Address 0x…</source>
-        <translation>地址 0x…</translation>
-    </message>
-    <message>
-        <source>Blocks that cover this address</source>
-        <translation>覆盖该地址的块</translation>
-    </message>
-    <message>
-        <source>Alive at cursor</source>
-        <translation>光标处存活</translation>
-    </message>
-    <message>
-        <source>Only what is in use at the cursor</source>
-        <translation>只显示光标处正在使用的分配</translation>
-    </message>
-    <message>
-        <source>Chosen stack</source>
-        <translation>选中的调用栈</translation>
-    </message>
-    <message>
-        <source>Only allocations of the chosen stack</source>
-        <translation>只显示选中调用栈的分配</translation>
-    </message>
-    <message>
-        <source>Never freed</source>
-        <translation>从未释放</translation>
-    </message>
-    <message>
-        <source>Only what was alive when the trace ended</source>
-        <translation>只显示记录结束时仍存活的分配</translation>
-    </message>
-    <message>
-        <source>Allocations</source>
-        <translation>分配</translation>
-    </message>
-    <message>
-        <source>Copy rows</source>
-        <translation>复制所选行</translation>
-    </message>
-    <message>
-        <source>Export as CSV…</source>
-        <translation>导出为 CSV…</translation>
-    </message>
-    <message>
-        <source>Export allocations</source>
-        <translation>导出分配</translation>
-    </message>
-    <message>
-        <source>CSV files (*.csv)</source>
-        <translation>CSV 文件 (*.csv)</translation>
-    </message>
-    <message>
-        <source>Export</source>
-        <translation>导出</translation>
-    </message>
-    <message>
-        <source>%1 of %2 allocations · %3 taken, %4 requested</source>
-        <translation>%2 个分配中的 %1 个 · 占用 %3，请求 %4</translation>
-    </message>
-    <message>
-        <source>%1 taken, %2 requested, added up over all lives</source>
-        <translation>累计占用 %1，累计请求 %2（所有生命周期相加）</translation>
-    </message>
-    <message>
-        <source>This trace holds no memory events of any device.</source>
-        <translation>此记录中没有任何设备的显存事件。</translation>
-    </message>
-    <message>
-        <source>No trace is open. Open one to see its allocations.</source>
-        <translation>尚未打开记录。打开后可在此查看分配。</translation>
-    </message>
-    <message>
-        <source>Looking at the allocations…</source>
-        <translation>正在查找分配…</translation>
-    </message>
-    <message>
-        <source>The trace holds no allocation of this device.</source>
-        <translation>记录中没有该设备的分配。</translation>
-    </message>
-    <message>
-        <source>No allocation passes the filters.</source>
-        <translation>没有符合筛选条件的分配。</translation>
-    </message>
-    <message>
-        <source>No stack is chosen: choose one, or clear “Chosen stack”.</source>
-        <translation>尚未选中调用栈：请选择一个，或取消“选中的调用栈”。</translation>
-    </message>
-    <message>
-        <source>There is nothing to export.</source>
-        <translation>没有可导出的内容。</translation>
-    </message>
-</context>
-<context>
-    <name>AllocationsPlot</name>
-    <message>
-        <source>Allocations over time</source>
-        <translation>分配随时间变化</translation>
-    </message>
-    <message>
-        <source>Each allocation is a band over its life. The Table pane lists the same allocations.</source>
-        <translation>每个分配是一条覆盖其生命周期的色带。“表格”面板列出同样的分配。</translation>
-    </message>
-    <message>
-        <source>No allocation was recorded on this device.</source>
-        <translation>该设备上没有记录到分配。</translation>
-    </message>
-    <message>
-        <source>before the history</source>
-        <translation>历史开始之前</translation>
-    </message>
-    <message>
-        <source>%1 to the end, never freed</source>
-        <translation>%1 直到结束，从未释放</translation>
-    </message>
-    <message>
-        <source>%1, lived %2</source>
-        <translation>%1，存活 %2</translation>
-    </message>
-    <message>
-        <source>No allocation here.</source>
-        <translation>此处没有分配。</translation>
-    </message>
-    <message>
-        <source>%1, asked for %2</source>
-        <translation>%1（请求 %2）</translation>
-    </message>
-</context>
-<context>
-    <name>CommandPalette</name>
-    <message>
-        <source>Commands</source>
-        <translation>命令</translation>
-    </message>
-    <message>
-        <source>What do you want to do?</source>
-        <translation>想做什么？</translation>
-    </message>
-    <message>
-        <source>Part of a command&apos;s name</source>
-        <translation>命令名称的一部分</translation>
-    </message>
-    <message>
-        <source>Matching commands</source>
-        <translation>匹配的命令</translation>
-    </message>
-</context>
-<context>
-    <name>CountersModel</name>
-    <message>
-        <source>from large pool</source>
-        <translation>来自大块池</translation>
-    </message>
-    <message>
-        <source>from small pool</source>
-        <translation>来自小块池</translation>
-    </message>
-    <message>
-        <source>Allocated memory</source>
-        <translation>已分配显存</translation>
-    </message>
-    <message>
-        <source>Active memory</source>
-        <translation>活跃显存</translation>
-    </message>
-    <message>
-        <source>Requested memory</source>
-        <translation>请求的显存</translation>
-    </message>
-    <message>
-        <source>GPU reserved memory</source>
-        <translation>GPU 保留显存</translation>
-    </message>
-    <message>
-        <source>Non-releasable memory</source>
-        <translation>不可释放显存</translation>
-    </message>
-    <message>
-        <source>Allocations</source>
-        <translation>分配</translation>
-    </message>
-    <message>
-        <source>Active allocs</source>
-        <translation>活跃分配</translation>
-    </message>
-    <message>
-        <source>GPU reserved segments</source>
-        <translation>GPU 保留段</translation>
-    </message>
-    <message>
-        <source>Non-releasable allocs</source>
-        <translation>不可释放分配</translation>
-    </message>
-    <message>
-        <source>Oversize allocations</source>
-        <translation>超大分配</translation>
-    </message>
-    <message>
-        <source>Oversize GPU segments</source>
-        <translation>超大 GPU 段</translation>
-    </message>
-    <message>
-        <source>CUDA OOMs</source>
-        <translation>CUDA OOM 次数</translation>
-    </message>
-    <message>
-        <source>cudaMalloc retries</source>
-        <translation>cudaMalloc 重试次数</translation>
-    </message>
-    <message>
-        <source>cudaMalloc calls</source>
-        <translation>cudaMalloc 调用次数</translation>
-    </message>
-    <message>
-        <source>cudaFree calls</source>
-        <translation>cudaFree 调用次数</translation>
-    </message>
-    <message>
-        <source>Metric</source>
-        <translation>指标</translation>
-    </message>
-    <message>
-        <source>Current</source>
-        <translation>当前</translation>
-    </message>
-    <message>
-        <source>Peak</source>
-        <translation>峰值</translation>
-    </message>
-    <message>
-        <source>Total allocated</source>
-        <translation>累计分配</translation>
-    </message>
-    <message>
-        <source>Total freed</source>
-        <translation>累计释放</translation>
-    </message>
-</context>
-<context>
     <name>Details</name>
     <message>
         <source>Allocation %1 · %2</source>
@@ -696,7 +357,469 @@
     </message>
 </context>
 <context>
-    <name>DetailsPane</name>
+    <name>Export</name>
+    <message>
+        <source>%1 cannot be written: %2.</source>
+        <translation>无法写入 %1：%2。</translation>
+    </message>
+    <message>
+        <source>%1 names no kind of picture; end it in .png or .svg.</source>
+        <translation>%1 不是图片文件名；请以 .png 或 .svg 结尾。</translation>
+    </message>
+</context>
+<context>
+    <name>Groups</name>
+    <message>
+        <source>the rest</source>
+        <translation>其余</translation>
+    </message>
+</context>
+<context>
+    <name>Loader</name>
+    <message>
+        <source>Reading the file</source>
+        <translation>正在读取文件</translation>
+    </message>
+    <message>
+        <source>Following every block</source>
+        <translation>正在追踪每个块</translation>
+    </message>
+    <message>
+        <source>Writing the trace</source>
+        <translation>正在写入记录</translation>
+    </message>
+    <message>
+        <source>Checking the file</source>
+        <translation>正在检查文件</translation>
+    </message>
+    <message>
+        <source>Opening the trace</source>
+        <translation>正在打开记录</translation>
+    </message>
+    <message>
+        <source>Loading allocations</source>
+        <translation>正在载入分配</translation>
+    </message>
+    <message>
+        <source>Preparing the plots</source>
+        <translation>正在准备图形</translation>
+    </message>
+    <message>
+        <source>There is no file %1.</source>
+        <translation>文件 %1 不存在。</translation>
+    </message>
+    <message>
+        <source>%1 is a folder; name a trace or a snapshot in it.</source>
+        <translation>%1 是文件夹；请指定其中的记录或快照文件。</translation>
+    </message>
+    <message>
+        <source>The snapshot&apos;s folder was left as it is; the imported trace is %1</source>
+        <translation>快照所在文件夹未作改动；导入的记录位于 %1</translation>
+    </message>
+</context>
+<context>
+    <name>Map</name>
+    <message>
+        <source> (pool not recorded for all: hatched)</source>
+        <translation>（部分未记录内存池：斜线）</translation>
+    </message>
+    <message>
+        <source>1 segment</source>
+        <translation>1 个段</translation>
+    </message>
+    <message>
+        <source>%1 segments</source>
+        <translation>%1 个段</translation>
+    </message>
+    <message>
+        <source>%1, %2, %3 used</source>
+        <translation>%1，%2，已用 %3</translation>
+    </message>
+</context>
+<context>
+    <name>main</name>
+    <message>
+        <source>Draw a view into a picture and exit: timeline, allocations, segments, overview or window.</source>
+        <translation>把某个视图画成图片后退出：timeline、allocations、segments、overview 或 window。</translation>
+    </message>
+    <message>
+        <source>The moment: event:N, time:T, mark:NAME, peak or end.</source>
+        <translation>时刻：event:N、time:T、mark:名称、peak 或 end。</translation>
+    </message>
+    <message>
+        <source>Size of the picture.</source>
+        <translation>图片大小。</translation>
+    </message>
+    <message>
+        <source>Device pixels per pixel of a PNG.</source>
+        <translation>PNG 每像素的设备像素数。</translation>
+    </message>
+    <message>
+        <source>light, dark or system.</source>
+        <translation>light、dark 或 system。</translation>
+    </message>
+    <message>
+        <source>Language of the program: en or zh_CN.</source>
+        <translation>程序语言：en 或 zh_CN。</translation>
+    </message>
+    <message>
+        <source>The device (default: the one with most events).</source>
+        <translation>设备（默认：事件最多的设备）。</translation>
+    </message>
+    <message>
+        <source>The picture, .png or .svg.</source>
+        <translation>图片文件，.png 或 .svg。</translation>
+    </message>
+    <message>
+        <source>Explains why GPU memory goes up and does not come back down.</source>
+        <translation>解释 GPU 显存为什么只涨不降。</translation>
+    </message>
+    <message>
+        <source>Traces (.tide) or PyTorch memory snapshots.</source>
+        <translation>记录（.tide）或 PyTorch 显存快照。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::AllocationModel</name>
+    <message>
+        <source>Allocation</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Requested</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Taken</source>
+        <translation>占用</translation>
+    </message>
+    <message>
+        <source>Rounding</source>
+        <translation>取整损失</translation>
+    </message>
+    <message>
+        <source>Made at</source>
+        <translation>分配时刻</translation>
+    </message>
+    <message>
+        <source>Freed at</source>
+        <translation>释放时刻</translation>
+    </message>
+    <message>
+        <source>Lived for</source>
+        <translation>存活时长</translation>
+    </message>
+    <message>
+        <source>Stream</source>
+        <translation>流</translation>
+    </message>
+    <message>
+        <source>Pool</source>
+        <translation>内存池</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>代码行</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>before</source>
+        <translation>历史之前</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>从未</translation>
+    </message>
+    <message>
+        <source>to the end</source>
+        <translation>直到结束</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::AllocationTable</name>
+    <message>
+        <source>All allocations</source>
+        <translation>全部分配</translation>
+    </message>
+    <message>
+        <source>What is shown</source>
+        <translation>当前显示</translation>
+    </message>
+    <message>
+        <source>Filtering and sorting</source>
+        <translation>筛选与排序</translation>
+    </message>
+    <message>
+        <source>Function, file or line</source>
+        <translation>函数、文件或行</translation>
+    </message>
+    <message>
+        <source>Part of a function, a file or file:line, anywhere in the stack</source>
+        <translation>调用栈任意位置的函数名、文件名或“文件:行”的一部分</translation>
+    </message>
+    <message>
+        <source>from 1 MiB</source>
+        <translation>从 1 MiB</translation>
+    </message>
+    <message>
+        <source>Smallest size taken</source>
+        <translation>最小占用</translation>
+    </message>
+    <message>
+        <source>to 2 GiB</source>
+        <translation>到 2 GiB</translation>
+    </message>
+    <message>
+        <source>Largest size taken</source>
+        <translation>最大占用</translation>
+    </message>
+    <message>
+        <source>Address 0x…</source>
+        <translation>地址 0x…</translation>
+    </message>
+    <message>
+        <source>Blocks that cover this address</source>
+        <translation>覆盖该地址的块</translation>
+    </message>
+    <message>
+        <source>Alive at cursor</source>
+        <translation>光标处存活</translation>
+    </message>
+    <message>
+        <source>Only what is in use at the cursor</source>
+        <translation>只显示光标处正在使用的分配</translation>
+    </message>
+    <message>
+        <source>Chosen stack</source>
+        <translation>选中的调用栈</translation>
+    </message>
+    <message>
+        <source>Only allocations of the chosen stack</source>
+        <translation>只显示选中调用栈的分配</translation>
+    </message>
+    <message>
+        <source>Never freed</source>
+        <translation>从未释放</translation>
+    </message>
+    <message>
+        <source>Only what was alive when the trace ended</source>
+        <translation>只显示记录结束时仍存活的分配</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制所选行</translation>
+    </message>
+    <message>
+        <source>Export as CSV…</source>
+        <translation>导出为 CSV…</translation>
+    </message>
+    <message>
+        <source>Export allocations</source>
+        <translation>导出分配</translation>
+    </message>
+    <message>
+        <source>CSV files (*.csv)</source>
+        <translation>CSV 文件 (*.csv)</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>%1 of %2 allocations · %3 taken, %4 requested</source>
+        <translation>%2 个分配中的 %1 个 · 占用 %3，请求 %4</translation>
+    </message>
+    <message>
+        <source>%1 taken, %2 requested, added up over all lives</source>
+        <translation>累计占用 %1，累计请求 %2（所有生命周期相加）</translation>
+    </message>
+    <message>
+        <source>This trace holds no memory events of any device.</source>
+        <translation>此记录中没有任何设备的显存事件。</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see its allocations.</source>
+        <translation>尚未打开记录。打开后可在此查看分配。</translation>
+    </message>
+    <message>
+        <source>Looking at the allocations…</source>
+        <translation>正在查找分配…</translation>
+    </message>
+    <message>
+        <source>The trace holds no allocation of this device.</source>
+        <translation>记录中没有该设备的分配。</translation>
+    </message>
+    <message>
+        <source>No allocation passes the filters.</source>
+        <translation>没有符合筛选条件的分配。</translation>
+    </message>
+    <message>
+        <source>No stack is chosen: choose one, or clear “Chosen stack”.</source>
+        <translation>尚未选中调用栈：请选择一个，或取消“选中的调用栈”。</translation>
+    </message>
+    <message>
+        <source>There is nothing to export.</source>
+        <translation>没有可导出的内容。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::AllocationsPlot</name>
+    <message>
+        <source>Allocations over time</source>
+        <translation>分配随时间变化</translation>
+    </message>
+    <message>
+        <source>Each allocation is a band over its life. The Table pane lists the same allocations.</source>
+        <translation>每个分配是一条覆盖其生命周期的色带。“表格”面板列出同样的分配。</translation>
+    </message>
+    <message>
+        <source>No allocation was recorded on this device.</source>
+        <translation>该设备上没有记录到分配。</translation>
+    </message>
+    <message>
+        <source>before the history</source>
+        <translation>历史开始之前</translation>
+    </message>
+    <message>
+        <source>%1 to the end, never freed</source>
+        <translation>%1 直到结束，从未释放</translation>
+    </message>
+    <message>
+        <source>%1, lived %2</source>
+        <translation>%1，存活 %2</translation>
+    </message>
+    <message>
+        <source>No allocation here.</source>
+        <translation>此处没有分配。</translation>
+    </message>
+    <message>
+        <source>%1, asked for %2</source>
+        <translation>%1（请求 %2）</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::CommandPalette</name>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>What do you want to do?</source>
+        <translation>想做什么？</translation>
+    </message>
+    <message>
+        <source>Part of a command&apos;s name</source>
+        <translation>命令名称的一部分</translation>
+    </message>
+    <message>
+        <source>Matching commands</source>
+        <translation>匹配的命令</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::CountersModel</name>
+    <message>
+        <source>from large pool</source>
+        <translation>来自大块池</translation>
+    </message>
+    <message>
+        <source>from small pool</source>
+        <translation>来自小块池</translation>
+    </message>
+    <message>
+        <source>Allocated memory</source>
+        <translation>已分配显存</translation>
+    </message>
+    <message>
+        <source>Active memory</source>
+        <translation>活跃显存</translation>
+    </message>
+    <message>
+        <source>Requested memory</source>
+        <translation>请求的显存</translation>
+    </message>
+    <message>
+        <source>GPU reserved memory</source>
+        <translation>GPU 保留显存</translation>
+    </message>
+    <message>
+        <source>Non-releasable memory</source>
+        <translation>不可释放显存</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Active allocs</source>
+        <translation>活跃分配</translation>
+    </message>
+    <message>
+        <source>GPU reserved segments</source>
+        <translation>GPU 保留段</translation>
+    </message>
+    <message>
+        <source>Non-releasable allocs</source>
+        <translation>不可释放分配</translation>
+    </message>
+    <message>
+        <source>Oversize allocations</source>
+        <translation>超大分配</translation>
+    </message>
+    <message>
+        <source>Oversize GPU segments</source>
+        <translation>超大 GPU 段</translation>
+    </message>
+    <message>
+        <source>CUDA OOMs</source>
+        <translation>CUDA OOM 次数</translation>
+    </message>
+    <message>
+        <source>cudaMalloc retries</source>
+        <translation>cudaMalloc 重试次数</translation>
+    </message>
+    <message>
+        <source>cudaMalloc calls</source>
+        <translation>cudaMalloc 调用次数</translation>
+    </message>
+    <message>
+        <source>cudaFree calls</source>
+        <translation>cudaFree 调用次数</translation>
+    </message>
+    <message>
+        <source>Metric</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>Current</source>
+        <translation>当前</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Total allocated</source>
+        <translation>累计分配</translation>
+    </message>
+    <message>
+        <source>Total freed</source>
+        <translation>累计释放</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::DetailsPane</name>
     <message>
         <source>Details of what is chosen</source>
         <translation>所选内容的详情</translation>
@@ -751,25 +874,7 @@
     </message>
 </context>
 <context>
-    <name>Export</name>
-    <message>
-        <source>%1 cannot be written: %2.</source>
-        <translation>无法写入 %1：%2。</translation>
-    </message>
-    <message>
-        <source>%1 names no kind of picture; end it in .png or .svg.</source>
-        <translation>%1 不是图片文件名；请以 .png 或 .svg 结尾。</translation>
-    </message>
-</context>
-<context>
-    <name>Groups</name>
-    <message>
-        <source>the rest</source>
-        <translation>其余</translation>
-    </message>
-</context>
-<context>
-    <name>HoldersModel</name>
+    <name>tidemark::gui::HoldersModel</name>
     <message>
         <source>Active in all</source>
         <translation>活跃总计</translation>
@@ -800,7 +905,7 @@
     </message>
 </context>
 <context>
-    <name>HoverTip</name>
+    <name>tidemark::gui::HoverTip</name>
     <message>
         <source>What is under the pointer</source>
         <translation>指针所指内容</translation>
@@ -811,10 +916,14 @@
     </message>
 </context>
 <context>
-    <name>Legend</name>
+    <name>tidemark::gui::Legend</name>
     <message>
         <source>Groups and their bytes at the cursor</source>
         <translation>各分组及其在光标处的字节数</translation>
+    </message>
+    <message>
+        <source>Active at the cursor</source>
+        <translation>光标处活跃显存</translation>
     </message>
     <message>
         <source>%1
@@ -822,56 +931,9 @@
         <translation>%1
 光标处 %2（%3 字节）</translation>
     </message>
-    <message>
-        <source>Active at the cursor</source>
-        <translation>光标处活跃显存</translation>
-    </message>
 </context>
 <context>
-    <name>Loader</name>
-    <message>
-        <source>Reading the file</source>
-        <translation>正在读取文件</translation>
-    </message>
-    <message>
-        <source>Following every block</source>
-        <translation>正在追踪每个块</translation>
-    </message>
-    <message>
-        <source>Writing the trace</source>
-        <translation>正在写入记录</translation>
-    </message>
-    <message>
-        <source>Checking the file</source>
-        <translation>正在检查文件</translation>
-    </message>
-    <message>
-        <source>Opening the trace</source>
-        <translation>正在打开记录</translation>
-    </message>
-    <message>
-        <source>Loading allocations</source>
-        <translation>正在载入分配</translation>
-    </message>
-    <message>
-        <source>Preparing the plots</source>
-        <translation>正在准备图形</translation>
-    </message>
-    <message>
-        <source>There is no file %1.</source>
-        <translation>文件 %1 不存在。</translation>
-    </message>
-    <message>
-        <source>%1 is a folder; name a trace or a snapshot in it.</source>
-        <translation>%1 是文件夹；请指定其中的记录或快照文件。</translation>
-    </message>
-    <message>
-        <source>The snapshot&apos;s folder was left as it is; the imported trace is %1</source>
-        <translation>快照所在文件夹未作改动；导入的记录位于 %1</translation>
-    </message>
-</context>
-<context>
-    <name>LoadingPage</name>
+    <name>tidemark::gui::LoadingPage</name>
     <message>
         <source>Progress</source>
         <translation>进度</translation>
@@ -886,7 +948,7 @@
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
+    <name>tidemark::gui::MainWindow</name>
     <message>
         <source>Open</source>
         <translation>打开</translation>
@@ -978,6 +1040,14 @@
     <message>
         <source>%1 copied</source>
         <translation>已复制%1</translation>
+    </message>
+    <message>
+        <source>Export table</source>
+        <translation>导出表格</translation>
+    </message>
+    <message>
+        <source>CSV tables (*.csv)</source>
+        <translation>CSV 表格 (*.csv)</translation>
     </message>
     <message>
         <source>About Tidemark</source>
@@ -1235,36 +1305,9 @@
         <source>Forget these</source>
         <translation>清除这些记录</translation>
     </message>
-    <message>
-        <source>Export table</source>
-        <translation>导出表格</translation>
-    </message>
-    <message>
-        <source>CSV tables (*.csv)</source>
-        <translation>CSV 表格 (*.csv)</translation>
-    </message>
 </context>
 <context>
-    <name>Map</name>
-    <message>
-        <source> (pool not recorded for all: hatched)</source>
-        <translation>（部分未记录内存池：斜线）</translation>
-    </message>
-    <message>
-        <source>1 segment</source>
-        <translation>1 个段</translation>
-    </message>
-    <message>
-        <source>%1 segments</source>
-        <translation>%1 个段</translation>
-    </message>
-    <message>
-        <source>%1, %2, %3 used</source>
-        <translation>%1，%2，已用 %3</translation>
-    </message>
-</context>
-<context>
-    <name>MapLegend</name>
+    <name>tidemark::gui::MapLegend</name>
     <message>
         <source>Legend of the segment map</source>
         <translation>段图图例</translation>
@@ -1299,7 +1342,7 @@
     </message>
 </context>
 <context>
-    <name>MessageBar</name>
+    <name>tidemark::gui::MessageBar</name>
     <message>
         <source>Message</source>
         <translation>消息</translation>
@@ -1310,7 +1353,7 @@
     </message>
 </context>
 <context>
-    <name>OverviewPlot</name>
+    <name>tidemark::gui::OverviewPlot</name>
     <message>
         <source>Overview of the whole run</source>
         <translation>整个运行的总览</translation>
@@ -1323,16 +1366,72 @@
         <source>whole run</source>
         <translation>整个运行</translation>
     </message>
+    <message>
+        <source>showing %1 to %2, where %3 of the events are – H shows the whole run</source>
+        <translation>当前显示 %1 至 %2，其中包含 %3 的事件 – 按 H 显示整个运行</translation>
+    </message>
 </context>
 <context>
-    <name>SegmentCanvas</name>
+    <name>tidemark::gui::SegmentCanvas</name>
     <message>
         <source>Segment map</source>
         <translation>段图</translation>
     </message>
 </context>
 <context>
-    <name>SegmentMap</name>
+    <name>tidemark::gui::SegmentMap</name>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>freed, waiting for a stream</source>
+        <translation>已释放，等待流</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>空闲</translation>
+    </message>
+    <message>
+        <source>pool not recorded</source>
+        <translation>未记录内存池</translation>
+    </message>
+    <message>
+        <source>%1, %2 into a segment of %3</source>
+        <translation>%1，位于 %3 的段内，偏移 %2</translation>
+    </message>
+    <message>
+        <source>requested %1</source>
+        <translation>请求 %1</translation>
+    </message>
+    <message>
+        <source>taken %1</source>
+        <translation>占用 %1</translation>
+    </message>
+    <message>
+        <source>rounding %1, %2 of the block</source>
+        <translation>取整损失 %1，占块的 %2</translation>
+    </message>
+    <message>
+        <source>made before the history begins</source>
+        <translation>在历史开始之前分配</translation>
+    </message>
+    <message>
+        <source>made at %1, %2 (%3 events) ago</source>
+        <translation>于 %1 分配，%2（%3 个事件）之前</translation>
+    </message>
+    <message>
+        <source>The whole segment is idle: cached, used by nothing.</source>
+        <translation>整个段空闲：已缓存，无人使用。</translation>
+    </message>
+    <message>
+        <source>A hole between blocks in use.</source>
+        <translation>使用中的块之间的空洞。</translation>
+    </message>
+    <message>
+        <source>%1 more blocks under this pixel: zoom in to see them</source>
+        <translation>此像素下还有 %1 个块：放大可见</translation>
+    </message>
     <message>
         <source>Segments at the cursor</source>
         <translation>光标处的段</translation>
@@ -1442,6 +1541,10 @@
         <translation>不是地址：请输入 0x… 或数字。</translation>
     </message>
     <message>
+        <source>No segment holds this address at this moment.</source>
+        <translation>此刻没有段包含该地址。</translation>
+    </message>
+    <message>
         <source>%1 into a block of %2</source>
         <translation>位于 %2 的块内，偏移 %1</translation>
     </message>
@@ -1450,16 +1553,8 @@
         <translation>此刻空闲：%1 的空洞</translation>
     </message>
     <message>
-        <source>No segment holds this address at this moment.</source>
-        <translation>此刻没有段包含该地址。</translation>
-    </message>
-    <message>
         <source>reserved</source>
         <translation>保留</translation>
-    </message>
-    <message>
-        <source>allocated</source>
-        <translation>已分配</translation>
     </message>
     <message>
         <source>waiting</source>
@@ -1499,7 +1594,7 @@
     </message>
 </context>
 <context>
-    <name>ShortcutHelp</name>
+    <name>tidemark::gui::ShortcutHelp</name>
     <message>
         <source>Keys and mouse</source>
         <translation>按键与鼠标</translation>
@@ -1590,7 +1685,7 @@
     </message>
 </context>
 <context>
-    <name>StartPage</name>
+    <name>tidemark::gui::StartPage</name>
     <message>
         <source>Open a trace or a snapshot…</source>
         <translation>打开记录或快照…</translation>
@@ -1609,7 +1704,7 @@
     </message>
 </context>
 <context>
-    <name>SummaryTable</name>
+    <name>tidemark::gui::SummaryTable</name>
     <message>
         <source>Who holds memory at the cursor</source>
         <translation>光标处谁占用显存</translation>
@@ -1708,10 +1803,109 @@
     </message>
 </context>
 <context>
-    <name>TimePlot</name>
+    <name>tidemark::gui::Text</name>
+    <message>
+        <source>1 byte</source>
+        <translation>1 字节</translation>
+    </message>
+    <message>
+        <source>%1 bytes</source>
+        <translation>%1 字节</translation>
+    </message>
+    <message>
+        <source>#before %1</source>
+        <translation>#历史前 %1</translation>
+    </message>
+    <message>
+        <source>no Python frame</source>
+        <translation>无 Python 帧</translation>
+    </message>
+    <message>
+        <source>unknown stream</source>
+        <translation>未知流</translation>
+    </message>
+    <message>
+        <source>stream %1</source>
+        <translation>流 %1</translation>
+    </message>
+    <message>
+        <source>unknown pool</source>
+        <translation>未知内存池</translation>
+    </message>
+    <message>
+        <source>default pool</source>
+        <translation>默认内存池</translation>
+    </message>
+    <message>
+        <source>stream 0</source>
+        <translation>流 0</translation>
+    </message>
+    <message>
+        <source>private pool (%1, %2)</source>
+        <translation>私有池 (%1, %2)</translation>
+    </message>
+    <message>
+        <source>%1 of %2 allocations (%3 of the bytes) carry no stack: PyTorch records none for memory allocated on the backward thread, or stacks were off.</source>
+        <translation>%2 个分配中有 %1 个（占字节数的 %3）没有调用栈：PyTorch 不为反向传播线程分配的显存记录调用栈，或者未开启调用栈记录。</translation>
+    </message>
+    <message>
+        <source>The history does not reach back to the start of the run (recording began late, or the ring buffer dropped its oldest events). The %1 allocations alive at its first event were rebuilt from its end; peaks and totals count from that event.</source>
+        <translation>历史未能追溯到运行开始（记录开始得晚，或环形缓冲区丢弃了最早的事件）。首个事件时存活的 %1 个分配由末尾状态重建；峰值与累计值从该事件算起。</translation>
+    </message>
+    <message>
+        <source>%1 blocks from before the history were freed before their exact size showed; each may have been up to 1 MiB larger than drawn.</source>
+        <translation>历史之前的 %1 个块在显现确切大小之前已被释放；每个块可能比所绘的最多大 1 MiB。</translation>
+    </message>
+    <message>
+        <source>%1 events or blocks contradict the allocator&apos;s rules or the state at the end; sizes near them may be wrong.</source>
+        <translation>%1 个事件或块与分配器规则或末尾状态矛盾；其附近的大小可能有误。</translation>
+    </message>
+    <message>
+        <source>%1 events have an action this version does not know; they are kept and shown, but not understood.</source>
+        <translation>%1 个事件的动作是本版本不认识的；它们被保留并显示，但未被理解。</translation>
+    </message>
+    <message>
+        <source>For %1 segments the memory pool was not recorded (PyTorch before 2.12) and they were gone at the end; they are shown in the default pool.</source>
+        <translation>有 %1 个段的内存池未被记录（PyTorch 2.12 之前），且在末尾时已不存在；它们显示在默认内存池中。</translation>
+    </message>
+    <message>
+        <source>The recorder could not keep up; some events are missing.</source>
+        <translation>记录器未能跟上，部分事件缺失。</translation>
+    </message>
+    <message>
+        <source>The recording was not ended cleanly; what came last may be missing.</source>
+        <translation>记录未正常结束；最后的内容可能缺失。</translation>
+    </message>
+    <message>
+        <source>The snapshot carries no times (PyTorch before 2.2): events are drawn one microsecond apart.</source>
+        <translation>快照不含时间（PyTorch 2.2 之前）：事件按间隔一微秒绘制。</translation>
+    </message>
+    <message>
+        <source>Before this trace was shared, names were replaced or parts were cut out.</source>
+        <translation>此记录在分享前被替换了名称，或被截去了部分内容。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::TimePlot</name>
+    <message>
+        <source>At the cursor, %1, event %2: allocated %3, active %4, reserved %5.</source>
+        <translation>光标处 %1，事件 %2：已分配 %3，活跃 %4，保留 %5。</translation>
+    </message>
+    <message>
+        <source>Chosen: allocation %1, %2.</source>
+        <translation>已选中：分配 %1，%2。</translation>
+    </message>
+    <message>
+        <source>This trace holds no memory events of any device.</source>
+        <translation>此记录中没有任何设备的显存事件。</translation>
+    </message>
     <message>
         <source>Nothing is open.</source>
         <translation>尚未打开任何文件。</translation>
+    </message>
+    <message>
+        <source>%1 · allocated %2 → %3</source>
+        <translation>%1 · 已分配 %2 → %3</translation>
     </message>
     <message>
         <source>event %1</source>
@@ -1733,17 +1927,9 @@
         <source>reserved</source>
         <translation>保留</translation>
     </message>
-    <message>
-        <source>%1 · allocated %2 → %3</source>
-        <translation>%1 · 已分配 %2 → %3</translation>
-    </message>
-    <message>
-        <source>This trace holds no memory events of any device.</source>
-        <translation>此记录中没有任何设备的显存事件。</translation>
-    </message>
 </context>
 <context>
-    <name>TimelinePlot</name>
+    <name>tidemark::gui::TimelinePlot</name>
     <message>
         <source>Timeline: memory over time</source>
         <translation>时间线：显存随时间变化</translation>
@@ -1778,7 +1964,7 @@
     </message>
 </context>
 <context>
-    <name>TracePage</name>
+    <name>tidemark::gui::TracePage</name>
     <message>
         <source>device %1</source>
         <translation>设备 %1</translation>
@@ -1882,147 +2068,6 @@
     <message>
         <source>Nothing: the whole history is there.</source>
         <translation>没有缺失：历史完整。</translation>
-    </message>
-</context>
-<context>
-    <name>main</name>
-    <message>
-        <source>Draw a view into a picture and exit: timeline, allocations, segments, overview or window.</source>
-        <translation>把某个视图画成图片后退出：timeline、allocations、segments、overview 或 window。</translation>
-    </message>
-    <message>
-        <source>The moment: event:N, time:T, mark:NAME, peak or end.</source>
-        <translation>时刻：event:N、time:T、mark:名称、peak 或 end。</translation>
-    </message>
-    <message>
-        <source>Size of the picture.</source>
-        <translation>图片大小。</translation>
-    </message>
-    <message>
-        <source>Device pixels per pixel of a PNG.</source>
-        <translation>PNG 每像素的设备像素数。</translation>
-    </message>
-    <message>
-        <source>light, dark or system.</source>
-        <translation>light、dark 或 system。</translation>
-    </message>
-    <message>
-        <source>Language of the program: en or zh_CN.</source>
-        <translation>程序语言：en 或 zh_CN。</translation>
-    </message>
-    <message>
-        <source>The device (default: the one with most events).</source>
-        <translation>设备（默认：事件最多的设备）。</translation>
-    </message>
-    <message>
-        <source>The picture, .png or .svg.</source>
-        <translation>图片文件，.png 或 .svg。</translation>
-    </message>
-    <message>
-        <source>Explains why GPU memory goes up and does not come back down.</source>
-        <translation>解释 GPU 显存为什么只涨不降。</translation>
-    </message>
-    <message>
-        <source>Traces (.tide) or PyTorch memory snapshots.</source>
-        <translation>记录（.tide）或 PyTorch 显存快照。</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::SegmentMap</name>
-    <message>
-        <source>allocated</source>
-        <translation>已分配</translation>
-    </message>
-    <message>
-        <source>freed, waiting for a stream</source>
-        <translation>已释放，等待流</translation>
-    </message>
-    <message>
-        <source>free</source>
-        <translation>空闲</translation>
-    </message>
-    <message>
-        <source>pool not recorded</source>
-        <translation>未记录内存池</translation>
-    </message>
-    <message>
-        <source>%1, %2 into a segment of %3</source>
-        <translation>%1，位于 %3 的段内，偏移 %2</translation>
-    </message>
-    <message>
-        <source>requested %1</source>
-        <translation>请求 %1</translation>
-    </message>
-    <message>
-        <source>taken %1</source>
-        <translation>占用 %1</translation>
-    </message>
-    <message>
-        <source>rounding %1, %2 of the block</source>
-        <translation>取整损失 %1，占块的 %2</translation>
-    </message>
-    <message>
-        <source>made before the history begins</source>
-        <translation>在历史开始之前分配</translation>
-    </message>
-    <message>
-        <source>made at %1, %2 (%3 events) ago</source>
-        <translation>于 %1 分配，%2（%3 个事件）之前</translation>
-    </message>
-    <message>
-        <source>The whole segment is idle: cached, used by nothing.</source>
-        <translation>整个段空闲：已缓存，无人使用。</translation>
-    </message>
-    <message>
-        <source>A hole between blocks in use.</source>
-        <translation>使用中的块之间的空洞。</translation>
-    </message>
-    <message>
-        <source>%1 more blocks under this pixel: zoom in to see them</source>
-        <translation>此像素下还有 %1 个块：放大可见</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::Text</name>
-    <message>
-        <source>1 byte</source>
-        <translation>1 字节</translation>
-    </message>
-    <message>
-        <source>%1 bytes</source>
-        <translation>%1 字节</translation>
-    </message>
-    <message>
-        <source>#before %1</source>
-        <translation>#历史前 %1</translation>
-    </message>
-    <message>
-        <source>no Python frame</source>
-        <translation>无 Python 帧</translation>
-    </message>
-    <message>
-        <source>unknown stream</source>
-        <translation>未知流</translation>
-    </message>
-    <message>
-        <source>stream %1</source>
-        <translation>流 %1</translation>
-    </message>
-    <message>
-        <source>unknown pool</source>
-        <translation>未知内存池</translation>
-    </message>
-    <message>
-        <source>default pool</source>
-        <translation>默认内存池</translation>
-    </message>
-    <message>
-        <source>stream 0</source>
-        <translation>流 0</translation>
-    </message>
-    <message>
-        <source>private pool (%1, %2)</source>
-        <translation>私有池 (%1, %2)</translation>
     </message>
 </context>
 </TS>

@@ -1,5 +1,7 @@
 // The whole window: opens a trace, every pane shows its moment, errors are said, languages and themes change live.
 #include <QAccessible>
+#include <QDropEvent>
+#include <QMimeData>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -7,6 +9,7 @@
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
+#include "gui/model/text.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
 
@@ -110,6 +113,101 @@ private slots:
         QTest::mouseMove(&plot, start + QPoint(120, 0));
         QTest::mouseRelease(&plot, Qt::LeftButton, {}, start + QPoint(120, 0));
         QVERIFY(session.selection().state().range.has_value());
+    }
+
+    void middle_drag_and_space_drag_move_the_view() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        TimeView& view = window->page().session()->time_view();
+        TimelinePlot& plot = window->page().timeline();
+        const double quarter = view.span() / 4;
+        view.show(quarter, 2 * quarter);
+        const QPoint start(plot.width() / 2, plot.height() / 2);
+        const auto drag = [&](Qt::MouseButton button) {
+            QTest::mousePress(&plot, button, {}, start);
+            QMouseEvent move(QEvent::MouseMove, start - QPoint(60, 0), plot.mapToGlobal(start - QPoint(60, 0)), button,
+                             button, Qt::NoModifier);
+            QApplication::sendEvent(&plot, &move);
+            QTest::mouseRelease(&plot, button, {}, start - QPoint(60, 0));
+        };
+        drag(Qt::MiddleButton);
+        QVERIFY(view.from() > quarter);
+        const double after_middle = view.from();
+        QTest::keyPress(&plot, Qt::Key_Space);
+        drag(Qt::LeftButton);
+        QTest::keyRelease(&plot, Qt::Key_Space);
+        QVERIFY(view.from() > after_middle);
+        QVERIFY(!window->page().session()->selection().state().range);
+        view.undo();
+        QCOMPARE(view.from(), after_middle);
+    }
+
+    void the_overviews_brush_moves_and_resizes() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        TimeView& view = window->page().session()->time_view();
+        OverviewPlot& overview = window->page().overview();
+        const double whole = view.whole_to();
+        const double width = overview.width() - TimePlot::left_margin - TimePlot::right_margin;
+        const auto at = [&](double part) {
+            return QPoint(TimePlot::left_margin + static_cast<int>(part * width), overview.height() / 2);
+        };
+        const auto drag = [&](double from, double to) {
+            QTest::mousePress(&overview, Qt::LeftButton, {}, at(from));
+            QMouseEvent move(QEvent::MouseMove, at(to), overview.mapToGlobal(at(to)), Qt::LeftButton, Qt::LeftButton,
+                             Qt::NoModifier);
+            QApplication::sendEvent(&overview, &move);
+            QTest::mouseRelease(&overview, Qt::LeftButton, {}, at(to));
+        };
+        view.show(0.4 * whole, 0.6 * whole);
+        drag(0.5, 0.7);
+        QVERIFY(std::abs(view.from() - 0.6 * whole) < 0.02 * whole);
+        QVERIFY(std::abs(view.span() - 0.2 * whole) < 0.02 * whole);
+        drag(0.6, 0.3);
+        QVERIFY(std::abs(view.from() - 0.3 * whole) < 0.02 * whole);
+        QVERIFY(std::abs(view.to() - 0.8 * whole) < 0.02 * whole);
+    }
+
+    void a_dropped_file_opens() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        QMimeData files;
+        files.setUrls({QUrl::fromLocalFile(trace_)});
+        QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window, &enter);
+        QVERIFY(enter.isAccepted());
+        QSignalSpy shown(window, &MainWindow::trace_shown);
+        QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window, &drop);
+        QVERIFY(shown.wait(10000));
+    }
+
+    void plots_tell_their_values() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->page().session()->selection().set_moment(33);
+        for (TimePlot* plot :
+             std::initializer_list<TimePlot*>{&window->page().timeline(), &window->page().allocations()}) {
+            const QString told = QAccessible::queryAccessibleInterface(plot)->text(QAccessible::Description);
+            QVERIFY2(told.contains(QStringLiteral("event 33: allocated")), qPrintable(told));
+        }
+    }
+
+    void legend_names_follow_the_language() {
+        Application application(Settings::Keep::in_memory);
+        MainWindow* window = application.open_window();
+        const std::shared_ptr<Session> session = test::synthetic_session();
+        window->show_session(session, QStringLiteral("synthetic.tide"));
+        QCOMPARE(session->grouping().names.back(), std::string("the rest"));
+        application.set_language(QStringLiteral("zh_CN"));
+        QVERIFY(session->grouping().names.back() != "the rest");
+        Loss loss{LossKind::pool_unknown, -1, 0, 4, 0, "For 4 segments"};
+        QVERIFY(loss_text(session->trace(), loss).contains(QStringLiteral("4 个段")));
+        application.set_language(QStringLiteral("en"));
+        QCOMPARE(session->grouping().names.back(), std::string("the rest"));
     }
 
     void errors_are_said() {
