@@ -47,13 +47,13 @@ void only_what_matters(QtMsgType type, const QMessageLogContext& context, const 
 
 /// Pictures need no display; neither does --help.
 void choose_platform(int argc, char** argv) {
-    if (!qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
-        return;
-    }
     const bool display = !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
     const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-frames");
-    if (picture || (!display && (has_argument(argc, argv, "--help") || has_argument(argc, argv, "--version")))) {
+    const bool answer = has_argument(argc, argv, "--help") || has_argument(argc, argv, "--version");
+    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && (picture || (answer && !display))) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+    if (qgetenv("QT_QPA_PLATFORM") == "offscreen") {
         qInstallMessageHandler(only_what_matters);
     }
 }
