@@ -6,6 +6,36 @@
 
 namespace tidemark {
 
+namespace {
+
+template <class Each>
+void for_each_column(Allocations& a, Each&& each) {
+    each(a.alloc_event, &Allocation::alloc_event);
+    each(a.free_event, &Allocation::free_event);
+    each(a.done_event, &Allocation::done_event);
+    each(a.address, &Allocation::address);
+    each(a.requested, &Allocation::requested);
+    each(a.block_size, &Allocation::block_size);
+    each(a.stack, &Allocation::stack);
+    each(a.free_stack, &Allocation::free_stack);
+    each(a.segment, &Allocation::segment);
+    each(a.origin, &Allocation::origin);
+}
+
+}  // namespace
+
+void Allocations::reserve(size_t count) {
+    for_each_column(*this, [&](auto& column, auto) { column.reserve(count); });
+}
+
+void Allocations::resize(size_t count) {
+    for_each_column(*this, [&](auto& column, auto) { column.resize(count); });
+}
+
+void Allocations::push_back(const Allocation& row) {
+    for_each_column(*this, [&](auto& column, auto field) { column.push_back(row.*field); });
+}
+
 EventNumber DeviceHistory::events_until(int64_t time) const {
     return static_cast<EventNumber>(std::upper_bound(event_time.begin(), event_time.end(), time) - event_time.begin());
 }
@@ -41,8 +71,8 @@ std::optional<AllocationIndex> DeviceHistory::find_allocation(int64_t id) const 
     }
     const int64_t sequence = id & (preexisting_bit - 1);
     if (id & preexisting_bit) {
-        const bool exists = sequence < allocations.size() &&
-                            allocations.alloc_event[static_cast<size_t>(sequence)] == before_history;
+        const bool exists =
+            sequence < allocations.size() && allocations.alloc_event[static_cast<size_t>(sequence)] == before_history;
         return exists ? std::optional(static_cast<AllocationIndex>(sequence)) : std::nullopt;
     }
     if (sequence >= event_count()) {
@@ -65,9 +95,8 @@ const DeviceHistory* Trace::device(int index) const {
 }
 
 const DeviceHistory& Trace::main_device() const {
-    return *std::max_element(devices.begin(), devices.end(), [](const auto& a, const auto& b) {
-        return a.event_count() < b.event_count();
-    });
+    return *std::max_element(devices.begin(), devices.end(),
+                             [](const auto& a, const auto& b) { return a.event_count() < b.event_count(); });
 }
 
 }  // namespace tidemark

@@ -20,6 +20,14 @@ using AllocationIndex = uint32_t;
 constexpr AllocationIndex no_allocation = UINT32_MAX;
 constexpr uint32_t no_segment = UINT32_MAX;
 
+/// One life of a block, from alloc to free. The columns below say what its fields mean.
+struct Allocation {
+    EventNumber alloc_event = before_history, free_event = never, done_event = never;
+    uint64_t address = 0, requested = 0, block_size = 0;
+    StackId stack = 0, free_stack = 0;
+    uint32_t segment = no_segment, origin = 0;
+};
+
 /// Lives of blocks, sorted by alloc_event; those alive before event 0 come first.
 /// Alive (active) in the state at event N:  alloc_event < N  and  N <= done_event.
 /// Allocated (not yet freed by its owner):  alloc_event < N  and  N <= free_event.
@@ -36,6 +44,9 @@ struct Allocations {
     std::vector<uint32_t> origin;      ///< index into Trace::origins (0: nothing known)
 
     uint32_t size() const { return static_cast<uint32_t>(alloc_event.size()); }
+    void reserve(size_t count);
+    void resize(size_t count);
+    void push_back(const Allocation& row);
 };
 
 /// Memory the allocator got from the driver. A segment of expandable memory is one mapped piece; pieces that

@@ -16,14 +16,8 @@ namespace {
 
 constexpr uint32_t nothing = UINT32_MAX;
 
-/// One allocation while its story is put together.
-struct Life {
-    uint64_t address = 0, requested = 0;
-    uint64_t block_size = 0;  ///< 0 until known
-    EventNumber alloc_event = before_history, free_event = never, done_event = never;
-    StackId stack = 0, free_stack = 0;
-    uint32_t origin = 0, segment = no_segment;
-};
+/// One allocation while its story is put together; its block size is 0 until known.
+using Life = Allocation;
 
 /// Memory from the driver while the order of events is still being walked.
 struct Piece {
@@ -90,6 +84,7 @@ private:
     void size_start_blocks();
     void walk();
     void walk_event(EventNumber i);
+    void keep_as_other(EventNumber i);
     void walk_segment_arrival(EventNumber i);
     void walk_segment_return(EventNumber i);
     uint32_t add_segment(uint64_t address, const Piece& piece, EventNumber alloc_event);
@@ -109,10 +104,10 @@ private:
     std::vector<const SnapshotSegment*> final_segments_;
 
     DeviceHistory history_;
-    std::vector<Life> before_;               ///< alive before event 0
-    uint32_t start_lives_ = 0;               ///< how many of lives_ are from before the history, once ordered
-    std::vector<Life> lives_;                ///< first of the trace's own; after order_lives: before_, then own
-    std::vector<uint32_t> life_of_event_;    ///< for alloc and free events; before_ lives are counted down from the top
+    std::vector<Life> before_;             ///< alive before event 0
+    uint32_t start_lives_ = 0;             ///< how many of lives_ are from before the history, once ordered
+    std::vector<Life> lives_;              ///< first of the trace's own; after order_lives: before_, then own
+    std::vector<uint32_t> life_of_event_;  ///< for alloc and free events; before_ lives are counted down from the top
     std::unordered_map<uint64_t, uint32_t> open_;  ///< address -> life not completed yet
     Pieces pieces_;
     BlockMap map_{settings_};
@@ -132,9 +127,8 @@ void Derivation::set_times() {
     }
     int64_t last = 0;
     for (size_t i = 0; i < events_.size(); ++i) {
-        const int64_t time =
-            any_time ? (events_[i].time_us == no_time ? last : (events_[i].time_us - zero_us_) * 1000)
-                     : static_cast<int64_t>(i) * 1000;
+        const int64_t time = any_time ? (events_[i].time_us == no_time ? last : (events_[i].time_us - zero_us_) * 1000)
+                                      : static_cast<int64_t>(i) * 1000;
         last = i == 0 ? time : std::max(last, time);
         history_.event_time[i] = last;
     }
@@ -252,7 +246,8 @@ void Derivation::order_lives() {
     for (uint32_t k = 0; k < count; ++k) {
         order[k] = k;
     }
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return before_[a].address < before_[b].address; });
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return before_[a].address < before_[b].address; });
     std::vector<Life> sorted;
     sorted.reserve(count + lives_.size());
     for (uint32_t k = 0; k < count; ++k) {
@@ -295,8 +290,11 @@ SegmentOwner Derivation::owner_of_event(EventNumber i, bool& pool_known) const {
 
 void Derivation::find_start_segments() {
     for (const SnapshotSegment* s : final_segments_) {
-        pieces_[s->address] = {s->address + s->total_size, {s->stream, s->pool, s->is_large, s->is_expandable}, true,
-                               s->stack, no_segment};
+        pieces_[s->address] = {s->address + s->total_size,
+                               {s->stream, s->pool, s->is_large, s->is_expandable},
+                               true,
+                               s->stack,
+                               no_segment};
     }
     for (EventNumber i = static_cast<EventNumber>(events_.size()); i-- > 0;) {
         const SnapshotEvent& event = events_[static_cast<size_t>(i)];
@@ -448,20 +446,28 @@ void Derivation::walk_event(EventNumber i) {
         case Action::segment_map: walk_segment_arrival(i); return;
         case Action::segment_free:
         case Action::segment_unmap: walk_segment_return(i); return;
-        default: {
+        default:
             unknown_ += event.action == Action::unknown;
-            OtherEvent other{i, event.action, std::string(action_name(event.action)), event.address, event.size,
-                             event.stack};
-            if (event.action == Action::unknown) {
-                other.name = snapshot_.unknown_actions[event.unknown_action];
-            }
-            history_.event_ref[static_cast<size_t>(i)] =
-                EventRef(event.action, static_cast<uint32_t>(history_.others.size()));
-            history_.others.push_back(std::move(other));
+            keep_as_other(i);
             return;
-        }
     }
     history_.event_ref[static_cast<size_t>(i)] = EventRef(event.action, life_of_event_[static_cast<size_t>(i)]);
+}
+
+/// Snapshots, OOMs, unknown actions, and segment actions that name no segment: kept under their name.
+void Derivation::keep_as_other(EventNumber i) {
+    const SnapshotEvent& event = events_[static_cast<size_t>(i)];
+    const bool understood = event.action == Action::snapshot || event.action == Action::oom;
+    OtherEvent other;
+    other.event = i;
+    other.action = understood ? event.action : Action::unknown;
+    other.name = event.action == Action::unknown ? snapshot_.unknown_actions[event.unknown_action]
+                                                 : std::string(action_name(event.action));
+    other.address = event.address;
+    other.size = event.size;
+    other.stack = event.stack;
+    history_.event_ref[static_cast<size_t>(i)] = EventRef(other.action, static_cast<uint32_t>(history_.others.size()));
+    history_.others.push_back(std::move(other));
 }
 
 void Derivation::walk_segment_arrival(EventNumber i) {
@@ -523,7 +529,11 @@ void Derivation::walk_segment_return(EventNumber i) {
         history_.segments[going].free_stack = event.stack;
         last_segment = going;
     }
-    history_.event_ref[static_cast<size_t>(i)] = EventRef(event.action, last_segment & 0x0fffffff);
+    if (last_segment == no_segment) {
+        keep_as_other(i);
+    } else {
+        history_.event_ref[static_cast<size_t>(i)] = EventRef(event.action, last_segment);
+    }
 }
 
 void Derivation::compare_with_end() {
@@ -585,33 +595,13 @@ void Derivation::fill_columns() {
         }
         return no_segment;
     };
-    Allocations& a = history_.allocations;
-    const size_t count = lives_.size();
-    a.alloc_event.reserve(count);
-    a.free_event.reserve(count);
-    a.done_event.reserve(count);
-    a.address.reserve(count);
-    a.requested.reserve(count);
-    a.block_size.reserve(count);
-    a.stack.reserve(count);
-    a.free_stack.reserve(count);
-    a.segment.reserve(count);
-    a.origin.reserve(count);
-    for (const Life& life : lives_) {
-        uint32_t segment = life.segment == no_segment ? no_segment : place[life.segment];
-        if (segment != no_segment && history_.segments[segment].is_expandable) {
-            segment = piece_of(life);
+    history_.allocations.reserve(lives_.size());
+    for (Life& life : lives_) {
+        life.segment = life.segment == no_segment ? no_segment : place[life.segment];
+        if (life.segment != no_segment && history_.segments[life.segment].is_expandable) {
+            life.segment = piece_of(life);
         }
-        a.alloc_event.push_back(life.alloc_event);
-        a.free_event.push_back(life.free_event);
-        a.done_event.push_back(life.done_event);
-        a.address.push_back(life.address);
-        a.requested.push_back(life.requested);
-        a.block_size.push_back(life.block_size);
-        a.stack.push_back(life.stack);
-        a.free_stack.push_back(life.free_stack);
-        a.segment.push_back(segment);
-        a.origin.push_back(life.origin);
+        history_.allocations.push_back(life);
     }
 }
 

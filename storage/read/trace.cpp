@@ -349,7 +349,9 @@ private:
             OtherEvent e;
             const int64_t sequence = row.integer(0) & ((int64_t{1} << event_id_shift) - 1);
             e.name = row.text(2);
-            e.action = action_from_name(e.name);
+            // Whatever else has a row here names no allocation or segment, so nothing can be replayed from it.
+            const Action action = action_from_name(e.name);
+            e.action = action == Action::snapshot || action == Action::oom ? action : Action::unknown;
             e.address = static_cast<uint64_t>(row.integer(3));
             e.size = static_cast<uint64_t>(row.integer(4));
             const auto stack = stack_id(row.integer(5));
@@ -361,19 +363,6 @@ private:
             device.others.push_back(std::move(e));
             return true;
         });
-    }
-
-    static void resize(Allocations& a, size_t count) {
-        a.alloc_event.resize(count);
-        a.free_event.resize(count);
-        a.done_event.resize(count);
-        a.address.resize(count);
-        a.requested.resize(count);
-        a.block_size.resize(count);
-        a.stack.resize(count);
-        a.free_stack.resize(count);
-        a.segment.resize(count);
-        a.origin.resize(count);
     }
 
     Status load_allocations(DeviceHistory& device) {
@@ -393,7 +382,7 @@ private:
         if (chunks.empty()) {
             return load_rows(device);
         }
-        resize(device.allocations, static_cast<size_t>(total));
+        device.allocations.resize(static_cast<size_t>(total));
         std::atomic<size_t> next{0};
         const auto decode_some = [&](Connection& connection) -> Status {
             auto blob = connection.prepare("SELECT data FROM allocation_chunk WHERE id=?");
@@ -475,17 +464,18 @@ private:
             segment >= static_cast<int64_t>(device.segments.size())) {
             return false;
         }
-        Allocations& a = device.allocations;
-        a.alloc_event.push_back(static_cast<EventNumber>(born));
-        a.free_event.push_back(static_cast<EventNumber>(freed));
-        a.done_event.push_back(static_cast<EventNumber>(done));
-        a.address.push_back(static_cast<uint64_t>(row.integer(6)));
-        a.requested.push_back(static_cast<uint64_t>(requested));
-        a.block_size.push_back(static_cast<uint64_t>(requested + rounding));
-        a.segment.push_back(segment < 0 ? no_segment : static_cast<uint32_t>(segment));
-        a.stack.push_back(*stack);
-        a.free_stack.push_back(*free_stack);
-        a.origin.push_back(static_cast<uint32_t>(row.integer(12)));
+        Allocation allocation;
+        allocation.alloc_event = static_cast<EventNumber>(born);
+        allocation.free_event = static_cast<EventNumber>(freed);
+        allocation.done_event = static_cast<EventNumber>(done);
+        allocation.address = static_cast<uint64_t>(row.integer(6));
+        allocation.requested = static_cast<uint64_t>(requested);
+        allocation.block_size = static_cast<uint64_t>(requested + rounding);
+        allocation.segment = segment < 0 ? no_segment : static_cast<uint32_t>(segment);
+        allocation.stack = *stack;
+        allocation.free_stack = *free_stack;
+        allocation.origin = static_cast<uint32_t>(row.integer(12));
+        device.allocations.push_back(allocation);
         return true;
     }
 
@@ -514,6 +504,7 @@ private:
         if (!sane || total > uint64_t{1} << 56) {
             return damaged("allocations refer to what is not there");
         }
+        describe_gaps(device);
         int64_t last = no_time_yet;
         for (int64_t& time : device.event_time) {
             last = time = std::max(time, last);
@@ -524,6 +515,28 @@ private:
             }
         }
         return {};
+    }
+
+    /// Events that no row tells of all refer to one entry that says so.
+    void describe_gaps(DeviceHistory& device) {
+        int64_t gaps = 0;
+        for (EventNumber e = 0; e < device.event_count(); ++e) {
+            EventRef& ref = device.event_ref[static_cast<size_t>(e)];
+            if (ref.packed != nobody.packed) {
+                continue;
+            }
+            if (gaps++ == 0) {
+                OtherEvent gap;
+                gap.event = e;
+                gap.name = "not recorded";
+                device.others.push_back(std::move(gap));
+            }
+            ref = EventRef(Action::unknown, static_cast<uint32_t>(device.others.size() - 1));
+        }
+        if (gaps > 0) {
+            trace_.losses.push_back({LossKind::events_inconsistent, device.device, 0, gaps, 0,
+                                     fmt::format("The trace does not say what {} of its events were.", gaps)});
+        }
     }
 
     Status finish() {
@@ -550,6 +563,7 @@ private:
     }
 
     static constexpr int64_t no_time_yet = INT64_MIN;
+    inline static const EventRef nobody{Action::unknown, 0x0fffffff};
     Connection& connection_;
     Trace& trace_;
     Progress& progress_;

@@ -44,16 +44,8 @@ private:
     void born(AllocationIndex i, EventNumber when) {
         Allocations& out = to_.allocations;
         now_[i] = out.size();
-        out.alloc_event.push_back(when);
-        out.free_event.push_back(never);
-        out.done_event.push_back(never);
-        out.address.push_back(a_.address[i]);
-        out.requested.push_back(a_.requested[i]);
-        out.block_size.push_back(a_.block_size[i]);
-        out.stack.push_back(a_.stack[i]);
-        out.free_stack.push_back(a_.free_stack[i]);
-        out.segment.push_back(no_segment);
-        out.origin.push_back(a_.origin[i]);
+        out.push_back({when, never, never, a_.address[i], a_.requested[i], a_.block_size[i], a_.stack[i],
+                       a_.free_stack[i], no_segment, a_.origin[i]});
     }
 
     void play(int64_t shift) {

@@ -1,10 +1,16 @@
-// Any bytes: read_snapshot must end with a snapshot that keeps its promises or with one sentence.
+// Any bytes: read_snapshot must end with a snapshot that keeps its promises or with one sentence, and a history can be
+// derived from every snapshot.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <span>
 
+#include "storage/import/derive_history.h"
 #include "storage/import/snapshot_reader.h"
+#include "storage/replay/analysis.h"
+#include "storage/replay/memory_state.h"
 
 namespace {
 
@@ -34,6 +40,26 @@ void check_segment(const tidemark::Snapshot& snapshot, const tidemark::SnapshotS
     require(next == segment.address + segment.total_size);
 }
 
+/// From events to a history, and what a viewer asks of it.
+void derive(const tidemark::Snapshot& snapshot, int index) {
+    auto trace = std::make_shared<tidemark::Trace>();
+    trace->settings = snapshot.settings;
+    trace->devices.push_back(tidemark::derive_history(snapshot, index, 0, trace->losses));
+    const tidemark::DeviceHistory& device = trace->devices.front();
+    const tidemark::Analysis analysis(trace, device);
+    const tidemark::EventNumber end = device.event_count();
+    tidemark::memory_state(device, analysis.live(), end / 2);
+    require(analysis.statistics().at(end) == analysis.statistics().at(end));
+    for (const tidemark::EventRef ref : device.event_ref) {
+        const bool of_segment =
+            ref.action() >= tidemark::Action::segment_alloc && ref.action() <= tidemark::Action::segment_unmap;
+        const bool of_allocation = ref.action() <= tidemark::Action::free_completed;
+        require(ref.index() < (of_allocation ? device.allocations.size()
+                               : of_segment  ? device.segments.size()
+                                             : device.others.size()));
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -55,6 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     for (const auto& segment : snapshot->segments) {
         check_segment(*snapshot, segment);
+    }
+    for (size_t device = 0; device < std::min<size_t>(snapshot->traces.size(), 2); ++device) {
+        derive(*snapshot, static_cast<int>(device));
     }
     return 0;
 }

@@ -11,16 +11,7 @@ public:
 
     AllocationIndex allocate(uint64_t bytes, StackId stack) {
         Allocations& all = device_.allocations;
-        all.alloc_event.push_back(device_.event_count());
-        all.free_event.push_back(never);
-        all.done_event.push_back(never);
-        all.address.push_back(next_address_);
-        all.requested.push_back(bytes - 100);
-        all.block_size.push_back(bytes);
-        all.stack.push_back(stack);
-        all.free_stack.push_back(0);
-        all.segment.push_back(0);
-        all.origin.push_back(0);
+        all.push_back({device_.event_count(), never, never, next_address_, bytes - 100, bytes, stack, 0, 0, 0});
         next_address_ += bytes;
         add(Action::alloc, all.size() - 1);
         return all.size() - 1;

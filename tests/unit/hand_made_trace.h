@@ -20,18 +20,8 @@ inline StackId stack_of(StackTable& table,
 
 inline uint32_t add_allocation(DeviceHistory& device, EventNumber born, EventNumber freed, EventNumber done,
                                uint64_t address, uint64_t requested, uint64_t block, StackId stack) {
-    Allocations& a = device.allocations;
-    a.alloc_event.push_back(born);
-    a.free_event.push_back(freed);
-    a.done_event.push_back(done);
-    a.address.push_back(address);
-    a.requested.push_back(requested);
-    a.block_size.push_back(block);
-    a.stack.push_back(stack);
-    a.free_stack.push_back(0);
-    a.segment.push_back(0);
-    a.origin.push_back(0);
-    return a.size() - 1;
+    device.allocations.push_back({born, freed, done, address, requested, block, stack, 0, 0, 0});
+    return device.allocations.size() - 1;
 }
 
 /// Device 0, nine events, one every µs:

@@ -12,8 +12,10 @@
 
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
+#include "storage/import/derive_history.h"
 #include "storage/import/import.h"
 #include "storage/read/trace.h"
+#include "storage/replay/analysis.h"
 
 namespace tidemark {
 namespace {
@@ -199,6 +201,33 @@ TEST_F(TraceFile, RefusesReferencesIntoNowhere) {
         alter(sql);
         EXPECT_FALSE(open(path_));
     }
+}
+
+TEST_F(TraceFile, EventsWithoutARowAreSaidToBeMissing) {
+    alter("DELETE FROM event");
+    const auto read = open(path_);
+    ASSERT_TRUE(read) << read.error().message;
+    const DeviceHistory& device = (*read)->main_device();
+    EXPECT_EQ(original_->losses.size() + 1, (*read)->losses.size());
+    for (const EventRef ref : device.event_ref) {
+        EXPECT_TRUE(ref.action() != Action::unknown || ref.index() < device.others.size());
+    }
+}
+
+TEST_F(TraceFile, ASegmentThatGoesBackTwiceIsKeptAsAnEvent) {
+    Snapshot snapshot;
+    snapshot.streams = {0};
+    SnapshotEvent back;
+    back.action = Action::segment_free;
+    back.address = 1 << 30;
+    back.size = 20 << 20;
+    snapshot.traces = {{back, back}};
+    auto trace = std::make_shared<Trace>();
+    trace->devices.push_back(derive_history(snapshot, 0, 0, trace->losses));
+    const DeviceHistory& device = trace->devices.front();
+    ASSERT_EQ(1u, device.others.size());
+    EXPECT_EQ("segment_free", device.others[0].name);
+    EXPECT_EQ(0, Analysis(trace, device).curves().value(Series::reserved, 2));
 }
 
 TEST_F(TraceFile, AnyFlippedByteIsSurvived) {
