@@ -127,8 +127,9 @@ void Derivation::set_times() {
     }
     int64_t last = 0;
     for (size_t i = 0; i < events_.size(); ++i) {
-        const int64_t time = any_time ? (events_[i].time_us == no_time ? last : (events_[i].time_us - zero_us_) * 1000)
-                                      : static_cast<int64_t>(i) * 1000;
+        const int64_t time = any_time
+                                 ? (events_[i].time_us == no_time ? last : trace_time(events_[i].time_us, zero_us_))
+                                 : static_cast<int64_t>(i) * 1000;
         last = i == 0 ? time : std::max(last, time);
         history_.event_time[i] = last;
     }
@@ -655,6 +656,11 @@ void Derivation::report_losses() {
 }
 
 }  // namespace
+
+int64_t trace_time(int64_t time_us, int64_t zero_us) {
+    constexpr int64_t limit = INT64_MAX / 2000;
+    return (std::clamp(time_us, -limit, limit) - std::clamp(zero_us, -limit, limit)) * 1000;
+}
 
 DeviceHistory derive_history(const Snapshot& snapshot, int device, int64_t zero_us, std::vector<Loss>& losses) {
     return Derivation(snapshot, device, zero_us, losses).run();

@@ -39,7 +39,7 @@ std::vector<Annotation> pair_annotations(const Snapshot& snapshot, int64_t zero_
     std::vector<Annotation> result;
     std::map<std::pair<int, std::string>, std::vector<size_t>> open;
     for (const SnapshotAnnotation& a : snapshot.annotations) {
-        const int64_t time = a.time_us == no_time ? 0 : (a.time_us - zero_us) * 1000;
+        const int64_t time = a.time_us == no_time ? 0 : trace_time(a.time_us, zero_us);
         auto& stack = open[{a.device, a.name}];
         if (a.is_start) {
             stack.push_back(result.size());
