@@ -98,7 +98,7 @@ void add_import_command(CLI::App& app, Job& job) {
         "Snapshots are what torch.cuda.memory._dump_snapshot() writes: .pickle, also packed with gzip, xz or zstd.\n"
         "Nothing in them is executed. A trace that exists already is replaced only with --force, any other file never.",
         "  tidemark import run.pickle\n"
-        "  tidemark import run.pickle.xz -o /tmp/run.tide --force");
+        "  tidemark import run.pickle.xz -o other.tide --force");
     command.add_option("SNAPSHOT", options->snapshots, "PyTorch snapshots")->required();
     command.add_option("-o,--output", options->output, "The trace to write (default: beside the snapshot, as .tide)");
     command.add_flag("--force", options->force, "Replace a trace that exists already; other files are never replaced");
