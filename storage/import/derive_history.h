@@ -9,7 +9,6 @@
 
 #include <vector>
 
-#include "storage/base/progress.h"
 #include "storage/format/trace.h"
 #include "storage/import/snapshot.h"
 
