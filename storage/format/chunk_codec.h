@@ -1,4 +1,4 @@
-// Allocations as compact columns: what the viewer reads instead of rows, because it is ten times faster.
+// Allocations as compact columns: what the viewer reads instead of rows, because it is much faster.
 //
 // A chunk holds up to chunk_capacity consecutive allocations of one device. Each column is stored as differences or
 // plain values in 1 to 8 byte planes (all lowest bytes, then all second bytes, ...); the whole is one zstd frame with

@@ -272,8 +272,7 @@ private:
                               device.total_bytes = row.integer(2);
                               device.truncated = row.integer(4) != 0;
                               device.event_time.assign(static_cast<size_t>(events), no_time_yet);
-                              device.event_ref.assign(static_cast<size_t>(events),
-                                                      EventRef(Action::unknown, 0x0fffffff));
+                              device.event_ref.assign(static_cast<size_t>(events), nobody);
                               trace_.devices.push_back(std::move(device));
                               return true;
                           }));

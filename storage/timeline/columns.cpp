@@ -21,13 +21,13 @@ EventNumber snapped(EventNumber n, EventNumber last, double events_per_column) {
     if (events_per_column < 8.0 * bucket || n == last) {
         return n;
     }
-    return n / bucket * bucket + bucket - 1 > last ? last : n / bucket * bucket + bucket - 1;
+    return std::min(n / bucket * bucket + bucket - 1, last);
 }
 
 }  // namespace
 
-std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from, double to,
-                                 int count) {
+std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from,
+                                 double to, int count) {
     std::vector<Column> columns(static_cast<size_t>(std::max(count, 0)));
     const double width = (to - from) / std::max(count, 1);
     EventNumber before = state_at(device, axis, from);

@@ -7,7 +7,7 @@ namespace tidemark {
 namespace {
 
 constexpr EventNumber leaf_states = Curves::bucket_states;
-constexpr size_t fan_out = 8;            // buckets per bucket of the next level
+constexpr size_t fan_out = 8;  // buckets per bucket of the next level
 
 using Values = std::array<int64_t, series_count>;
 
@@ -67,27 +67,18 @@ void apply(Values& values, const DeviceHistory& device, EventNumber event) {
     }
 }
 
-}  // namespace
-
-void Curves::add(All& result, const All& bucket) {
-    for (size_t s = 0; s < series_count; ++s) {
-        result[s].min = std::min(result[s].min, bucket[s].min);
-        if (bucket[s].max > result[s].max) {
-            result[s].max = bucket[s].max;
-            result[s].max_event = bucket[s].max_event;
-        }
+/// Takes in values whose highest was first reached at `event`.
+void widen(Extremes& result, int64_t min, int64_t max, EventNumber event) {
+    result.min = std::min(result.min, min);
+    if (max > result.max) {
+        result.max = max;
+        result.max_event = event;
     }
 }
 
-namespace {
-
 void add_state(Curves::All& result, const Values& values, EventNumber n) {
     for (size_t s = 0; s < series_count; ++s) {
-        result[s].min = std::min(result[s].min, values[s]);
-        if (values[s] > result[s].max) {
-            result[s].max = values[s];
-            result[s].max_event = n;
-        }
+        widen(result[s], values[s], values[s], n);
     }
 }
 
@@ -98,6 +89,12 @@ Curves::All nothing_seen() {
 }
 
 }  // namespace
+
+void Curves::add(All& result, const All& bucket) {
+    for (size_t s = 0; s < series_count; ++s) {
+        widen(result[s], bucket[s].min, bucket[s].max, bucket[s].max_event);
+    }
+}
 
 Curves::Curves(const DeviceHistory& device) : device_(device) {
     const EventNumber states = device.event_count() + 1;

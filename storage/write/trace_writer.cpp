@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <unordered_map>
 
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
+#include "storage/format/sqlite.h"
 #include "storage/timeline/curves.h"
 
 namespace tidemark {

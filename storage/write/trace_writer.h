@@ -4,12 +4,10 @@
 // stops half way, for whatever reason, leaves the old file or none.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
-#include "storage/format/sqlite.h"
 #include "storage/format/trace.h"
 
 namespace tidemark {
