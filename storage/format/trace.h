@@ -143,6 +143,50 @@ struct Mark {
     std::map<int, EventNumber> events;  ///< per device: events so far; empty if only the time is known
 };
 
+/// A process of the run. A trace is of one process.
+struct Process {
+    int64_t pid = 0;
+    std::optional<int64_t> rank;
+    std::string command_line;
+    int64_t start = 0;           ///< ns since trace start
+    std::optional<int64_t> end;  ///< nothing: still running, or nobody saw it end
+    std::optional<int64_t> exit_status;
+    std::string how_ended;  ///< "stopped", "exited", "exception: ...", "killed by signal 9", ...; empty: unknown
+};
+
+/// One training step: from the end of the one before to its own end.
+struct Step {
+    int64_t number = 0;  ///< from 0
+    std::string source;  ///< "optimizer" (seen) or "user" (told)
+    int64_t start = 0;   ///< ns since trace start
+    std::optional<int64_t> end;
+};
+
+/// Memory the driver gave to somebody in the process. Kinds: "device", "async", "pool", "physical", "mapped" (takes no
+/// memory of its own), "pinned" (host), "managed", "array"; and, measured by NVML at quiet moments, "context" and
+/// "kernels" (growth when modules were loaded).
+struct DriverAllocation {
+    std::string kind;
+    int device = 0;
+    uint64_t address = 0;
+    uint64_t bytes = 0;
+    int64_t time = 0;  ///< ns since trace start
+    std::optional<int64_t> free_time;
+    std::string source;  ///< the shared object that asked: "libcublas.so.13"
+    StackId stack = 0;
+    bool in_allocator = false;  ///< it is memory of one of the allocator's segments, counted there
+};
+
+/// What NVML said. Without a pid: of the whole device.
+struct Sample {
+    int64_t time = 0;  ///< ns since trace start
+    int device = 0;
+    std::optional<int64_t> pid;
+    int64_t used_bytes = 0;
+    int64_t total_bytes = 0;  ///< of the device; 0 for processes
+    std::string source;       ///< "nvml"; "nvml at oom"
+};
+
 struct Loss {
     LossKind kind = LossKind::unclean_end;
     int device = -1;  ///< -1: the whole trace
@@ -170,6 +214,10 @@ struct Trace {
     std::vector<Annotation> annotations;
     std::vector<Mark> marks;
     std::vector<Loss> losses;
+    std::vector<Process> processes;  ///< recorded traces only, like the three below
+    std::vector<Step> steps;         ///< by time
+    std::vector<DriverAllocation> driver_allocations;  ///< by time
+    std::vector<Sample> samples;                       ///< by time
     std::vector<DeviceHistory> devices;  ///< only devices with events or segments; by device index
 
     const DeviceHistory* device(int index) const;

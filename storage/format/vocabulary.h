@@ -51,7 +51,10 @@ enum class LossKind : uint8_t {
     no_stacks = 7,            ///< events without any stack (count in `count`, bytes in `bytes`)
     no_times = 8,             ///< the source carried no times: the event number stands in, one µs per event
     redacted = 9,             ///< strings were replaced or a part was cut out before sharing
+    not_recorded = 10,        ///< a part of the recorder could not work; the text says why and what would help
+    state_disagrees = 11,     ///< the replayed state and PyTorch's own snapshot differ (blocks in `count`)
 };
+constexpr int loss_kind_count = 12;
 std::string_view loss_name(LossKind kind);
 
 enum class BlockState : uint8_t { inactive = 0, allocated = 1, pending_free = 2 };

@@ -247,7 +247,7 @@ private:
         }));
         return each("SELECT kind, device, time, count, bytes, text FROM loss ORDER BY id", [&](Statement& row) {
             LossKind kind = LossKind::events_inconsistent;
-            for (int k = 0; k <= static_cast<int>(LossKind::redacted); ++k) {
+            for (int k = 0; k < loss_kind_count; ++k) {
                 if (loss_name(static_cast<LossKind>(k)) == row.text(0)) {
                     kind = static_cast<LossKind>(k);
                 }

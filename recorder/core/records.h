@@ -1,0 +1,176 @@
+/* What the training process tells the recorder process: 64-byte records in shared-memory rings.
+ *
+ * C ABI, the only thing the parts of the recorder share (plugin, driver part, Python package, recorder process).
+ * A message is one record, followed by `extra` records that carry its payload bytes. Identifiers of texts, ops,
+ * pools and stacks belong to the thread (ring) that defined them and are defined in that ring before they are used.
+ * Only stacks are used across threads: a backward thread names the forward thread's stack as (serial, id).
+ * Across rings nothing is ordered but what `sequence` orders. Id 0 is always "nothing".
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define TIDEMARK_RECORDS_VERSION 1u
+
+enum tidemark_kind {
+    TIDEMARK_NOTHING = 0,
+    TIDEMARK_EVENT = 1,      /* allocator event; detail: action, as in storage/format/vocabulary.h */
+    TIDEMARK_TEXT = 2,       /* defines a text id of this thread; payload: UTF-8 */
+    TIDEMARK_STACK = 3,      /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
+    TIDEMARK_OP = 4,         /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
+    TIDEMARK_POOL = 5,       /* defines a pool id of this thread */
+    TIDEMARK_MODULE = 6,     /* names a module (frames refer to it by address); payload: its path; latest name wins */
+    TIDEMARK_DEVICE = 7,     /* payload: "name\0pci bus id\0uuid" */
+    TIDEMARK_STATE = 8,      /* allocator state at a cut in a device's events; detail: tidemark_state_part */
+    TIDEMARK_MARK = 9,       /* payload: uint64_t sequence[devices], then the name */
+    TIDEMARK_STEP = 10,      /* a step ended; detail: 0 seen at the optimizer, 1 told by the user */
+    TIDEMARK_SPAN = 11,      /* a named range of this thread; detail: 0 begins, 1 ends (innermost open one) */
+    TIDEMARK_PHASE = 12,     /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
+    TIDEMARK_OOM = 13,       /* told to the out-of-memory observers, right after the allocator's own oom event */
+    TIDEMARK_DRIVER = 14,    /* driver memory; detail: tidemark_driver_action */
+    TIDEMARK_LOSS = 15,      /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
+    TIDEMARK_META = 16,      /* payload: "key\0value": settings and versions */
+    TIDEMARK_END = 17        /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
+};
+
+enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
+
+/* Phases of the run at an event. */
+enum tidemark_phase {
+    TIDEMARK_PHASE_NONE = 0,
+    TIDEMARK_PHASE_FORWARD = 1,
+    TIDEMARK_PHASE_BACKWARD = 2,
+    TIDEMARK_PHASE_OPTIMIZER = 3,
+    TIDEMARK_PHASE_EVAL = 4,
+    TIDEMARK_PHASE_FIRST_NAMED = 16 /* named by the user: TIDEMARK_PHASE tells the name */
+};
+
+/* A state is told as BEGIN, its segments and blocks, END; always by one thread and of one device. */
+enum tidemark_state_part {
+    TIDEMARK_STATE_BEGIN = 0,   /* sequence: events before the cut; flags: tidemark_state_purpose */
+    TIDEMARK_STATE_SEGMENT = 1, /* address, size, stream, pool, flags: tidemark_segment_flags */
+    TIDEMARK_STATE_BLOCK = 2,   /* address, size, requested; flags: tidemark_block_flags; never of free blocks */
+    TIDEMARK_STATE_END = 3
+};
+enum tidemark_state_purpose {
+    TIDEMARK_STATE_START = 0, /* what was there before event 0: always sent, also when nothing was there */
+    TIDEMARK_STATE_CHECK = 1  /* what the replayed state must equal after `sequence` events */
+};
+enum tidemark_segment_flags { TIDEMARK_SEGMENT_LARGE = 1, TIDEMARK_SEGMENT_EXPANDABLE = 2 };
+enum tidemark_block_flags { TIDEMARK_BLOCK_ALLOCATED = 1, TIDEMARK_BLOCK_PENDING = 2 };
+
+enum tidemark_driver_action {
+    TIDEMARK_DRIVER_ALLOC = 0,
+    TIDEMARK_DRIVER_FREE = 1,              /* address and memory as in the alloc; size may be 0 */
+    TIDEMARK_DRIVER_CONTEXT_CREATED = 2,
+    TIDEMARK_DRIVER_CONTEXT_DESTROYED = 3,
+    TIDEMARK_DRIVER_MODULE_LOADED = 4,     /* kernels arrived on the device: its use may rise */
+    TIDEMARK_DRIVER_CAPTURE_ON = 5,        /* driver calls are seen from here on */
+    TIDEMARK_DRIVER_CAPTURE_OFF = 6        /* ... and no longer: someone else needs CUPTI */
+};
+enum tidemark_memory {
+    TIDEMARK_MEMORY_DEVICE = 0,   /* cudaMalloc and cuMemAlloc */
+    TIDEMARK_MEMORY_ASYNC = 1,    /* cudaMallocAsync: lies in a driver pool */
+    TIDEMARK_MEMORY_POOL = 2,     /* what a driver pool holds; size: its change where known */
+    TIDEMARK_MEMORY_PHYSICAL = 3, /* cuMemCreate; address: the handle */
+    TIDEMARK_MEMORY_MAPPED = 4,   /* cuMemMap; address: virtual; handle: of the physical memory. Takes no memory */
+    TIDEMARK_MEMORY_PINNED = 5,   /* host memory */
+    TIDEMARK_MEMORY_MANAGED = 6,
+    TIDEMARK_MEMORY_ARRAY = 7
+};
+
+enum tidemark_end {
+    TIDEMARK_END_STOPPED = 0,   /* tidemark.stop(), or the end of `with tidemark.record()` */
+    TIDEMARK_END_EXITED = 1,    /* the interpreter shut down */
+    TIDEMARK_END_EXCEPTION = 2, /* ... after an exception nobody caught; payload: its last line */
+    TIDEMARK_END_INTERRUPTED = 3
+};
+
+struct tidemark_frame {
+    uint32_t function, file; /* text ids of the same thread */
+    uint32_t line;
+    uint32_t reserved;
+    uint64_t module; /* address of the torch.nn.Module whose call this frame is, else 0 */
+};
+
+struct tidemark_record {
+    uint8_t kind;   /* tidemark_kind */
+    uint8_t detail;
+    uint16_t extra; /* payload records that follow */
+    uint32_t bytes; /* payload bytes in them */
+    uint64_t ticks; /* tidemark_ticks() */
+    union {
+        struct {
+            uint64_t sequence; /* per device from 0, without gaps: the order of a device's events */
+            uint64_t address;  /* oom: bytes free on the device */
+            uint64_t size;     /* as in TraceEntry: requested for alloc and free, real for segments */
+            uint64_t stream;
+            uint32_t stack;        /* id in the namespace of stack_thread */
+            uint32_t op;           /* innermost op of this thread */
+            uint16_t stack_thread; /* serial of the ring that defined the stack; 0: this one */
+            uint16_t pool;         /* of this thread; 0: the default pool {0, 0}, or unknown before torch 2.8 */
+            uint8_t device;
+            uint8_t phase;
+            uint16_t context; /* text id: compile context */
+        } event;
+        struct {
+            uint32_t id;
+            uint32_t parent; /* op */
+            uint32_t text;   /* op: name */
+            uint32_t reserved;
+            int64_t owner[2]; /* pool */
+            uint64_t address; /* module */
+        } define;
+        struct {
+            uint64_t total_bytes;
+            uint32_t device;
+        } device;
+        struct {
+            uint64_t sequence;
+            uint64_t address;
+            uint64_t size;
+            uint64_t requested;
+            uint64_t stream;
+            uint16_t pool;
+            uint8_t device;
+            uint8_t flags;
+            uint32_t reserved;
+        } state;
+        struct {
+            double value;
+            uint32_t has_value;
+            uint32_t devices;
+        } mark;
+        struct {
+            uint64_t number;
+        } step;
+        struct {
+            uint32_t text;
+            uint32_t device;
+        } span;
+        struct {
+            uint64_t asked;
+            uint64_t total; /* of the device, or the limit set for the process */
+            uint64_t free;
+            uint32_t device;
+            uint32_t sampled; /* 1: the recorder took an NVML sample before the program went on */
+        } oom;
+        struct {
+            uint64_t address;
+            uint64_t size;
+            uint64_t handle;
+            uint32_t stack;
+            uint32_t source; /* text id: the shared object that asked */
+            uint16_t stack_thread;
+            uint8_t device;
+            uint8_t memory; /* tidemark_memory */
+            uint32_t reserved;
+        } driver;
+        uint8_t raw[48];
+    };
+};
+
+#if defined(__cplusplus)
+static_assert(sizeof(tidemark_record) == 64, "one cache line");
+static_assert(sizeof(tidemark_frame) == 24, "as written by every producer");
+#endif

@@ -1,0 +1,119 @@
+// Layout of the shared memory between a training process (producers) and its recorder process (the consumer).
+//
+// One anonymous shared file per recorded process: a RegionHeader, `ring_count` RingHeaders, then the slots of each
+// ring. One thread produces into a ring, the recorder consumes from all. Pages nobody touched take no memory.
+// Nothing here allocates, locks or throws.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "recorder/core/records.h"
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#else
+#include <time.h>
+#endif
+
+namespace tidemark::recorder {
+
+constexpr uint64_t region_magic = 0x31676e6972656474;  // "tdering1"
+
+enum class RecorderState : uint32_t { starting = 0, ready = 1, failed = 2, finished = 3 };
+enum class ProgramState : uint32_t { recording = 0, stopped = 1 };
+
+struct RegionHeader {
+    uint64_t magic = region_magic;
+    uint32_t version = TIDEMARK_RECORDS_VERSION;
+    uint32_t ring_count = 0;
+    uint64_t ring_capacity = 0;  ///< slots per ring, a power of two
+    int64_t program_pid = 0;
+    alignas(64) std::atomic<ProgramState> program_state{ProgramState::recording};
+    /// Rises when the program wants the recorder to look at once (futex word); `samples_wanted` when it also wants
+    /// NVML asked, and waits a moment for `samples_taken` to follow.
+    std::atomic<uint32_t> wake{0};
+    std::atomic<uint32_t> samples_wanted{0};
+    alignas(64) std::atomic<RecorderState> recorder_state{RecorderState::starting};
+    std::atomic<uint32_t> samples_taken{0};
+    /// ticks() of the recorder's last look at the rings: how the program knows that it lives.
+    std::atomic<uint64_t> heartbeat{0};
+    char failure[512] = {};  ///< the sentence, when recorder_state is failed; written before it
+};
+
+enum class RingState : uint32_t {
+    free = 0,     ///< nobody's; the recorder has read all of it
+    in_use = 1,   ///< a thread's
+    retired = 2,  ///< its thread has ended; the recorder frees it when it has read all of it
+};
+
+struct RingHeader {
+    std::atomic<RingState> state{RingState::free};
+    uint32_t serial = 0;  ///< of the thread, from 1, never reused (0 after 65535 threads: stacks have no name then)
+    int64_t native_thread = 0;
+    alignas(64) std::atomic<uint64_t> head{0};  ///< records produced so far
+    std::atomic<uint64_t> dropped{0};           ///< records lost because the ring was full for too long
+    uint64_t known_tail = 0;                    ///< the producer's last look at tail
+    alignas(64) std::atomic<uint64_t> tail{0};  ///< records consumed so far
+};
+
+constexpr size_t slots_offset(uint32_t ring_count) {
+    const size_t headers = sizeof(RegionHeader) + ring_count * sizeof(RingHeader);
+    return (headers + 4095) / 4096 * 4096;
+}
+constexpr size_t region_bytes(uint32_t ring_count, uint64_t ring_capacity) {
+    return slots_offset(ring_count) + ring_count * ring_capacity * sizeof(tidemark_record);
+}
+
+/// A mapped region, not owned.
+struct Region {
+    std::byte* base = nullptr;
+
+    RegionHeader& header() const { return *reinterpret_cast<RegionHeader*>(base); }
+    RingHeader& ring(uint32_t index) const {
+        return reinterpret_cast<RingHeader*>(base + sizeof(RegionHeader))[index];
+    }
+    tidemark_record* slots(uint32_t index) const {
+        return reinterpret_cast<tidemark_record*>(base + slots_offset(header().ring_count)) +
+               index * header().ring_capacity;
+    }
+};
+
+/// Puts a message into a ring if it has room. Called by the ring's own thread only.
+inline bool try_push(RingHeader& ring, tidemark_record* slots, uint64_t capacity, const tidemark_record& record,
+                     const void* payload) {
+    const uint64_t head = ring.head.load(std::memory_order_relaxed);
+    const uint64_t needed = uint64_t{1} + record.extra;
+    if (head + needed - ring.known_tail > capacity) {
+        ring.known_tail = ring.tail.load(std::memory_order_acquire);
+        if (head + needed - ring.known_tail > capacity) {
+            return false;
+        }
+    }
+    const uint64_t mask = capacity - 1;
+    slots[head & mask] = record;
+    const auto* bytes = static_cast<const std::byte*>(payload);
+    for (uint32_t i = 0; i < record.extra; ++i) {
+        const size_t done = size_t{i} * sizeof(tidemark_record);
+        const size_t rest = record.bytes - done;
+        std::memcpy(&slots[(head + 1 + i) & mask], bytes + done,
+                    rest < sizeof(tidemark_record) ? rest : sizeof(tidemark_record));
+    }
+    ring.head.store(head + needed, std::memory_order_release);
+    return true;
+}
+
+/// The clock of all records: the processor's time stamp counter where there is one (constant rate, shared by all
+/// processes of the machine), else CLOCK_MONOTONIC in ns. The recorder process calibrates it against UTC.
+inline uint64_t ticks() {
+#if defined(__x86_64__)
+    return __rdtsc();
+#else
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+#endif
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,39 @@
+// Following a trace while it is written: the columns grow by what was committed since the last look.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/base/progress.h"
+#include "storage/base/result.h"
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+/// Whether a trace is being written right now: its writer holds it (WAL mode, lock on the file, no clean end yet).
+bool is_being_written(const std::string& path);
+
+/// Never writes to the trace. One thread at a time.
+class TraceFollower {
+public:
+    /// Errors: as open_trace.
+    static Result<TraceFollower> open(const std::string& path);
+    TraceFollower(TraceFollower&&) noexcept;
+    TraceFollower& operator=(TraceFollower&&) noexcept;
+    ~TraceFollower();
+
+    /// Reads what was committed since the last call. A new immutable trace, equal to what open_trace would give, or
+    /// nullptr when nothing was committed. The work is in proportion to what is new and what is alive, plus one copy
+    /// of the columns.
+    Result<std::shared_ptr<const Trace>> poll(Progress& progress);
+
+    /// The writer has ended: the last poll's trace is the final one.
+    bool ended() const;
+
+private:
+    struct State;
+    explicit TraceFollower(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace tidemark
