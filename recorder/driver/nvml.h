@@ -1,0 +1,48 @@
+// What the driver says is in use, per device and per process: NVML, loaded at run time.
+//
+// Needs neither NVML's header nor its library to build. Used by the recorder process; never by the training process.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/base/result.h"
+
+namespace tidemark::recorder {
+
+class Nvml {
+public:
+    /// Errors (environment): no NVIDIA driver here, or one too old; the sentence says so. TIDEMARK_NVML names another
+    /// library, for tests.
+    static Result<Nvml> load();
+    Nvml(Nvml&&) noexcept;
+    Nvml& operator=(Nvml&&) noexcept;
+    ~Nvml();
+
+    using DeviceHandle = void*;
+    /// A device by PCI bus id ("0000:65:00.0"); by UUID ("GPU-..." or "MIG-...") when that is given.
+    Result<DeviceHandle> device(const std::string& pci_bus_id, const std::string& uuid) const;
+
+    struct ProcessUse {
+        int64_t pid = 0;                ///< as the driver numbers it: in a container it may be the host's
+        std::optional<int64_t> bytes;  ///< nothing: the driver does not say (vGPU, some MIG)
+    };
+    struct Use {
+        int64_t used_bytes = 0;  ///< as nvidia-smi shows it: without what the driver reserves for itself
+        int64_t total_bytes = 0;
+        std::vector<ProcessUse> processes;  ///< compute and graphics processes, each pid once
+    };
+    Result<Use> use(DeviceHandle device) const;
+
+    std::string driver_version() const;
+
+private:
+    struct Library;
+    explicit Nvml(std::unique_ptr<Library> library);
+    std::unique_ptr<Library> library_;
+};
+
+}  // namespace tidemark::recorder
