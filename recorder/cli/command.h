@@ -15,9 +15,12 @@ using Job = std::function<Status(Progress&)>;
 void add_import_command(CLI::App& app, Job& job);
 void add_info_command(CLI::App& app, Job& job);
 void add_stats_command(CLI::App& app, Job& job);
+void add_ledger_command(CLI::App& app, Job& job);
 void add_top_command(CLI::App& app, Job& job);
 void add_render_command(CLI::App& app, Job& job);
 void add_share_command(CLI::App& app, Job& job);
+/// The job leaves its exit status in `exit_code`: that of the program it ran.
+void add_record_command(CLI::App& app, Job& job, int& exit_code);
 
 /// A command whose help says what it does in a line, in detail (lines broken by hand, may be empty), by example, and
 /// what its exit statuses mean.

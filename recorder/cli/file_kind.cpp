@@ -71,14 +71,14 @@ Status check_is_no_snapshot(const std::string& path) {
         fmt::format("{}: this is a PyTorch snapshot, not a trace; import it first: tidemark import {}", path, path));
 }
 
-Status may_write_trace(const std::string& path, bool force) {
+Status may_write_trace(const std::string& path, bool force, const char* option) {
     switch (file_kind(path)) {
         case FileKind::missing: return {};
         case FileKind::trace:
             if (force) {
                 return {};
             }
-            return usage_error(fmt::format("{} exists already; --force replaces it.", path));
+            return usage_error(fmt::format("{} exists already; {} replaces it.", path, option));
         default:
             return usage_error(fmt::format(
                 "{} exists and is not a Tidemark trace; it is left alone. Choose another name with -o.", path));

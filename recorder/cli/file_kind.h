@@ -15,8 +15,8 @@ FileKind file_kind(const std::string& path);
 /// Error: a PyTorch snapshot was given where a trace belongs; it says how to import it.
 Status check_is_no_snapshot(const std::string& path);
 
-/// Error: something is there that must not be lost. A Tidemark trace is replaced only with `force`,
-/// anything else never.
-Status may_write_trace(const std::string& path, bool force);
+/// Error: something is there that must not be lost. A Tidemark trace is replaced only with `force` (the user's
+/// `option`), anything else never.
+Status may_write_trace(const std::string& path, bool force, const char* option = "--force");
 
 }  // namespace tidemark::cli

@@ -150,6 +150,22 @@ double bytes_per_event(const Trace& trace) {
     return static_cast<double>(trace.file_bytes) / static_cast<double>(std::max<int64_t>(1, total_events(trace)));
 }
 
+/// "pid 4711, rank 0, killed by signal 9 at 12.3 s"
+std::string process_text(const Process& process) {
+    std::string text = fmt::format("pid {}", process.pid);
+    text += process.rank ? fmt::format(", rank {}", *process.rank) : "";
+    text += process.how_ended.empty() ? "" : ", " + process.how_ended;
+    text += process.exit_status ? fmt::format(", exit status {}", *process.exit_status) : "";
+    return text + (process.end ? " at " + format_moment(*process.end) : "");
+}
+
+std::string end_text(const Trace& trace) {
+    if (trace.being_written) {
+        return fmt::format("none: it is being recorded; complete up to {}", format_moment(trace.committed_time));
+    }
+    return trace.clean_end ? "the trace was ended properly" : "the trace was not ended properly";
+}
+
 std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts) {
     std::string text = fmt::format("{}\n", one_line(trace.path));
     const auto row = [&](std::string_view title, const std::string& value) {
@@ -159,9 +175,17 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts)
     row("written by", fmt::format("{}, trace format {}", trace.writer, trace.format_version));
     row("file", fmt::format("{}, {:.1f} bytes per event", format_bytes(trace.file_bytes), bytes_per_event(trace)));
     row("time", fmt::format("from {}, for {}", start_text(trace), format_duration(trace.duration)));
+    for (const Process& process : trace.processes) {
+        row("process", process_text(process));
+        row("command", process.command_line.empty() ? "not recorded" : process.command_line);
+    }
+    row("end", end_text(trace));
     row("annotations", format_count(static_cast<int64_t>(trace.annotations.size())));
     row("marks", format_count(static_cast<int64_t>(trace.marks.size())));
-    row("end", trace.clean_end ? "the trace was ended properly" : "the trace was not ended properly");
+    row("steps", format_count(static_cast<int64_t>(trace.steps.size())));
+    row("NVML samples", format_count(static_cast<int64_t>(trace.samples.size())));
+    row("driver memory",
+        fmt::format("{} allocations", format_count(static_cast<int64_t>(trace.driver_allocations.size()))));
     for (const DeviceFacts& device : facts) {
         text += device_text(device);
     }
@@ -213,6 +237,25 @@ ordered_json losses_json(const Trace& trace) {
     return list;
 }
 
+template <class T>
+ordered_json or_null(const std::optional<T>& value) {
+    return value ? ordered_json(*value) : ordered_json();
+}
+
+ordered_json processes_json(const Trace& trace) {
+    auto list = ordered_json::array();
+    for (const Process& process : trace.processes) {
+        list.push_back({{"pid", process.pid},
+                        {"rank", or_null(process.rank)},
+                        {"command_line", process.command_line},
+                        {"start_ns", process.start},
+                        {"end_ns", or_null(process.end)},
+                        {"exit_status", or_null(process.exit_status)},
+                        {"how_ended", process.how_ended}});
+    }
+    return list;
+}
+
 ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts) {
     auto devices = ordered_json::array();
     for (const DeviceFacts& device : facts) {
@@ -231,8 +274,13 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
             {"start_utc_ns", trace.start_utc_ns == 0 ? ordered_json() : ordered_json(trace.start_utc_ns)},
             {"duration_ns", trace.duration},
             {"clean_end", trace.clean_end},
+            {"being_written", trace.being_written},
+            {"processes", processes_json(trace)},
             {"annotations", trace.annotations.size()},
             {"marks", trace.marks.size()},
+            {"steps", trace.steps.size()},
+            {"samples", trace.samples.size()},
+            {"driver_allocations", trace.driver_allocations.size()},
             {"devices", std::move(devices)},
             {"settings", settings_json(trace)},
             {"settings_changed", std::move(changed)},

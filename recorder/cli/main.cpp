@@ -45,11 +45,14 @@ void describe(CLI::App& app) {
 int run(int argc, char** argv) {
     CLI::App app("Explains why GPU memory goes up and never comes back down.", "tidemark");
     Job job;
+    int exit_code = exit_fine;
     describe(app);
+    add_record_command(app, job, exit_code);
     add_import_command(app, job);
     add_info_command(app, job);
     add_stats_command(app, job);
     add_top_command(app, job);
+    add_ledger_command(app, job);
     add_render_command(app, job);
     add_share_command(app, job);
     try {
@@ -65,7 +68,7 @@ int run(int argc, char** argv) {
         print_error(status.error());
         return exit_status(status.error().kind);
     }
-    return exit_fine;
+    return exit_code;
 }
 
 }  // namespace

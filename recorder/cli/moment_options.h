@@ -1,4 +1,4 @@
-// What stats and top have in common: a trace, a moment in it, and the devices to look at.
+// What stats, top and ledger have in common: a trace, a moment in it, and the devices to look at.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -54,6 +54,8 @@ void print_note(std::string_view sentence) { print_to_stderr("note: ", sentence)
 
 void print_error(const Error& error) { print_to_stderr("tidemark: ", error.message); }
 
+void print_message(std::string_view text) { print_to_stderr("", text); }
+
 std::string one_line(std::string_view text) { return without_controls(text, false); }
 
 ProgressBar::ProgressBar(Progress& progress, std::string title) : progress_(progress), title_(one_line(title)) {

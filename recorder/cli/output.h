@@ -19,6 +19,8 @@ Status print_json(const nlohmann::ordered_json& json);
 /// A remark beside the result: "note: ..." on stderr.
 void print_note(std::string_view sentence);
 void print_error(const Error& error);
+/// Lines of their own on stderr.
+void print_message(std::string_view text);
 
 /// The text with control characters replaced, newlines included: for names inside a line.
 std::string one_line(std::string_view text);

@@ -14,7 +14,7 @@
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
-    TIDEMARK_EVENT = 1,      /* allocator event; detail: action, as in storage/format/vocabulary.h */
+    TIDEMARK_EVENT = 1,      /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
     TIDEMARK_TEXT = 2,       /* defines a text id of this thread; payload: UTF-8 */
     TIDEMARK_STACK = 3,      /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
     TIDEMARK_OP = 4,         /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */

@@ -166,6 +166,54 @@ std::vector<Mark> cut_marks(const std::vector<Mark>& marks, const Stretch& stret
     return kept;
 }
 
+/// A time that may lie beyond the stretch, which then never came.
+std::optional<int64_t> cut_end(std::optional<int64_t> end, const Stretch& stretch) {
+    return end && *end <= stretch.end ? std::optional(std::max(*end, stretch.start) - stretch.start) : std::nullopt;
+}
+
+/// Spans with a beginning and an end that may be missing.
+template <class Span>
+std::vector<Span> cut_spans(const std::vector<Span>& spans, const Stretch& stretch, int64_t Span::*begin,
+                            std::optional<int64_t> Span::*end) {
+    std::vector<Span> kept;
+    for (Span span : spans) {
+        if (span.*begin > stretch.end || (span.*end && *(span.*end) < stretch.start)) {
+            continue;
+        }
+        span.*begin = std::max(span.*begin, stretch.start) - stretch.start;
+        span.*end = cut_end(span.*end, stretch);
+        kept.push_back(std::move(span));
+    }
+    return kept;
+}
+
+std::vector<Process> cut_processes(std::vector<Process> processes, const Stretch& stretch) {
+    for (Process& process : processes) {
+        process.start = std::max<int64_t>(process.start - stretch.start, 0);
+        process.end = cut_end(process.end, stretch);
+    }
+    return processes;
+}
+
+/// The first samples of a stretch are what was last said before it.
+std::vector<Sample> cut_samples(const std::vector<Sample>& samples, const Stretch& stretch) {
+    std::map<int, int64_t> last_before;  // of the device as a whole, by device
+    for (const Sample& sample : samples) {
+        if (!sample.pid && sample.time <= stretch.start) {
+            last_before[sample.device] = sample.time;
+        }
+    }
+    std::vector<Sample> kept;
+    for (Sample sample : samples) {
+        const auto first = last_before.find(sample.device);
+        if (sample.time <= stretch.end && sample.time >= (first == last_before.end() ? stretch.start : first->second)) {
+            sample.time = std::max(sample.time, stretch.start) - stretch.start;
+            kept.push_back(std::move(sample));
+        }
+    }
+    return kept;
+}
+
 }  // namespace
 
 Trace excerpt(const Trace& trace, const Stretch& stretch) {
@@ -181,6 +229,12 @@ Trace excerpt(const Trace& trace, const Stretch& stretch) {
     part.origins = trace.origins;
     part.annotations = cut_annotations(trace.annotations, stretch);
     part.marks = cut_marks(trace.marks, stretch);
+    part.processes = cut_processes(trace.processes, stretch);
+    part.nvml_pid = trace.nvml_pid;
+    part.steps = cut_spans(trace.steps, stretch, &Step::start, &Step::end);
+    part.driver_allocations = cut_spans(trace.driver_allocations, stretch, &DriverAllocation::time,
+                                        &DriverAllocation::free_time);
+    part.samples = cut_samples(trace.samples, stretch);
     part.losses = trace.losses;
     for (Loss& loss : part.losses) {
         loss.text = "In the whole trace: " + loss.text;

@@ -17,8 +17,9 @@ struct Stretch {
 };
 
 /// Numbers events from 0 and times from the stretch's start. What was alive at the start becomes preexisting, what was
-/// freed after the end was never freed: every state of the stretch is as it was. Annotations are cut at its borders.
-/// Stacks, streams and pools keep their ids, used or not.
+/// freed after the end was never freed: every state of the stretch is as it was. Annotations, steps and driver memory
+/// are cut at its borders; of the samples before it the last ones move to its start. Stacks, streams and pools keep
+/// their ids, used or not.
 Trace excerpt(const Trace& trace, const Stretch& stretch);
 
 }  // namespace tidemark

@@ -90,6 +90,7 @@ private:
     void redact_origins();
     void redact_spans();
     void redact_source();
+    void redact_surroundings();
 
     std::string file(const std::string& path);
     std::string function(const std::string& name);
@@ -108,7 +109,8 @@ private:
     std::vector<std::pair<std::string, std::string>> known_files_;  ///< and their stand-ins
     std::unordered_set<std::string> taken_;
     StandIns files_{"file", taken_}, functions_{"function", taken_}, ranges_{"range", taken_}, marks_{"mark", taken_},
-        modules_{"module", taken_}, ops_{"op", taken_}, contexts_{"context", taken_}, streams_{"stream", taken_};
+        modules_{"module", taken_}, ops_{"op", taken_}, contexts_{"context", taken_}, streams_{"stream", taken_},
+        libraries_{"library", taken_}, phases_{"phase", taken_};
 };
 
 Redactor::Redactor(Trace& trace, const Redaction& redaction) : trace_(trace), redaction_(redaction) {
@@ -128,6 +130,7 @@ void Redactor::run() {
     redact_origins();
     redact_spans();
     redact_source();
+    redact_surroundings();
 }
 
 std::string Redactor::file(const std::string& path) {
@@ -207,6 +210,9 @@ void Redactor::for_each_stack(Visit&& visit) {
             visit(other.stack);
         }
     }
+    for (DriverAllocation& allocation : trace_.driver_allocations) {
+        visit(allocation.stack);
+    }
 }
 
 std::vector<bool> Redactor::used_stacks() {
@@ -241,6 +247,11 @@ void Redactor::redact_stacks() {
     trace_.stacks = std::move(table);
 }
 
+/// Phases that a recorder names by itself; others are the user's words.
+bool is_recorders_phase(std::string_view phase) {
+    return phase.empty() || phase == "forward" || phase == "backward" || phase == "optimizer" || phase == "eval";
+}
+
 void Redactor::redact_origins() {
     std::vector<uint32_t> moved(trace_.origins.size(), 0);
     std::vector<Origin> kept(1);
@@ -256,6 +267,7 @@ void Redactor::redact_origins() {
     for (Origin& origin : kept) {
         origin.op = origin.op.starts_with("aten::") ? origin.op : name(origin.op, ops_);
         origin.module = name(origin.module, modules_);
+        origin.phase = is_recorders_phase(origin.phase) ? origin.phase : name(origin.phase, phases_);
         origin.compile_context = name(origin.compile_context, contexts_);
         origin.user_metadata = redaction_.source ? "" : free_text(origin.user_metadata);
     }
@@ -298,6 +310,26 @@ void Redactor::redact_source() {
     }
     for (Loss& loss : trace_.losses) {
         loss.text = free_text(loss.text);
+    }
+}
+
+/// NVIDIA's and PyTorch's libraries, which tell nothing of a user.
+bool is_known_library(std::string_view name) {
+    constexpr std::array known{"libcu"sv, "libnccl"sv, "libnv"sv, "libtorch"sv, "libc10"sv};
+    return std::any_of(known.begin(), known.end(), [&](auto start) { return name.starts_with(start); });
+}
+
+void Redactor::redact_surroundings() {
+    for (Process& process : trace_.processes) {
+        process.command_line = redaction_.source ? "" : free_text(process.command_line);
+        const size_t details = redaction_.source ? process.how_ended.find(": ") : std::string::npos;
+        process.how_ended = free_text(process.how_ended.substr(0, details));
+    }
+    for (DriverAllocation& allocation : trace_.driver_allocations) {
+        const std::string name = allocation.source.substr(allocation.source.find_last_of("/\\") + 1);
+        if (redaction_.paths && !name.empty()) {
+            allocation.source = is_known_library(name) ? name : libraries_(allocation.source, ending_of(name));
+        }
     }
 }
 

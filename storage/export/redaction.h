@@ -10,8 +10,10 @@
 namespace tidemark {
 
 struct Redaction {
-    bool paths = false;   ///< source files: the user's become "file1.py", libraries' keep what follows site-packages
-    bool source = false;  ///< where the trace came from: file name, user metadata, settings PyTorch does not define
+    bool paths = false;   ///< source files: the user's become "file1.py", libraries' keep what follows site-packages;
+                          ///< libraries that took driver memory keep their name where it is a known one
+    bool source = false;  ///< where the trace came from: file name, command line, texts of exceptions, user metadata,
+                          ///< settings PyTorch does not define
     bool names = false;   ///< functions, annotations, marks, modules, custom ops become "function1", "range1", ...
 
     bool any() const { return paths || source || names; }

@@ -10,7 +10,7 @@
 
 #include "storage/base/units.h"
 #include "storage/export/excerpt.h"
-#include "storage/format/sqlite.h"
+#include "storage/read/database.h"
 #include "storage/read/trace.h"
 #include "storage/replay/moment.h"
 #include "storage/timeline/curves.h"
@@ -19,8 +19,8 @@ namespace tidemark {
 namespace {
 
 /// Tables a trace can have that are not part of the model in memory: they are left out, and that is said.
-constexpr std::array tables_left_out{"process", "thread", "allocation_category", "step",          "driver_allocation",
-                                     "sample",  "op",     "autograd_node",       "autograd_edge", "saved_tensor"};
+constexpr std::array tables_left_out{"thread",        "allocation_category", "op",
+                                     "autograd_node", "autograd_edge",       "saved_tensor"};
 
 Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
     const DeviceHistory& main = trace.main_device();
@@ -57,7 +57,7 @@ std::string redaction_sentence(const Redaction& redaction) {
         what.emplace_back("names of functions, annotations and marks were replaced by stand-ins");
     }
     if (redaction.source) {
-        what.emplace_back("the source and user metadata were removed");
+        what.emplace_back("the source, the command line and user metadata were removed");
     }
     std::string text;
     for (const std::string_view part : what) {
@@ -75,8 +75,12 @@ std::string stretch_sentence(const Trace& trace, const Stretch& stretch) {
 }
 
 /// Says which tables with rows are not carried over; empty if none.
-Result<std::string> left_out_sentence(const std::string& path) {
-    auto connection = Connection::open(path, OpenMode::read_only);
+Result<std::string> left_out_sentence(const std::string& path, Progress& progress) {
+    const auto file = look_at(path);
+    if (!file) {
+        return file.error();
+    }
+    auto connection = open_database(path, *file, progress);
     if (!connection) {
         return connection.error();
     }
@@ -127,7 +131,7 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (!shared) {
         return shared.error();
     }
-    auto left_out = left_out_sentence(input);
+    auto left_out = left_out_sentence(input, progress);
     if (!left_out) {
         return left_out.error();
     }

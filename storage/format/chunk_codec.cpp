@@ -37,43 +37,36 @@ uint64_t unzigzag(uint64_t value) { return value >> 1 ^ (~(value & 1) + 1); }
 
 using Columns = std::array<std::vector<uint64_t>, column_count>;
 
-int64_t time_at(const DeviceHistory& device, EventNumber event) {
-    return event == before_history ? 0 : device.event_time[static_cast<size_t>(event)];
-}
-
-Columns to_columns(const DeviceHistory& device, uint32_t first, uint32_t count) {
-    const Allocations& a = device.allocations;
+Columns to_columns(std::span<const AllocationRow> rows) {
     Columns columns;
     for (auto& column : columns) {
-        column.resize(count);
+        column.resize(rows.size());
     }
     EventNumber last_event = before_history;
     int64_t last_time = 0;
     uint64_t last_address = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t k = first + i;
-        const EventNumber born = a.alloc_event[k], freed = a.free_event[k], done = a.done_event[k];
-        const int64_t born_time = time_at(device, born);
-        columns[alloc_gap][i] = static_cast<uint64_t>(born - last_event);
-        columns[alloc_delay][i] = static_cast<uint64_t>(born_time - last_time);
-        if (freed != never) {
-            columns[free_after][i] = static_cast<uint64_t>(freed - born) + 1;
-            columns[free_delay][i] = zigzag(static_cast<uint64_t>(time_at(device, freed) - born_time));
+    for (size_t i = 0; i < rows.size(); ++i) {
+        const Allocation& a = rows[i].life;
+        columns[alloc_gap][i] = static_cast<uint64_t>(a.alloc_event - last_event);
+        columns[alloc_delay][i] = static_cast<uint64_t>(rows[i].time - last_time);
+        if (a.free_event != never) {
+            columns[free_after][i] = static_cast<uint64_t>(a.free_event - a.alloc_event) + 1;
+            columns[free_delay][i] = zigzag(static_cast<uint64_t>(rows[i].free_time - rows[i].time));
         }
-        if (freed != never && done != never) {
-            columns[done_after][i] = static_cast<uint64_t>(done - freed) + 1;
-            columns[done_delay][i] = zigzag(static_cast<uint64_t>(time_at(device, done) - time_at(device, freed)));
+        if (a.free_event != never && a.done_event != never) {
+            columns[done_after][i] = static_cast<uint64_t>(a.done_event - a.free_event) + 1;
+            columns[done_delay][i] = zigzag(static_cast<uint64_t>(rows[i].done_time - rows[i].free_time));
         }
-        columns[address_step][i] = zigzag(a.address[k] - last_address);
-        columns[requested][i] = a.requested[k];
-        columns[rounding][i] = zigzag(a.block_size[k] - a.requested[k]);
-        columns[segment][i] = a.segment[k] == no_segment ? 0 : uint64_t{a.segment[k]} + 1;
-        columns[stack][i] = a.stack[k];
-        columns[free_stack][i] = a.free_stack[k];
-        columns[origin][i] = a.origin[k];
-        last_event = born;
-        last_time = born_time;
-        last_address = a.address[k];
+        columns[address_step][i] = zigzag(a.address - last_address);
+        columns[requested][i] = a.requested;
+        columns[rounding][i] = zigzag(a.block_size - a.requested);
+        columns[segment][i] = a.segment == no_segment ? 0 : uint64_t{a.segment} + 1;
+        columns[stack][i] = a.stack;
+        columns[free_stack][i] = a.free_stack;
+        columns[origin][i] = a.origin;
+        last_event = a.alloc_event;
+        last_time = rows[i].time;
+        last_address = a.address;
     }
     return columns;
 }
@@ -184,8 +177,8 @@ private:
 
 }  // namespace
 
-std::vector<std::byte> encode_chunk(const DeviceHistory& device, uint32_t first, uint32_t count) {
-    const Columns columns = to_columns(device, first, count);
+std::vector<std::byte> encode_chunk(std::span<const AllocationRow> rows) {
+    const Columns columns = to_columns(rows);
     std::vector<uint8_t> raw;
     for (const auto& column : columns) {
         const size_t planes = planes_needed(column);

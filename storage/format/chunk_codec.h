@@ -17,8 +17,8 @@ namespace tidemark {
 
 constexpr uint32_t chunk_capacity = 1 << 16;
 
-/// Encodes allocations [first, first + count) of a device; count <= chunk_capacity.
-std::vector<std::byte> encode_chunk(const DeviceHistory& device, uint32_t first, uint32_t count);
+/// Encodes consecutive allocations of a device, those from before the history first; at most chunk_capacity.
+std::vector<std::byte> encode_chunk(std::span<const AllocationRow> rows);
 
 /// Decodes into device.allocations[first, first + count), event_time and event_ref, all sized beforehand. The bytes are
 /// not trusted: values out of bounds, bad sizes and bad checksums are errors. Different chunks may be decoded into the

@@ -27,7 +27,12 @@ bool blames_file(int code) {
            primary == SQLITE_ERROR || primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH;
 }
 
+/// How long reading waits for a writer that is just leaving WAL mode.
+constexpr int busy_milliseconds = 1000;
+
 Status harden(sqlite3* connection) {
+    sqlite3_busy_timeout(connection, busy_milliseconds);
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -42,6 +47,15 @@ Status harden(sqlite3* connection) {
         return sqlite_error(connection, "opening");
     }
     return {};
+}
+
+/// A path as SQLite's URI: nothing in it is taken for a parameter.
+std::string uri_of(const std::string& path) {
+    std::string uri = path.starts_with('/') ? "file://" : "file:";
+    for (const char c : path) {
+        uri += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02x}", c) : std::string(1, c);
+    }
+    return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -126,14 +140,20 @@ Result<Connection> Connection::open(const std::string& path, OpenMode mode) {
     sqlite3* raw = nullptr;
     const int flags = SQLITE_OPEN_NOMUTEX | (mode == OpenMode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                                       : SQLITE_OPEN_READONLY);
-    const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+    const int code = mode == OpenMode::read_alone
+                         ? sqlite3_open_v2(uri_of(path).c_str(), &raw, flags | SQLITE_OPEN_URI, nullptr)
+                         : sqlite3_open_v2(path.c_str(), &raw, flags, mode == OpenMode::read_left ? "unix-none" : nullptr);
     connection.connection_.reset(raw);
     if (code != SQLITE_OK) {
         return sqlite_error(raw, path);
     }
     sqlite3_extended_result_codes(raw, 1);
-    if (mode == OpenMode::read_only) {
+    if (mode != OpenMode::create) {
         TIDEMARK_TRY(harden(raw));
+    }
+    if (mode == OpenMode::read_left) {
+        // Before the first access: SQLite then keeps the log's index in memory instead of in a shared file.
+        TIDEMARK_TRY(connection.execute("PRAGMA locking_mode=EXCLUSIVE"));
     }
     return connection;
 }

@@ -36,6 +36,14 @@ void Allocations::push_back(const Allocation& row) {
     for_each_column(*this, [&](auto& column, auto field) { column.push_back(row.*field); });
 }
 
+void Allocations::put(size_t index, const Allocation& row) {
+    if (index == size()) {
+        push_back(row);
+        return;
+    }
+    for_each_column(*this, [&](auto& column, auto field) { column[index] = row.*field; });
+}
+
 EventNumber DeviceHistory::events_until(int64_t time) const {
     return static_cast<EventNumber>(std::upper_bound(event_time.begin(), event_time.end(), time) - event_time.begin());
 }

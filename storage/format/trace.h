@@ -28,6 +28,13 @@ struct Allocation {
     uint32_t segment = no_segment, origin = 0;
 };
 
+/// An allocation with the times (ns since trace start) of its events, as the file holds it. The alloc time of one from
+/// before the history is 0; times of what did not happen are not read.
+struct AllocationRow {
+    Allocation life;
+    int64_t time = 0, free_time = 0, done_time = 0;
+};
+
 /// Lives of blocks, sorted by alloc_event; those alive before event 0 come first.
 /// Alive (active) in the state at event N:  alloc_event < N  and  N <= done_event.
 /// Allocated (not yet freed by its owner):  alloc_event < N  and  N <= free_event.
@@ -47,6 +54,8 @@ struct Allocations {
     void reserve(size_t count);
     void resize(size_t count);
     void push_back(const Allocation& row);
+    /// Replaces the row at `index`, or adds it at the end.
+    void put(size_t index, const Allocation& row);
 };
 
 /// Memory the allocator got from the driver. A segment of expandable memory is one mapped piece; pieces that
@@ -167,7 +176,7 @@ struct Step {
 /// "kernels" (growth when modules were loaded).
 struct DriverAllocation {
     std::string kind;
-    int device = 0;
+    int device = 0;  ///< -1: none (host memory)
     uint64_t address = 0;
     uint64_t bytes = 0;
     int64_t time = 0;  ///< ns since trace start
@@ -198,13 +207,15 @@ struct Loss {
 
 struct Trace {
     std::string path;
-    int64_t file_bytes = 0;
+    int64_t file_bytes = 0;  ///< with the log beside it, if it was not ended
     int format_version = 0;
     std::string source;        ///< where it came from: "PyTorch snapshot run.pickle (pickle protocol 4)"
     std::string writer;        ///< program and version that wrote the file
     int64_t start_utc_ns = 0;  ///< the trace's time zero on the wall clock; 0 if unknown
     int64_t duration = 0;      ///< ns, of the last event or annotation
     bool clean_end = true;
+    bool being_written = false;  ///< its recorder was at work when it was read: the end is not the run's
+    int64_t committed_time = 0;  ///< ns: everything up to here was told by a recorder; 0 if nothing says so
     std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
 
     StackTable stacks;
@@ -214,8 +225,9 @@ struct Trace {
     std::vector<Annotation> annotations;
     std::vector<Mark> marks;
     std::vector<Loss> losses;
-    std::vector<Process> processes;  ///< recorded traces only, like the three below
-    std::vector<Step> steps;         ///< by time
+    std::vector<Process> processes;    ///< recorded traces only, like the four below
+    std::optional<int64_t> nvml_pid;   ///< the process as NVML numbers it, where that differs (in containers)
+    std::vector<Step> steps;           ///< by time
     std::vector<DriverAllocation> driver_allocations;  ///< by time
     std::vector<Sample> samples;                       ///< by time
     std::vector<DeviceHistory> devices;  ///< only devices with events or segments; by device index

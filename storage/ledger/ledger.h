@@ -20,7 +20,7 @@ enum class LayerKind : uint8_t {
     idle_segments,     ///< segments (default pool) without any block
     private_pools,     ///< free bytes of segments that belong to private pools
     library,           ///< driver memory beside the allocator, one layer per library that asked
-    context,           ///< the CUDA context
+    context,           ///< the CUDA context; where driver calls were not recorded, what libraries took is in it too
     kernels,           ///< growth when modules were loaded
     other_processes,   ///< the same GPU, one layer per pid
     unknown,           ///< the rest; negative when the layers claim more than NVML shows
@@ -32,7 +32,7 @@ struct Layer {
     LayerKind kind = LayerKind::unknown;
     std::string name;   ///< of the library or process; empty elsewhere
     int64_t bytes = 0;
-    int64_t count = 0;  ///< blocks, segments or allocations in it, 0 where that says nothing
+    int64_t count = 0;  ///< blocks, segments or driver allocations in it, 0 where that says nothing
     int64_t pid = 0;    ///< other_processes
 };
 
@@ -51,15 +51,17 @@ struct LedgerRow {
 /// What the ledger of a device cannot tell, as sentences: no driver capture, CUPTI given up from 1.2 s to 3.4 s, ...
 std::vector<std::string> ledger_gaps(const Trace& trace, const DeviceHistory& device);
 
-/// Ledger of one device. Immutable after construction; keeps the analysis alive.
+/// Ledger of one device. Immutable after construction; keeps the analysis alive. Asking costs microseconds, at any
+/// moment of any trace.
 class Ledger {
 public:
+    /// Walks every event once (about 100 ns each).
     explicit Ledger(std::shared_ptr<const Analysis> analysis);
 
     LedgerRow at(EventNumber event) const;
     /// At a time between events: driver memory and samples change then too.
     LedgerRow at_time(int64_t time) const;
-    /// One row per moment, cheaper than asking one by one; `times` rising.
+    /// One row per moment.
     std::vector<LedgerRow> band(const std::vector<int64_t>& times) const;
 
 private:

@@ -10,13 +10,14 @@
 
 namespace tidemark {
 
-/// Whether a trace is being written right now: its writer holds it (WAL mode, lock on the file, no clean end yet).
+/// Whether a trace is being written right now: its writer holds it (WAL mode, lock on the file).
+/// Not while this process itself writes it: looking ends SQLite's own locks in the process.
 bool is_being_written(const std::string& path);
 
-/// Never writes to the trace. One thread at a time.
+/// Never writes to the trace or beside it. One thread at a time.
 class TraceFollower {
 public:
-    /// Errors: as open_trace.
+    /// Errors: as open_trace, but a trace in which nothing was recorded yet is fine.
     static Result<TraceFollower> open(const std::string& path);
     TraceFollower(TraceFollower&&) noexcept;
     TraceFollower& operator=(TraceFollower&&) noexcept;
@@ -24,10 +25,11 @@ public:
 
     /// Reads what was committed since the last call. A new immutable trace, equal to what open_trace would give, or
     /// nullptr when nothing was committed. The work is in proportion to what is new and what is alive, plus one copy
-    /// of the columns.
+    /// of the columns. Trace::committed_time says up to when it is complete. A cancelled poll can be repeated.
     Result<std::shared_ptr<const Trace>> poll(Progress& progress);
 
-    /// The writer has ended: the last poll's trace is the final one.
+    /// The writer has ended, or is gone: the last poll's trace is the final one. The file is let go then, so that its
+    /// writer can make it one ordinary file.
     bool ended() const;
 
 private:

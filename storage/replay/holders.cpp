@@ -12,13 +12,17 @@
 namespace tidemark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, GroupBy>, 7> names_of_groups{{{"stack", GroupBy::stack},
+constexpr std::array<std::pair<std::string_view, GroupBy>, 11> names_of_groups{{{"stack", GroupBy::stack},
                                                                                {"line", GroupBy::line},
                                                                                {"file", GroupBy::file},
                                                                                {"size", GroupBy::size},
                                                                                {"stream", GroupBy::stream},
                                                                                {"pool", GroupBy::pool},
-                                                                               {"annotation", GroupBy::annotation}}};
+                                                                               {"annotation", GroupBy::annotation},
+                                                                                {"module", GroupBy::module},
+                                                                                {"op", GroupBy::op},
+                                                                                {"phase", GroupBy::phase},
+                                                                                {"step", GroupBy::step}}};
 
 constexpr std::string_view no_frame = "no Python frame";
 
@@ -85,6 +89,35 @@ uint32_t InnermostAnnotations::at(int64_t time) const {
     return after == changes_.begin() ? none : std::prev(after)->innermost;
 }
 
+/// What an origin says of module, op or phase, in numbers: origins that say the same share one.
+class OriginTexts {
+public:
+    OriginTexts(const Trace& trace, std::string Origin::*text) {
+        std::unordered_map<std::string_view, uint32_t> numbers{{"", 0}};
+        for (const Origin& origin : trace.origins) {
+            const auto [number, is_new] = numbers.try_emplace(origin.*text, static_cast<uint32_t>(texts_.size()));
+            if (is_new) {
+                texts_.push_back(origin.*text);
+            }
+            of_origin_.push_back(number->second);
+        }
+    }
+    uint32_t of(uint32_t origin) const { return origin < of_origin_.size() ? of_origin_[origin] : 0; }
+    std::string_view text(uint32_t number) const { return texts_[number]; }
+
+private:
+    std::vector<std::string_view> texts_{""};
+    std::vector<uint32_t> of_origin_;
+};
+
+std::string Origin::*origin_text(GroupBy by) {
+    return by == GroupBy::module ? &Origin::module : by == GroupBy::op ? &Origin::op : &Origin::phase;
+}
+
+std::string_view nothing_known_of(GroupBy by) {
+    return by == GroupBy::module ? "no module" : by == GroupBy::op ? "no operator" : "no phase";
+}
+
 std::string stream_name(const Trace& trace, uint32_t index) {
     const Stream& stream = trace.streams[index];
     if (!stream.name.empty()) {
@@ -118,6 +151,8 @@ public:
     Keys(const Trace& trace, const DeviceHistory& device, GroupBy by) : trace_(trace), device_(device), by_(by) {
         if (by == GroupBy::annotation) {
             annotations_.emplace(trace, device);
+        } else if (by == GroupBy::module || by == GroupBy::op || by == GroupBy::phase) {
+            origins_.emplace(trace, origin_text(by));
         }
     }
 
@@ -131,12 +166,14 @@ private:
 
     FrameId user_frame_of(AllocationIndex a);
     uint64_t annotation_of(AllocationIndex a) const;
+    uint64_t step_of(AllocationIndex a) const;
 
     const Trace& trace_;
     const DeviceHistory& device_;
     GroupBy by_;
     std::unordered_map<StackId, FrameId> user_frames_;
     std::optional<InnermostAnnotations> annotations_;
+    std::optional<OriginTexts> origins_;
 };
 
 FrameId Grouper::Keys::user_frame_of(AllocationIndex a) {
@@ -156,6 +193,19 @@ uint64_t Grouper::Keys::annotation_of(AllocationIndex a) const {
     return found == InnermostAnnotations::none ? nothing : found;
 }
 
+uint64_t Grouper::Keys::step_of(AllocationIndex a) const {
+    if (device_.allocations.alloc_event[a] == before_history) {
+        return before_trace;
+    }
+    const int64_t time = device_.alloc_time(a);
+    const auto after = std::upper_bound(trace_.steps.begin(), trace_.steps.end(), time,
+                                        [](int64_t t, const Step& step) { return t < step.start; });
+    if (after == trace_.steps.begin() || std::prev(after)->end.value_or(INT64_MAX) < time) {
+        return nothing;
+    }
+    return static_cast<uint64_t>(std::prev(after) - trace_.steps.begin());
+}
+
 uint64_t Grouper::Keys::key_of(AllocationIndex a) {
     const uint32_t segment = device_.allocations.segment[a];
     switch (by_) {
@@ -168,6 +218,10 @@ uint64_t Grouper::Keys::key_of(AllocationIndex a) {
             return segment == no_segment || !device_.segments[segment].pool_known ? nothing
                                                                                   : device_.segments[segment].pool;
         case GroupBy::annotation: return annotation_of(a);
+        case GroupBy::module:
+        case GroupBy::op:
+        case GroupBy::phase: return origins_->of(device_.allocations.origin[a]);
+        case GroupBy::step: return step_of(a);
     }
     return nothing;
 }
@@ -189,6 +243,16 @@ std::string Grouper::Keys::name_of(AllocationIndex a) {
             return key == nothing        ? "outside annotations"
                    : key == before_trace ? "before the trace"
                                          : std::string(annotations_->name(static_cast<uint32_t>(key)));
+        case GroupBy::module:
+        case GroupBy::op:
+        case GroupBy::phase: {
+            const std::string_view text = origins_->text(static_cast<uint32_t>(key));
+            return std::string(text.empty() ? nothing_known_of(by_) : text);
+        }
+        case GroupBy::step:
+            return key == nothing        ? "outside steps"
+                   : key == before_trace ? "before the trace"
+                                         : fmt::format("step {}", trace_.steps[key].number);
     }
     return {};
 }

@@ -1,4 +1,4 @@
-// Who holds the memory at a moment: active allocations added up by stack, line, file, size, stream, pool or annotation.
+// Who holds the memory at a moment: active allocations added up by stack, line, module, step, ...
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace tidemark {
 
-enum class GroupBy : uint8_t { stack, line, file, size, stream, pool, annotation };
+enum class GroupBy : uint8_t { stack, line, file, size, stream, pool, annotation, module, op, phase, step };
 Result<GroupBy> group_by_from_name(std::string_view name);
-/// For help and errors: "stack, line, file, size, stream, pool, annotation".
+/// For help and errors: "stack, line, file, ...".
 std::string group_by_names();
 
 struct HolderGroup {

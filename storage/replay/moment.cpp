@@ -147,6 +147,14 @@ Result<EventNumber> find_moment(const Trace& trace, const DeviceHistory& device,
     return usage_error(fmt::format("\"{}\" is not a moment; use {}.", text, forms));
 }
 
+std::optional<int64_t> named_time(const Trace& trace, std::string_view text) {
+    constexpr std::string_view form = "time:";
+    if (text == "end") {
+        return trace.duration;
+    }
+    return text.starts_with(form) ? parse_duration(text.substr(form.size())) : std::nullopt;
+}
+
 std::string describe_moment(const DeviceHistory& device, EventNumber n) {
     return fmt::format("event {} of {}, {}", format_count(n), format_count(device.event_count()),
                        format_moment(device.time_of_state(n)));

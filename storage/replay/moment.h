@@ -1,6 +1,7 @@
 // How people name a moment: event:N, time:T, mark:NAME, peak, end.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ namespace tidemark {
 /// `peak` (most allocated bytes), `end`. Errors name what exists.
 Result<EventNumber> find_moment(const Trace& trace, const DeviceHistory& device, const Curves& curves,
                                 std::string_view text);
+
+/// The time a text names by itself (time:T, end), which may lie behind the last event before it; nothing for others.
+std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
 
 /// Says where a state is: "event 1,234 of 607,632, 12.345678 s".
 std::string describe_moment(const DeviceHistory& device, EventNumber n);

@@ -1,16 +1,17 @@
 // Writes a trace while the run goes on: rows as they become known, committed about every 100 ms.
 //
-// The file is in WAL mode while it is written, so that readers follow it; finish() makes it one ordinary file. A
-// writer that is killed leaves the last commit. Rows of allocations that are born and freed between two commits are
-// written once, complete; what is alive at a commit is written then and completed later. Not thread-safe.
+// The file is in WAL mode while it is written, so that readers follow it; finish() makes it one ordinary file. The
+// writer holds an flock on it. A writer that is killed leaves the last commit. Rows of allocations that are born and
+// freed between two commits are written once, complete; what is alive at a commit is written then and completed later.
+// Writing happens on a thread of the writer's own; everything here is called by one thread.
 #pragma once
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "storage/base/result.h"
 #include "storage/format/trace.h"
+#include "storage/write/trace_rows.h"
 #include "storage/write/trace_writer.h"
 
 namespace tidemark {
@@ -24,59 +25,61 @@ public:
     LiveWriter& operator=(LiveWriter&&) noexcept;
     ~LiveWriter();
 
-    // Dictionaries: the same thing always gets the same id. What is new is written by the next commit.
+    // Dictionaries. The same text, stack, stream or pool always gets the same id; every origin is a row of its own.
     StackTable& stacks();
     uint32_t stream(uint64_t handle);
     uint32_t pool(int64_t owner_first, int64_t owner_second);
-    uint32_t origin(const Origin& origin);
+    uint32_t origin(const OriginRow& origin);
+    void origin_changed(uint32_t id, const OriginRow& origin);
     void setting(const std::string& key, const std::string& json_value);
+    void meta(const std::string& key, const std::string& value);
 
-    // Rows. Times are ns since trace start; event numbers per device. `*_id`s are returned to be completed later.
+    // Rows. Times are ns since trace start; event numbers per device. Ids are returned to be completed later.
     void device(int device, const std::string& name, int64_t total_bytes, const std::string& uuid);
     void process(const Process& process);  ///< one row; a later call replaces it
 
-    /// `row.segment` is a segment id (0: none). A birth; its end follows by free_requested and free_completed.
-    struct Birth {
-        int device = 0;
-        EventNumber event = before_history;  ///< before_history: alive at the start
-        int64_t time = 0;
-        uint64_t address = 0, requested = 0, block_size = 0;
-        int64_t segment = 0;
-        StackId stack = 0;
-        uint32_t origin = 0;
-    };
-    using LifeId = int64_t;  ///< row id of the allocation
-    LifeId born(const Birth& birth);
-    void free_requested(LifeId id, EventNumber event, int64_t time, StackId stack);
-    void free_completed(LifeId id, EventNumber event, int64_t time);
+    using LifeId = uint32_t;
+    /// An allocation is born; `row.life.segment` is a position among the device's segments. Those from before the
+    /// history come first and by address.
+    LifeId born(int device, const AllocationRow& row);
+    void free_requested(LifeId life, EventNumber event, int64_t time, StackId stack);
+    /// Its id may be another's from here on.
+    void free_completed(LifeId life, EventNumber event, int64_t time);
 
-    /// Of `segment` everything but free_event and free_stack is read; `time` of a before_history segment is not.
-    int64_t segment_added(int device, const Segment& segment, int64_t time);
-    void segment_removed(int64_t segment_id, EventNumber event, int64_t time, StackId stack);
+    EventNumber alloc_event(LifeId life) const;
+    EventNumber free_event(LifeId life) const;
+
+    /// Returns the position among the device's segments. They are told by rising alloc_event.
+    uint32_t segment_added(int device, const Segment& segment, int64_t time);
+    void segment_removed(int device, uint32_t position, EventNumber event, int64_t time, StackId stack);
     void other_event(int device, const OtherEvent& event, int64_t time, uint32_t origin);
 
-    int64_t driver_allocated(const DriverAllocation& allocation, int64_t segment_id);
+    /// `segment`: position among the segments of its device, or no_segment.
+    int64_t driver_allocated(const DriverAllocation& allocation, uint32_t segment);
+    void driver_in_segment(int64_t id, uint32_t segment);
     void driver_freed(int64_t id, int64_t time);
     void sample(const Sample& sample);
 
-    int64_t annotation_begun(const std::string& name, const std::string& kind, int device, int64_t thread,
-                             int64_t start);
+    int64_t annotation_begun(const Annotation& annotation, int64_t thread);
     void annotation_ended(int64_t id, int64_t end);
-    void step(const Step& step);
+    void step(const Step& step);  ///< by number; a later call replaces it
+    void drop_steps();            ///< forgets all that were told
     void mark(const Mark& mark);
     void loss(const Loss& loss);
 
-    /// How many events of a device the trace holds so far, and its highest allocated bytes with their event.
+    /// How many events of a device the trace holds so far, and the state (event) of its highest allocated bytes.
     void progress_of(int device, EventNumber events, EventNumber peak_event);
 
-    /// Makes everything told so far visible to readers, complete up to trace time `complete_to`. After an error (disk
-    /// full) the trace keeps what was committed before.
+    /// Hands everything told so far to the writing thread, complete up to trace time `complete_to`. While that is
+    /// still busy with what it got before, nothing is handed over: call again later, and watch pending_bytes().
+    /// Fails once something could not be written (disk full): the trace then keeps what was committed before.
     Status commit(int64_t complete_to);
 
-    /// Writes what is derived (allocation_chunk) with bounded memory, marks a clean end or not, leaves WAL mode.
+    /// Waits for the writing thread, writes what is derived (allocation_chunk) with bounded memory, says whether the
+    /// end was clean, leaves WAL mode.
     Status finish(int64_t duration, bool clean_end);
 
-    /// Rows and text waiting for the next commit, in bytes: what a slow disk makes the recorder hold.
+    /// Rows and texts waiting for the next commit, in bytes, roughly: what a slow disk makes the recorder hold.
     size_t pending_bytes() const;
 
 private:

@@ -122,7 +122,7 @@ class Import(CommandTest):
             self.assertEqual(self.files(), ["big.pickle"])
 
     def test_help_has_an_example_and_the_exit_statuses(self):
-        for command in ("import", "info", "stats", "top", "render", "share"):
+        for command in ("import", "record", "info", "stats", "top", "render", "share"):
             text = self.run_fine(command, "--help")
             self.assertIn(f"tidemark {command} ", text.split("Example:")[1])
             self.assertIn("130 cancelled", text)

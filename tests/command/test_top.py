@@ -2,7 +2,7 @@ import subprocess
 
 from support import FINE, TIDEMARK, USAGE, CommandTest, run
 
-WAYS = ("stack", "line", "file", "size", "stream", "pool", "annotation")
+WAYS = ("stack", "line", "file", "size", "stream", "pool", "annotation", "module", "op", "phase", "step")
 
 
 class Top(CommandTest):

@@ -48,7 +48,7 @@ TEST_F(Holders, MostBytesComeFirstAndAllWaysAddUpTheSame) {
         int64_t active = 0;
         live.for_each_active(
             n, [&](AllocationIndex a) { active += static_cast<int64_t>(device.allocations.block_size[a]); });
-        for (int by = 0; by <= static_cast<int>(GroupBy::annotation); ++by) {
+        for (int by = 0; by <= static_cast<int>(GroupBy::step); ++by) {
             int64_t sum = 0;
             int64_t previous = INT64_MAX;
             for (const HolderGroup& group : holders_at(trace, device, live, n, static_cast<GroupBy>(by))) {
@@ -74,6 +74,27 @@ TEST_F(Holders, GroupsByFileSizeStreamAndPool) {
 TEST_F(Holders, GroupsByTheInnermostAnnotationOpenAtTheAllocation) {
     EXPECT_EQ(bytes_by(GroupBy::annotation, 3), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
     EXPECT_EQ(bytes_by(GroupBy::annotation, 6), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
+}
+
+TEST(HoldersOfRecordedTraces, AreToldApartByModuleOpPhaseAndStep) {
+    Trace trace = test::hand_made_trace();
+    trace.origins = {{}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.0", "backward", "", "", 2}};
+    trace.steps = {{7, "user", 500, 1500}, {8, "user", 1500, 4000}};
+    trace.devices[0].allocations.origin = {0, 1, 2, 1};
+    const LiveIndex live(trace.devices[0].allocations);
+    const auto bytes_by = [&](GroupBy by, EventNumber n) {
+        std::map<std::string, int64_t> bytes;
+        for (const HolderGroup& group : holders_at(trace, trace.devices[0], live, n, by)) {
+            bytes[group.name] += group.block_bytes;
+        }
+        return bytes;
+    };
+    EXPECT_EQ(bytes_by(GroupBy::module, 3), (Bytes{{"layers.0", 3072}, {"no module", 4096}}));
+    EXPECT_EQ(bytes_by(GroupBy::op, 3), (Bytes{{"aten::mm", 1024}, {"aten::add", 2048}, {"no operator", 4096}}));
+    EXPECT_EQ(bytes_by(GroupBy::phase, 3), (Bytes{{"forward", 1024}, {"backward", 2048}, {"no phase", 4096}}));
+    EXPECT_EQ(bytes_by(GroupBy::step, 3), (Bytes{{"step 7", 1024}, {"step 8", 2048}, {"before the trace", 4096}}));
+    EXPECT_EQ(bytes_by(GroupBy::step, 6),
+              (Bytes{{"outside steps", 1024}, {"step 8", 2048}, {"before the trace", 4096}}));
 }
 
 TEST_F(Holders, EqualStacksAreOneGroup) {

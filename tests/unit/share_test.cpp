@@ -226,6 +226,63 @@ TEST(Share, AStretchIsNumberedFromZeroAndCutsWhatCrossesIt) {
     EXPECT_EQ(part->marks[0].events.at(0), 2);
 }
 
+/// The hand-made trace, recorded.
+Trace recorded_trace() {
+    Trace trace = test::hand_made_trace();
+    trace.processes = {{4711, 0, "/home/anna/venv/bin/python /home/anna/project/train.py --token secret", 0, 8000, 1,
+                        "exception: KeyError: '/home/anna/secret.json'"}};
+    trace.steps = {{0, "user", 0, 3500}, {1, "user", 3500, 6500}, {2, "user", 6500, std::nullopt}};
+    trace.driver_allocations = {{"device", 0, 1, 100, 1000, 2000, "libcublas.so.13", 1, false},
+                                {"device", 0, 2, 100, 1000, 5000, "/home/anna/lib/libanna.so", 2, false},
+                                {"device", 0, 3, 100, 5000, std::nullopt, "/opt/libcudnn.so.9", 0, false},
+                                {"device", 0, 4, 100, 7500, std::nullopt, "libcublas.so.13", 0, false}};
+    for (const int64_t time : {0, 2000, 4000, 6000, 8000}) {
+        trace.samples.push_back({time, 0, std::nullopt, time, 80, "nvml"});
+        trace.samples.push_back({time, 0, 4711, time / 2, 0, "nvml"});
+    }
+    return trace;
+}
+
+TEST(Share, AStretchCutsWhatARecorderSaw) {
+    ShareRequest request;
+    request.from = "event:4";
+    request.to = "event:8";
+    const auto part = prepare_to_share(recorded_trace(), request);
+    ASSERT_TRUE(part) << part.error().message;
+    ASSERT_EQ(part->steps.size(), 3u);
+    EXPECT_EQ(part->steps[0].start, 0);
+    EXPECT_EQ(part->steps[0].end, 500);
+    EXPECT_FALSE(part->steps[2].end);
+    ASSERT_EQ(part->driver_allocations.size(), 2u) << "what was there between 3 and 7 us";
+    EXPECT_EQ(part->driver_allocations[0].time, 0);
+    EXPECT_EQ(part->driver_allocations[0].free_time, 2000);
+    EXPECT_EQ(part->driver_allocations[1].time, 2000);
+    ASSERT_EQ(part->samples.size(), 6u);
+    EXPECT_EQ(part->samples[0].time, 0);
+    EXPECT_EQ(part->samples[0].used_bytes, 2000);
+    EXPECT_EQ(part->samples[2].time, 1000);
+    EXPECT_FALSE(part->processes[0].end);
+}
+
+TEST(Share, CommandLinesAndLibrariesAreRedacted) {
+    ShareRequest request;
+    request.redaction.paths = true;
+    const auto without_paths = prepare_to_share(recorded_trace(), request);
+    ASSERT_TRUE(without_paths);
+    EXPECT_EQ(without_paths->processes[0].command_line.find("anna"), std::string::npos);
+    EXPECT_NE(without_paths->processes[0].command_line.find("--token secret"), std::string::npos);
+    EXPECT_EQ(without_paths->processes[0].how_ended.find("anna"), std::string::npos);
+    EXPECT_EQ(without_paths->driver_allocations[0].source, "libcublas.so.13");
+    EXPECT_EQ(without_paths->driver_allocations[1].source, "library1.so");
+    EXPECT_EQ(without_paths->driver_allocations[2].source, "libcudnn.so.9");
+    request.redaction.source = true;
+    const auto without_source = prepare_to_share(recorded_trace(), request);
+    ASSERT_TRUE(without_source);
+    EXPECT_EQ(without_source->processes[0].command_line, "");
+    EXPECT_EQ(without_source->processes[0].how_ended, "exception");
+    EXPECT_EQ(without_source->processes[0].pid, 4711);
+}
+
 TEST(Share, AnEmptyOrUnknownStretchIsAUsageError) {
     for (const auto& [from, to] :
          {std::pair{"event:5", "event:3"}, {"event:5", "event:5"}, {"mark:no", ""}, {"", "x"}}) {

@@ -16,6 +16,7 @@
 #include "storage/import/import.h"
 #include "storage/read/trace.h"
 #include "storage/replay/analysis.h"
+#include "tests/unit/trace_equality.h"
 
 namespace tidemark {
 namespace {
@@ -56,27 +57,6 @@ protected:
         EXPECT_EQ(kind, opened.error().kind) << opened.error().message;
         EXPECT_NE(std::string::npos, opened.error().message.find(words)) << opened.error().message;
     }
-    static void expect_same(const DeviceHistory& a, const DeviceHistory& b) {
-        EXPECT_EQ(a.event_time, b.event_time);
-        EXPECT_EQ(a.allocations.alloc_event, b.allocations.alloc_event);
-        EXPECT_EQ(a.allocations.free_event, b.allocations.free_event);
-        EXPECT_EQ(a.allocations.done_event, b.allocations.done_event);
-        EXPECT_EQ(a.allocations.address, b.allocations.address);
-        EXPECT_EQ(a.allocations.requested, b.allocations.requested);
-        EXPECT_EQ(a.allocations.block_size, b.allocations.block_size);
-        EXPECT_EQ(a.allocations.stack, b.allocations.stack);
-        EXPECT_EQ(a.allocations.free_stack, b.allocations.free_stack);
-        EXPECT_EQ(a.allocations.segment, b.allocations.segment);
-        ASSERT_EQ(a.segments.size(), b.segments.size());
-        for (size_t i = 0; i < a.segments.size(); ++i) {
-            EXPECT_EQ(a.segments[i].address, b.segments[i].address);
-            EXPECT_EQ(a.segments[i].alloc_event, b.segments[i].alloc_event);
-            EXPECT_EQ(a.segments[i].free_event, b.segments[i].free_event);
-        }
-        for (size_t e = 0; e < a.event_ref.size(); ++e) {
-            ASSERT_EQ(a.event_ref[e].packed, b.event_ref[e].packed) << "event " << e;
-        }
-    }
 
     fs::path folder_;
     std::string path_;
@@ -93,7 +73,7 @@ TEST_F(TraceFile, WhatIsWrittenIsRead) {
         ASSERT_TRUE(read) << read.error().message;
         ASSERT_EQ((*written)->devices.size(), (*read)->devices.size());
         for (size_t d = 0; d < (*read)->devices.size(); ++d) {
-            expect_same((*written)->devices[d], (*read)->devices[d]);
+            test::expect_same_device((*written)->devices[d], (*read)->devices[d]);
         }
         EXPECT_EQ((*written)->losses.size(), (*read)->losses.size());
         EXPECT_EQ((*written)->annotations.size(), (*read)->annotations.size());
@@ -106,7 +86,7 @@ TEST_F(TraceFile, RowsAloneAreEnough) {
     alter("DELETE FROM allocation_chunk");
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().message;
-    expect_same(original_->main_device(), (*read)->main_device());
+    test::expect_same_device(original_->main_device(), (*read)->main_device());
 }
 
 TEST_F(TraceFile, IsOneFileAndNothingElse) {
@@ -262,11 +242,84 @@ TEST_F(TraceFile, EveryFormatEverReleasedOpens) {
         const auto old = open(std::string(TIDEMARK_TEST_DATA) + "/traces/format-" + std::to_string(version) + ".tide");
         ASSERT_TRUE(old) << old.error().message;
         EXPECT_EQ(version, (*old)->format_version);
-        expect_same((*today)->main_device(), (*old)->main_device());
+        test::expect_same_device((*today)->main_device(), (*old)->main_device());
     }
 }
 
+/// The imported trace as if it had been recorded.
+Trace recorded(const Trace& imported) {
+    Trace trace = imported;
+    trace.processes = {{4711, 0, "python train.py --lr 0.1", 0, trace.duration, 1, "exception: ValueError: no"}};
+    trace.nvml_pid = 99;
+    trace.steps = {{0, "user", 0, trace.duration / 2}, {1, "user", trace.duration / 2, std::nullopt}};
+    trace.driver_allocations = {{"device", 0, 77 << 20, 2 << 20, 5, std::nullopt, "libcublas.so.13", 1, false},
+                                {"device", 0, 99 << 20, 2 << 20, 6, 7, "/home/anna/libanna.so", 0, false},
+                                {"pinned", -1, 5 << 20, 1 << 20, 8, std::nullopt, "", 0, false},
+                                {"device", 0, 0, 2 << 20, 9, std::nullopt, "libc10_cuda.so", 0, true}};
+    trace.samples = {{10, 0, std::nullopt, 3 << 20, 80 << 20, "nvml"}, {10, 0, 4711, 2 << 20, 0, "nvml at oom"}};
+    trace.losses.push_back({LossKind::not_recorded, 0, 3, 0, 0, "CUPTI is in use."});
+    trace.losses.push_back({LossKind::state_disagrees, 0, 4, 7, 0, "Seven blocks differ."});
+    return trace;
+}
+
+TEST_F(TraceFile, WhatARecorderSawIsReadBack) {
+    const Trace trace = recorded(*original_);
+    Progress progress;
+    ASSERT_TRUE(write_trace(trace, path_, IfExists::replace, progress));
+    const auto read = open(path_);
+    ASSERT_TRUE(read) << read.error().message;
+    test::expect_same_rows(trace.processes, (*read)->processes, "process");
+    test::expect_same_rows(trace.steps, (*read)->steps, "step");
+    test::expect_same_rows(trace.driver_allocations, (*read)->driver_allocations, "driver allocation");
+    test::expect_same_rows(trace.samples, (*read)->samples, "sample");
+    test::expect_same_rows(trace.losses, (*read)->losses, "loss");
+    EXPECT_EQ(trace.nvml_pid, (*read)->nvml_pid);
+}
+
+TEST_F(TraceFile, AbsurdRowsOfARecorderAreRefusedOrMadeHarmless) {
+    Progress progress;
+    for (const char* sql : {"UPDATE driver_allocation SET bytes=-1 WHERE id=1",
+                            "UPDATE driver_allocation SET bytes=1<<61 WHERE id=1",
+                            "UPDATE driver_allocation SET stack=123456 WHERE id=1"}) {
+        SCOPED_TRACE(sql);
+        ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
+        alter(sql);
+        EXPECT_FALSE(open(path_));
+    }
+    ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
+    alter("UPDATE sample SET used_bytes=-5, device=1<<40; UPDATE driver_allocation SET source=1<<40, device=-9;"
+          "INSERT INTO sample VALUES(NULL,-7,0,NULL,NULL,NULL,'nvml'),(NULL,-7,0,NULL,1,NULL,'nvml');"
+          "INSERT INTO step VALUES(NULL,5,'user',-3,NULL)");
+    const auto read = open(path_);
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(3u, (*read)->samples.size()) << "what says nothing is left out";
+    EXPECT_EQ(-7, (*read)->samples[0].time) << "by time";
+    EXPECT_EQ(0, (*read)->samples[1].used_bytes);
+    EXPECT_EQ(-1, (*read)->samples[1].device);
+    EXPECT_EQ("", (*read)->driver_allocations[0].source);
+    EXPECT_EQ(5, (*read)->steps[0].number);
+}
+
+TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
+    alter("UPDATE allocation_chunk SET count=count-1; UPDATE meta SET value='0' WHERE key='clean_end'");
+    EXPECT_FALSE(open(path_)) << "a count that does not fit its chunk";
+    Progress progress;
+    Trace half = *original_;
+    DeviceHistory& device = half.devices[0];
+    const std::string whole = path_ + ".whole";
+    ASSERT_TRUE(write_trace(half, whole, IfExists::fail, progress));
+    device.allocations.resize(device.allocations.size() - 1);
+    ASSERT_TRUE(write_trace(half, path_, IfExists::replace, progress));
+    alter(("ATTACH '" + whole + "' AS whole; DELETE FROM allocation;"
+           "INSERT INTO allocation SELECT * FROM whole.allocation").c_str());
+    const auto read = open(path_);
+    ASSERT_TRUE(read) << read.error().message;
+    test::expect_same_device(original_->main_device(), (*read)->main_device());
+}
+
 TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
+    Progress progress;
+    ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
     std::ifstream in(std::string(TIDEMARK_TEST_DATA) + "/../../storage/format/FORMAT.md");
     const std::string text((std::istreambuf_iterator<char>(in)), {});
     const std::regex block("```sql\n([^`]*)```");
@@ -284,7 +337,7 @@ TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
         EXPECT_GT(rows, 0) << (*it)[1];
         sqlite3_close(db);
     }
-    EXPECT_EQ(5, queries);
+    EXPECT_EQ(8, queries);
 }
 
 TEST_F(TraceFile, FormatMdNamesEveryTable) {

@@ -1,0 +1,230 @@
+#include "recorder/cli/record_check.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "recorder/cli/output.h"
+#include "recorder/driver/cupti_places.h"
+#include "recorder/driver/nvml.h"
+
+namespace tidemark::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr int python_seconds = 20;
+
+/// Does not import torch, which takes seconds: its version is in a file of its own.
+constexpr const char* python_questions = R"(
+import glob, importlib.util, json, os, platform, runpy, sys
+facts = {"python": platform.python_version(), "executable": sys.executable}
+roots = []
+spec = importlib.util.find_spec("torch")
+if spec is not None and spec.origin:
+    package = os.path.dirname(spec.origin)
+    version = runpy.run_path(os.path.join(package, "version.py"))
+    facts["torch"] = version["__version__"]
+    facts["cuda"] = version.get("cuda")
+    facts["torch_lib"] = os.path.join(package, "lib")
+    roots += glob.glob(os.path.join(os.path.dirname(package), "nvidia", "*"))
+roots += [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+found = [os.path.join(root, "include") for root in roots
+         if root and os.path.exists(os.path.join(root, "include", "cuda_runtime_api.h"))]
+facts["cuda_headers"] = found[0] if found else None
+print(json.dumps(facts))
+)";
+
+std::string text_of(const json& facts, const char* key) {
+    const auto found = facts.find(key);
+    return found != facts.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// The Python in a script's first line ("#!/usr/bin/python3", "#!/usr/bin/env python3"), as torchrun has one.
+Arguments interpreter_of(const std::string& script) {
+    std::string line;
+    std::ifstream file(script);
+    if (!std::getline(file, line) || !line.starts_with("#!") || line.find("python") == line.npos) {
+        return {};
+    }
+    Arguments words;
+    std::istringstream rest(line.substr(2));
+    for (std::string word; rest >> word;) {
+        words.push_back(word);
+    }
+    return words;
+}
+
+/// The command's Python as a command; empty: there is none.
+Arguments python_of(const Arguments& command) {
+    if (!command.empty()) {
+        const std::string program = find_program(command.front());
+        if (fs::path(command.front()).filename().string().starts_with("python")) {
+            return program.empty() ? Arguments{} : Arguments{program};
+        }
+        if (Arguments interpreter = interpreter_of(program); !interpreter.empty()) {
+            return interpreter;
+        }
+    }
+    for (const char* name : {"python3", "python"}) {
+        if (const std::string program = find_program(name); !program.empty()) {
+            return {program};
+        }
+    }
+    return {};
+}
+
+json ask_python(Arguments python) {
+    if (python.empty()) {
+        return json::object();
+    }
+    python.insert(python.end(), {"-c", python_questions});
+    const json facts = json::parse(output_of(python, python_seconds), nullptr, false);
+    return facts.is_object() ? facts : json::object();
+}
+
+CheckedPart check_home(const RecorderHome& home) {
+    if (home.missing.empty()) {
+        return {"recorder", "Recorder", true, home.folder, ""};
+    }
+    return {"recorder", "Recorder", false, fmt::format("{} lacks {}", home.folder, fmt::join(home.missing, ", ")),
+            "Reinstall Tidemark, or set TIDEMARK_HOME to the folder lib/tidemark of an installation."};
+}
+
+CheckedPart check_gpu() {
+    const auto nvml = recorder::Nvml::load();
+    if (nvml) {
+        return {"gpu", "GPU driver", true, "NVIDIA driver " + nvml->driver_version(), ""};
+    }
+    return {"gpu", "GPU driver", false, "no answer", nvml.error().message};
+}
+
+CheckedPart check_python(const json& facts) {
+    if (facts.contains("python")) {
+        return {"python", "Python", true, text_of(facts, "python") + ", " + text_of(facts, "executable"), ""};
+    }
+    return {"python", "Python", false, "not found",
+            "Name the Python that the program uses: tidemark record --check -- PYTHON."};
+}
+
+CheckedPart check_torch(const json& facts) {
+    const std::string version = text_of(facts, "torch"), cuda = text_of(facts, "cuda");
+    if (version.empty()) {
+        return {"torch", "PyTorch", false, "not found",
+                "Install PyTorch for CUDA into this Python, or name the one that has it after --."};
+    }
+    if (cuda.empty()) {
+        return {"torch", "PyTorch", false, version + ", not for CUDA",
+                "Install a PyTorch that is built for CUDA: see pytorch.org."};
+    }
+    return {"torch", "PyTorch", true, fmt::format("{} for CUDA {}", version, cuda), ""};
+}
+
+CheckedPart check_compiler() {
+    const char* chosen = std::getenv("CXX");
+    std::string found;
+    if (chosen != nullptr && *chosen != '\0') {
+        found = chosen;
+    }
+    for (const char* name : {"c++", "g++", "clang++"}) {
+        found = found.empty() ? find_program(name) : found;
+    }
+    if (!found.empty()) {
+        return {"compiler", "C++ compiler", true, found, ""};
+    }
+    return {"compiler", "C++ compiler", false, "not found",
+            "Install g++: the recorder's plugin is built once for the PyTorch that is used."};
+}
+
+CheckedPart check_cuda_headers(const json& facts) {
+    if (const std::string folder = text_of(facts, "cuda_headers"); !folder.empty()) {
+        return {"cuda_headers", "CUDA headers", true, folder, ""};
+    }
+    const std::string suffix = text_of(facts, "cuda").starts_with("12") ? "-cu12" : "";
+    return {"cuda_headers", "CUDA headers", false, "not found",
+            fmt::format("PyTorch's own headers need them to build the plugin: pip install nvidia-cuda-runtime{}, or "
+                        "install the CUDA Toolkit and set CUDA_HOME.",
+                        suffix)};
+}
+
+std::string find_cupti(const json& facts) {
+    for (const std::string& place : recorder::cupti_places(text_of(facts, "torch_lib"))) {
+        std::error_code error;
+        if (place.find('/') != place.npos) {
+            if (fs::exists(place, error)) {
+                return fs::path(place).lexically_normal().string();
+            }
+        } else if (void* library = dlopen(place.c_str(), RTLD_LAZY)) {
+            dlclose(library);
+            return place;
+        }
+    }
+    return {};
+}
+
+CheckedPart check_cupti(const json& facts) {
+    if (const std::string place = find_cupti(facts); !place.empty()) {
+        return {"cupti", "CUPTI", true, place, ""};
+    }
+    return {"cupti", "CUPTI", false, "not found",
+            "It comes with PyTorch for CUDA and the CUDA Toolkit; TIDEMARK_CUPTI may name it. Without it memory that "
+            "is not PyTorch's is not told apart."};
+}
+
+}  // namespace
+
+const CheckedPart& RecordCheck::part(std::string_view name) const {
+    return *std::find_if(parts.begin(), parts.end(), [&](const CheckedPart& part) { return part.name == name; });
+}
+
+const char* RecordCheck::works() const {
+    if (!home.can_record || !part("gpu").fine || (!part("torch").fine && !part("cupti").fine)) {
+        return "no";
+    }
+    return std::all_of(parts.begin(), parts.end(), [](const CheckedPart& part) { return part.fine; }) ? "yes"
+                                                                                                      : "partly";
+}
+
+RecordCheck check_recording(const Arguments& command) {
+    RecordCheck check{find_recorder_home(), {}};
+    const json facts = ask_python(python_of(command));
+    check.parts = {check_home(check.home), check_gpu(),      check_python(facts),
+                   check_torch(facts),     check_compiler(), check_cuda_headers(facts),
+                   check_cupti(facts)};
+    return check;
+}
+
+std::string check_text(const RecordCheck& check) {
+    std::string text;
+    for (const CheckedPart& part : check.parts) {
+        text += fmt::format("{:<8}{:<14}{}{}{}\n", part.fine ? "ok" : "missing", part.title, one_line(part.text),
+                            part.remedy.empty() ? "" : ". ", one_line(part.remedy));
+    }
+    const std::string_view works = check.works();
+    text += works == "yes"      ? "\nRecording works here.\n"
+            : works == "partly" ? "\nRecording works here, but not all of it.\n"
+                                : "\nRecording does not work here.\n";
+    return text;
+}
+
+ordered_json check_json(const RecordCheck& check) {
+    auto parts = ordered_json::array();
+    for (const CheckedPart& part : check.parts) {
+        parts.push_back({{"name", part.name},
+                         {"title", part.title},
+                         {"ok", part.fine},
+                         {"text", part.text},
+                         {"remedy", part.remedy}});
+    }
+    return {{"works", check.works()}, {"home", check.home.folder}, {"parts", std::move(parts)}};
+}
+
+}  // namespace tidemark::cli

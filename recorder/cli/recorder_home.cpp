@@ -1,0 +1,60 @@
+#include "recorder/cli/recorder_home.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+namespace tidemark::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Part {
+    const char* name;
+    bool needed;
+};
+constexpr std::array<Part, 7> parts{{{"tidemark-recorder", true},
+                                     {"libtidemark_core.so", true},
+                                     {"libtidemark_frames.so", false},
+                                     {"libtidemark_driver.so", false},
+                                     {"plugin", false},
+                                     {"python/tidemark", false},
+                                     {"startup/sitecustomize.py", false}}};
+
+std::string folder_of_home() {
+    if (const char* chosen = std::getenv("TIDEMARK_HOME"); chosen != nullptr && *chosen != '\0') {
+        return fs::absolute(chosen).lexically_normal().string();
+    }
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    return (self.parent_path() / "../lib/tidemark").lexically_normal().string();
+}
+
+}  // namespace
+
+RecorderHome find_recorder_home() {
+    RecorderHome home{folder_of_home(), {}, true};
+    for (const Part& part : parts) {
+        std::error_code error;
+        if (!fs::exists(home.part(part.name), error)) {
+            home.missing.emplace_back(part.name);
+            home.can_record = home.can_record && !part.needed;
+        }
+    }
+    return home;
+}
+
+Status check_can_record(const RecorderHome& home) {
+    if (home.can_record) {
+        return {};
+    }
+    return environment_error(
+        fmt::format("The recorder is not complete: {} {} not in {}. Reinstall Tidemark, or set TIDEMARK_HOME to the "
+                    "folder lib/tidemark of an installation.",
+                    fmt::join(home.missing, ", "), home.missing.size() == 1 ? "is" : "are", home.folder));
+}
+
+}  // namespace tidemark::cli

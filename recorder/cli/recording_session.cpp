@@ -1,0 +1,152 @@
+#include "recorder/cli/recording_session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "recorder/cli/output.h"
+
+namespace tidemark::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The recorder of this trace still runs.
+bool is_locked(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return false;
+    }
+    const bool locked = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(file);
+    return locked;
+}
+
+RecordedTrace read_trace(const std::string& path) {
+    std::ifstream file(path);
+    const auto json = nlohmann::json::parse(file, nullptr, false);
+    RecordedTrace trace;
+    if (!json.is_object()) {
+        trace.state = "unreadable";
+        return trace;
+    }
+    const auto text = [&](const char* key) {
+        const auto found = json.find(key);
+        return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    const auto number = [&](const char* key) {
+        const auto found = json.find(key);
+        return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+    };
+    trace.output = text("output");
+    trace.state = text("state");
+    trace.how_ended = text("how_ended");
+    trace.events = number("events");
+    trace.bytes = number("bytes");
+    if (const auto losses = json.find("losses"); losses != json.end() && losses->is_array()) {
+        for (const auto& loss : *losses) {
+            trace.losses.push_back(loss.is_string() ? loss.get<std::string>() : loss.dump());
+        }
+    }
+    return trace;
+}
+
+Error cannot_make(const std::string& folder, int reason) {
+    return environment_error(
+        fmt::format("The folder {} for the recording could not be made: {}.", folder, std::strerror(reason)));
+}
+
+}  // namespace
+
+Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
+    if (!folder.empty()) {
+        if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+            return cannot_make(folder, errno);
+        }
+        return RecordingSession(fs::absolute(folder).string(), false);
+    }
+    std::error_code error;
+    const fs::path temporary = fs::temp_directory_path(error);
+    std::string made = ((error ? fs::path("/tmp") : temporary) / "tidemark-session-XXXXXX").string();
+    if (::mkdtemp(made.data()) == nullptr) {
+        return cannot_make(made, errno);
+    }
+    return RecordingSession(made, true);
+}
+
+RecordingSession::RecordingSession(RecordingSession&& other) noexcept
+    : folder_(std::move(other.folder_)), own_(std::exchange(other.own_, false)) {}
+
+RecordingSession::~RecordingSession() {
+    // A recorder that still runs wants to write into it.
+    if (own_ && !anyone_records()) {
+        std::error_code error;
+        fs::remove_all(folder_, error);
+    }
+}
+
+void RecordingSession::program_ended(const Ending& ending) const {
+    // Appears whole: a recorder may look at any time.
+    const std::string path = fmt::format("{}/{}.exit", folder_, ending.pid);
+    std::ofstream(path + ".part") << ending.text();
+    std::error_code error;
+    fs::rename(path + ".part", path, error);
+}
+
+std::vector<std::string> RecordingSession::trace_files() const {
+    std::vector<std::string> files;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_, error)) {
+        if (entry.path().extension() == ".trace") {
+            files.push_back(entry.path().string());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+bool RecordingSession::anyone_records() const {
+    const auto files = trace_files();
+    return std::any_of(files.begin(), files.end(), is_locked);
+}
+
+bool RecordingSession::wait_for_recorders(const Progress& progress) {
+    using namespace std::chrono_literals;
+    const auto begin = std::chrono::steady_clock::now();
+    bool said = false;
+    while (anyone_records()) {
+        if (progress.cancelled) {
+            return false;
+        }
+        if (!said && std::chrono::steady_clock::now() - begin > 2s) {
+            print_note("waiting for traces that are still being written; Ctrl-C leaves that to the background.");
+            said = true;
+        }
+        std::this_thread::sleep_for(20ms);
+    }
+    return true;
+}
+
+std::vector<RecordedTrace> RecordingSession::traces() const {
+    std::vector<RecordedTrace> traces;
+    for (const std::string& file : trace_files()) {
+        traces.push_back(read_trace(file));
+    }
+    std::sort(traces.begin(), traces.end(), [](const auto& a, const auto& b) { return a.output < b.output; });
+    return traces;
+}
+
+}  // namespace tidemark::cli

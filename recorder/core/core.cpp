@@ -1,0 +1,200 @@
+#include "recorder/core/core.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "recorder/core/recording.h"
+
+using tidemark::recorder::Recording;
+
+namespace {
+
+// The one recording of this process. A forked child clears it: the rings belong to the parent's threads.
+std::atomic<Recording*> current{nullptr};
+std::atomic<uint32_t (*)(tidemark_ring*)> walk_stack{nullptr};
+std::mutex start_mutex;
+pthread_key_t thread_end;
+
+struct ThreadPart {
+    Recording* recording = nullptr;
+    tidemark_ring* ring = nullptr;
+};
+thread_local ThreadPart this_thread_part;
+
+/// At the end of a thread. Destructors that run later may still free GPU memory: they get a new ring.
+void retire_ring(void* ring) {
+    this_thread_part = {};
+    Recording::retire(static_cast<tidemark_ring*>(ring));
+}
+
+void forget_in_child() {
+    current.store(nullptr, std::memory_order_relaxed);
+    this_thread_part = {};
+    pthread_setspecific(thread_end, nullptr);
+    new (&start_mutex) std::mutex;  // the parent may have held it
+}
+
+void prepare_process() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        pthread_key_create(&thread_end, retire_ring);
+        pthread_atfork(nullptr, nullptr, forget_in_child);
+    });
+}
+
+Recording* active_recording() {
+    Recording* recording = current.load(std::memory_order_acquire);
+    return recording != nullptr && recording->active() ? recording : nullptr;
+}
+
+int recording_now() { return active_recording() != nullptr; }
+
+tidemark_ring* claim_for_this_thread(Recording* recording) {
+    if (this_thread_part.ring != nullptr) {
+        Recording::retire(this_thread_part.ring);
+    }
+    this_thread_part = {recording, recording->claim_ring()};
+    pthread_setspecific(thread_end, this_thread_part.ring);
+    return this_thread_part.ring;
+}
+
+tidemark_ring* ring_of_this_thread() {
+    Recording* recording = active_recording();
+    if (recording == nullptr) {
+        return nullptr;
+    }
+    return this_thread_part.recording == recording ? this_thread_part.ring : claim_for_this_thread(recording);
+}
+
+uint16_t serial_of(const tidemark_ring* ring) { return static_cast<uint16_t>(ring->header->serial); }
+
+int push_record(tidemark_ring* ring, tidemark_record* record, const void* payload, uint32_t bytes) {
+    Recording* recording = active_recording();
+    return recording != nullptr && recording->push(*ring, *record, payload, bytes);
+}
+
+uint32_t text_id(tidemark_ring* ring, const char* text, size_t length) {
+    Recording* recording = active_recording();
+    return recording == nullptr ? 0 : recording->text(*ring, std::string_view(text, length));
+}
+
+uint32_t stack_id(tidemark_ring* ring) {
+    const auto walk = walk_stack.load(std::memory_order_relaxed);
+    return walk == nullptr ? 0 : walk(ring);
+}
+
+int sample_now(uint32_t wait_ms) {
+    Recording* recording = active_recording();
+    return recording != nullptr && recording->sample_now(wait_ms);
+}
+
+void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk, std::memory_order_relaxed); }
+
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording_now, ring_of_this_thread, serial_of, push_record,
+                           text_id,               stack_id,      sample_now,          set_stack_walker};
+
+const char* environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+/// The first process without a rank takes the name as it is, the others add who they are: SESSIONS.md.
+std::string output_of_this_process(const std::string& output, const std::string& session) {
+    const std::string rank = environment("RANK");
+    if (rank.empty()) {
+        if (session.empty()) {
+            return output;
+        }
+        const int first = open((session + "/first").c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_WRONLY, 0600);
+        if (first >= 0) {
+            close(first);
+            return output;
+        }
+    }
+    const std::string extension = ".tide";
+    const bool has_extension = output.size() > extension.size() && output.ends_with(extension);
+    const std::string stem = has_extension ? output.substr(0, output.size() - extension.size()) : output;
+    const std::string pid = std::to_string(getpid());
+    return stem + (rank.empty() ? "." + pid : ".rank" + rank + "-" + pid) + extension;
+}
+
+void report(const std::string& sentence, char* error, size_t error_size) {
+    if (error != nullptr && error_size > 0) {
+        std::snprintf(error, error_size, "%s", sentence.c_str());
+    }
+}
+
+}  // namespace
+
+extern "C" {
+
+#define TIDEMARK_EXPORT __attribute__((visibility("default")))
+
+TIDEMARK_EXPORT int tidemark_start(const tidemark_options* options, char* error, size_t error_size) {
+    prepare_process();
+    const std::lock_guard lock(start_mutex);
+    report("", error, error_size);
+    if (active_recording() != nullptr) {
+        return 1;
+    }
+    std::string sentence;
+    Recording* recording = Recording::start(*options, sentence);
+    if (recording == nullptr) {
+        report(sentence, error, error_size);
+        return 0;
+    }
+    current.store(recording, std::memory_order_release);
+    return 1;
+}
+
+TIDEMARK_EXPORT int tidemark_start_from_environment(char* error, size_t error_size) {
+    report("", error, error_size);
+    if (recording_now()) {
+        return 1;
+    }
+    if (std::strcmp(environment("TIDEMARK_RECORD"), "1") != 0) {
+        return 0;
+    }
+    const std::string home = environment("TIDEMARK_HOME"), session = environment("TIDEMARK_SESSION");
+    const std::string recorder = home + "/tidemark-recorder";
+    const char* named = environment("TIDEMARK_OUTPUT");
+    const std::string output = output_of_this_process(*named == '\0' ? "run.tide" : named, session);
+    const tidemark_options options{recorder.c_str(), output.c_str(), session.empty() ? nullptr : session.c_str(),
+                                   std::strtoull(environment("TIDEMARK_RING_RECORDS"), nullptr, 10),
+                                   std::strcmp(environment("TIDEMARK_REPLACE"), "1") == 0};
+    return tidemark_start(&options, error, error_size);
+}
+
+TIDEMARK_EXPORT int tidemark_stop(int how, const char* sentence, uint32_t wait_ms) {
+    Recording* recording = active_recording();
+    if (recording == nullptr) {
+        return 0;
+    }
+    if (tidemark_ring* ring = ring_of_this_thread()) {
+        tidemark_record record{};
+        record.kind = TIDEMARK_END;
+        record.detail = static_cast<uint8_t>(how);
+        const size_t length = sentence == nullptr ? 0 : strnlen(sentence, 4096);
+        recording->push(*ring, record, sentence, static_cast<uint32_t>(length));
+    }
+    return recording->end(wait_ms);
+}
+
+TIDEMARK_EXPORT const char* tidemark_output(void) {
+    Recording* recording = current.load(std::memory_order_acquire);
+    return recording == nullptr ? "" : recording->output().c_str();
+}
+
+TIDEMARK_EXPORT const tidemark_api* tidemark_core(uint32_t version) {
+    return version == TIDEMARK_CORE_VERSION ? &api : nullptr;
+}
+
+}  // extern "C"

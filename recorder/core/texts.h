@@ -1,0 +1,27 @@
+// The texts one thread has told the recorder: each once, then by number. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidemark::recorder {
+
+class Texts {
+public:
+    /// The number of a text already told, or 0.
+    uint32_t find(std::string_view text) const;
+    /// The number the next new text gets.
+    uint32_t next() const { return static_cast<uint32_t>(texts_.size()) + 1; }
+    void add(std::string_view text);
+
+private:
+    size_t slot_of(std::string_view text) const;
+    void grow();
+
+    std::vector<std::string> texts_;
+    std::vector<uint32_t> slots_;  ///< open addressing: numbers of texts, 0 where free; a power of two long
+};
+
+}  // namespace tidemark::recorder

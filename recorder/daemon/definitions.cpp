@@ -1,0 +1,116 @@
+#include "recorder/daemon/definitions.h"
+
+#include <array>
+#include <cstring>
+
+namespace tidemark::recorder {
+
+namespace {
+
+/// A number beyond this is damage, not a definition.
+constexpr uint32_t most_definitions = 1 << 24;
+
+template <class Row>
+void put(std::vector<Row>& rows, uint32_t id, Row row) {
+    if (id == 0 || id >= most_definitions) {
+        return;
+    }
+    if (id >= rows.size()) {
+        rows.resize(id + 1);
+    }
+    rows[id] = std::move(row);
+}
+
+}  // namespace
+
+std::string_view text_of(std::span<const std::byte> payload) {
+    return {reinterpret_cast<const char*>(payload.data()), payload.size()};
+}
+
+void ThreadDefinitions::define(const tidemark_record& record, std::span<const std::byte> payload) {
+    const auto& define = record.define;
+    switch (record.kind) {
+        case TIDEMARK_TEXT: put(texts_, define.id, writer_.stacks().intern(text_of(payload))); break;
+        case TIDEMARK_STACK: define_stack(define.id, payload); break;
+        case TIDEMARK_OP: define_op(record); break;
+        case TIDEMARK_POOL: put(pools_, define.id, writer_.pool(define.owner[0], define.owner[1])); break;
+        default: break;
+    }
+}
+
+void ThreadDefinitions::define_stack(uint32_t id, std::span<const std::byte> payload) {
+    StackTable& table = writer_.stacks();
+    std::vector<FrameId> frames;
+    std::vector<uint64_t> modules;
+    for (size_t at = 0; at + sizeof(tidemark_frame) <= payload.size(); at += sizeof(tidemark_frame)) {
+        tidemark_frame frame;
+        std::memcpy(&frame, payload.data() + at, sizeof frame);
+        frames.push_back(table.intern(Frame{text(frame.function), text(frame.file), static_cast<int32_t>(frame.line)}));
+        if (frame.module != 0 && (modules.empty() || modules.back() != frame.module)) {
+            modules.push_back(frame.module);
+        }
+    }
+    put<std::optional<Stack>>(stacks_, id, Stack{table.intern_stack(frames), origins_.chain(modules)});
+}
+
+void ThreadDefinitions::define_op(const tidemark_record& record) {
+    constexpr std::string_view engine = "autograd::engine::evaluate_function: ";
+    StackTable& table = writer_.stacks();
+    const uint32_t parent = record.define.parent;
+    Op op = parent < ops_.size() ? ops_[parent] : Op();
+    const StringId name = text(record.define.text);
+    const bool by_engine = table.string(name).starts_with(engine);
+    if (record.detail == TIDEMARK_SCOPE_NODE || (record.detail == TIDEMARK_SCOPE_OP && by_engine)) {
+        op.node = by_engine ? table.intern(std::string(table.string(name).substr(engine.size()))) : name;
+        op.below = 0;
+        op.shown = op.node;
+    } else if (record.detail == TIDEMARK_SCOPE_OP && op.below == 0) {
+        op.below = name;
+        op.shown = op.node == 0 ? name : table.intern(table.string(op.node) + " > " + table.string(name));
+    }
+    put(ops_, record.define.id, op);
+}
+
+std::optional<ThreadDefinitions::Stack> ThreadDefinitions::stack(uint32_t id) const {
+    if (id == 0) {
+        return Stack();
+    }
+    return id < stacks_.size() ? stacks_[id] : std::nullopt;
+}
+
+uint32_t ThreadDefinitions::pool(uint32_t id) const {
+    return id != 0 && id < pools_.size() ? pools_[id] : writer_.pool(0, 0);
+}
+
+ThreadDefinitions& Definitions::thread(uint16_t serial, int64_t native_thread) {
+    if (const auto found = by_serial_.find(serial); serial != 0 && found != by_serial_.end()) {
+        return *found->second;
+    }
+    threads_.push_back(std::make_unique<ThreadDefinitions>(native_thread, writer_, origins_));
+    by_serial_[serial] = threads_.back().get();
+    return *threads_.back();
+}
+
+const ThreadDefinitions* Definitions::find(uint16_t serial) const {
+    const auto found = by_serial_.find(serial);
+    return found == by_serial_.end() ? nullptr : found->second;
+}
+
+void Definitions::name_phase(uint32_t number, std::string_view name) {
+    if (number <= UINT8_MAX) {
+        phases_[number] = writer_.stacks().intern(name);
+    }
+}
+
+std::optional<StringId> Definitions::phase(uint32_t number) {
+    constexpr std::array<std::string_view, 5> known{"", "forward", "backward", "optimizer", "eval"};
+    if (const auto found = phases_.find(number); found != phases_.end()) {
+        return found->second;
+    }
+    if (number >= TIDEMARK_PHASE_FIRST_NAMED) {
+        return std::nullopt;
+    }
+    return phases_[number] = writer_.stacks().intern(number < known.size() ? known[number] : "");
+}
+
+}  // namespace tidemark::recorder

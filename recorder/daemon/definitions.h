@@ -1,0 +1,84 @@
+// What the threads of the program have defined: texts, stacks, ops, pools, each under numbers of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/core/records.h"
+#include "recorder/daemon/origins.h"
+#include "storage/write/live_writer.h"
+
+namespace tidemark::recorder {
+
+/// A payload's bytes as text.
+std::string_view text_of(std::span<const std::byte> payload);
+
+/// One thread's definitions. Numbers that were never defined mean nothing (0).
+class ThreadDefinitions {
+public:
+    struct Stack {
+        StackId stack = 0;
+        ModuleChain modules = 0;
+    };
+
+    ThreadDefinitions(int64_t native_thread, LiveWriter& writer, Origins& origins)
+        : native_thread_(native_thread), writer_(writer), origins_(origins) {}
+
+    /// Takes a TEXT, STACK, OP or POOL record.
+    void define(const tidemark_record& record, std::span<const std::byte> payload);
+
+    int64_t native_thread() const { return native_thread_; }
+    StringId text(uint32_t id) const { return id < texts_.size() ? texts_[id] : 0; }
+    /// Nothing: not defined (yet).
+    std::optional<Stack> stack(uint32_t id) const;
+    /// The op an event belongs to, as people read it: "MeanBackward0 > aten::div", "aten::linear".
+    StringId op(uint32_t id) const { return id < ops_.size() ? ops_[id].shown : 0; }
+    /// Id in the trace.
+    uint32_t pool(uint32_t id) const;
+
+private:
+    struct Op {
+        StringId node = 0;   ///< innermost autograd node around it, or itself
+        StringId below = 0;  ///< outermost op below that node, or of all when there is none
+        StringId shown = 0;
+    };
+
+    void define_stack(uint32_t id, std::span<const std::byte> payload);
+    void define_op(const tidemark_record& record);
+
+    const int64_t native_thread_;
+    LiveWriter& writer_;
+    Origins& origins_;
+    std::vector<StringId> texts_;
+    std::vector<std::optional<Stack>> stacks_;
+    std::vector<Op> ops_;
+    std::vector<uint32_t> pools_;
+};
+
+/// All threads. Those that ended stay: others may still name their stacks.
+class Definitions {
+public:
+    Definitions(LiveWriter& writer, Origins& origins) : writer_(writer), origins_(origins) {}
+
+    /// The thread with this serial (0: one that can have no name), made when it is new.
+    ThreadDefinitions& thread(uint16_t serial, int64_t native_thread);
+    const ThreadDefinitions* find(uint16_t serial) const;
+
+    /// PHASE names a number above the known ones, for all threads.
+    void name_phase(uint32_t number, std::string_view name);
+    /// Nothing: not named (yet).
+    std::optional<StringId> phase(uint32_t number);
+
+private:
+    LiveWriter& writer_;
+    Origins& origins_;
+    std::vector<std::unique_ptr<ThreadDefinitions>> threads_;
+    std::unordered_map<uint16_t, ThreadDefinitions*> by_serial_;
+    std::unordered_map<uint32_t, StringId> phases_;
+};
+
+}  // namespace tidemark::recorder

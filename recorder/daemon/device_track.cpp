@@ -1,0 +1,204 @@
+#include "recorder/daemon/device_track.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "storage/base/units.h"
+
+namespace tidemark::recorder {
+
+namespace {
+
+constexpr auto longest_wait_for_event = std::chrono::seconds(2);
+/// More are not held in memory while one is waited for.
+constexpr size_t most_waiting = 1 << 18;
+constexpr size_t most_blocks_told = 1 << 24;
+/// Every further disagreement has most likely the same cause.
+constexpr int64_t most_disagreements_told = 10;
+
+}  // namespace
+
+void DeviceTrack::on_event(const QueuedEvent& event) {
+    const bool its_turn = replay_ && queue_.waiting() == 0 && event.record.event.sequence == queue_.next();
+    if (its_turn && checks_.empty() && apply(event, false)) {
+        queue_.pop();
+    } else if (event.record.event.sequence >= static_cast<uint64_t>(never) - 1 || !queue_.push(event)) {
+        ++events_refused_;
+    }
+}
+
+void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinitions& thread) {
+    const auto& part = record.state;
+    if (record.detail == TIDEMARK_STATE_BEGIN) {
+        Telling& telling = tellings_[&thread] = {part.flags, {}};
+        telling.state.events_before = part.sequence;
+        return;
+    }
+    const auto found = tellings_.find(&thread);
+    if (found == tellings_.end()) {
+        return;
+    }
+    AllocatorState& state = found->second.state;
+    if (record.detail == TIDEMARK_STATE_SEGMENT && state.segments.size() < most_blocks_told) {
+        state.segments[part.address] = {
+            part.size,
+            {context_.writer.stream(part.stream), thread.pool(part.pool), (part.flags & TIDEMARK_SEGMENT_LARGE) != 0,
+             (part.flags & TIDEMARK_SEGMENT_EXPANDABLE) != 0}};
+    } else if (record.detail == TIDEMARK_STATE_BLOCK && state.blocks.size() < most_blocks_told) {
+        state.blocks[part.address] = {part.size, part.requested, (part.flags & TIDEMARK_BLOCK_PENDING) != 0};
+    } else if (record.detail == TIDEMARK_STATE_END) {
+        const Telling told = std::move(found->second);
+        tellings_.erase(found);
+        if (told.purpose == TIDEMARK_STATE_START && !replay_) {
+            begin(told.state);
+        } else if (told.purpose == TIDEMARK_STATE_CHECK) {
+            checks_.push_back(told.state);
+        }
+    }
+}
+
+void DeviceTrack::begin(const AllocatorState& start) {
+    told_segments_ = !start.segments.empty();
+    replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start);
+}
+
+void DeviceTrack::advance(bool at_end) {
+    if (!replay_) {
+        if (queue_.waiting() == 0 || (!at_end && queue_.waiting() < most_waiting)) {
+            return;
+        }
+        context_.writer.loss({LossKind::events_inconsistent, device_, 0, 0, 0,
+                              "The allocator's state before the first event did not arrive: what was allocated "
+                              "before is missing."});
+        begin({});
+    }
+    for (;;) {
+        check_those_due();
+        const QueuedEvent* event = queue_.front();
+        if (event != nullptr && apply(*event, false)) {
+            queue_.pop();
+            stuck_since_.reset();
+            continue;
+        }
+        if (queue_.waiting() == 0) {
+            stuck_since_.reset();
+            break;
+        }
+        if (!waited_long_enough(at_end)) {
+            break;
+        }
+        if (event == nullptr) {
+            give_up_gap();
+        } else {
+            apply(*event, true);
+            queue_.pop();
+        }
+    }
+    check_those_due();
+}
+
+bool DeviceTrack::waited_long_enough(bool at_end) {
+    const auto now = Clock::now();
+    if (!stuck_since_) {
+        stuck_since_ = now;
+    }
+    return at_end || now - *stuck_since_ >= longest_wait_for_event || queue_.waiting() >= most_waiting;
+}
+
+void DeviceTrack::give_up_gap() {
+    const uint64_t count = queue_.first_waiting() - queue_.next();
+    context_.writer.loss({LossKind::recorder_overrun, device_, replay_->last_time(), static_cast<int64_t>(count), 0,
+                          fmt::format("{} events from event {} on were lost: the program made events faster than the "
+                                      "recorder could take them. What is alive after them is exact again from the next "
+                                      "comparison with PyTorch's own state on.",
+                                      format_count(static_cast<int64_t>(count)), queue_.next())});
+    replay_->skip(count);
+    queue_.skip_gap();
+    events_lost_ += static_cast<int64_t>(count);
+}
+
+/// False: it names something that is not defined yet.
+bool DeviceTrack::apply(const QueuedEvent& queued, bool whatever_is_known) {
+    const auto& record = queued.record.event;
+    const ThreadDefinitions* stack_thread =
+        record.stack_thread == 0 ? queued.thread : context_.definitions.find(record.stack_thread);
+    auto stack = stack_thread == nullptr ? std::nullopt : stack_thread->stack(record.stack);
+    const auto phase = context_.definitions.phase(record.phase);
+    // What its own thread did not define before is never defined: it was dropped.
+    const bool may_come = (!stack && stack_thread != queued.thread) || !phase;
+    if (may_come && !whatever_is_known) {
+        return false;
+    }
+    if (!stack) {
+        stack = ThreadDefinitions::Stack();
+    }
+    AllocatorEvent event;
+    event.raw_action = queued.record.detail;
+    event.action = static_cast<Action>(std::min<uint8_t>(event.raw_action, static_cast<uint8_t>(Action::unknown)));
+    event.time = context_.clock.time_of(queued.record.ticks);
+    event.address = record.address;
+    event.size = record.size;
+    event.stream = context_.writer.stream(record.stream);
+    event.pool = queued.thread->pool(record.pool);
+    event.stack = stack->stack;
+    event.origin =
+        context_.origins.origin({queued.thread->native_thread(), queued.thread->op(record.op), phase.value_or(0),
+                                 queued.thread->text(record.context), queued.metadata, stack->modules});
+    replay_->apply(event);
+    return true;
+}
+
+void DeviceTrack::check_those_due() {
+    while (!checks_.empty() && checks_.front().events_before <= queue_.next()) {
+        check(checks_.front());
+        checks_.pop_front();
+    }
+}
+
+void DeviceTrack::check(const AllocatorState& told) {
+    const auto found = replay_->compare(told);
+    if (!found) {
+        return;
+    }
+    ++checks_made_;
+    if (!found->any()) {
+        return;
+    }
+    if (++checks_failed_ <= most_disagreements_told) {
+        context_.writer.loss(
+            {LossKind::state_disagrees, device_, replay_->last_time(), found->blocks + found->segments, 0,
+             fmt::format("At event {} PyTorch's own state differs from what the events give in {} segments and {} "
+                         "blocks ({}). From there on the trace follows PyTorch's; blocks it has and no event made "
+                         "are missing where no event was lost.",
+                         told.events_before, format_count(found->segments), format_count(found->blocks),
+                         found->example)});
+    }
+    replay_->adopt(told);
+}
+
+void DeviceTrack::tell_progress() {
+    if (has_anything()) {
+        context_.writer.progress_of(device_, replay_->events(), replay_->peak_event());
+    }
+}
+
+void DeviceTrack::tell_losses() {
+    if (!replay_) {
+        return;
+    }
+    const auto tell = [&](LossKind kind, int64_t count, const char* sentence) {
+        if (count > 0) {
+            context_.writer.loss({kind, device_, replay_->last_time(), count, 0,
+                                  fmt::format(fmt::runtime(sentence), format_count(count))});
+        }
+    };
+    tell(LossKind::events_inconsistent, replay_->inconsistent() + events_refused_,
+         "{} events contradict the state before them; sizes near them may be wrong.");
+    tell(LossKind::unknown_actions, replay_->unknown_actions(),
+         "{} events have an action this version does not know; they are kept and shown, but not understood.");
+    tell(LossKind::pool_unknown, replay_->unknown_pools(),
+         "For {} segments PyTorch did not say which memory pool they belong to.");
+}
+
+}  // namespace tidemark::recorder

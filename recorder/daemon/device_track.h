@@ -1,0 +1,78 @@
+// One device from its first message on: its events are put into order, held until its start state is known, replayed,
+// and compared with what PyTorch says from time to time.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "recorder/daemon/definitions.h"
+#include "recorder/daemon/device_replay.h"
+#include "recorder/daemon/event_queue.h"
+#include "recorder/daemon/tick_clock.h"
+
+namespace tidemark::recorder {
+
+/// What all devices share.
+struct TrackContext {
+    LiveWriter& writer;
+    Definitions& definitions;
+    Origins& origins;
+    const TickClock& clock;
+    const std::map<std::string, std::string>& settings;  ///< of the allocator, values as JSON
+};
+
+class DeviceTrack {
+public:
+    DeviceTrack(int device, const TrackContext& context) : device_(device), context_(context) {}
+
+    void on_event(const QueuedEvent& event);
+    /// A STATE record of a thread; pools are the thread's.
+    void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
+
+    /// Applies all events whose turn has come. `at_end`: nothing more comes, so nothing is waited for.
+    void advance(bool at_end);
+    /// Writes how far it got. To be called before each commit.
+    void tell_progress();
+    /// Sentences about what was inconsistent. Once, at the end.
+    void tell_losses();
+
+    bool has_anything() const { return replay_ && (replay_->events() > 0 || told_segments_); }
+    int64_t last_time() const { return replay_ ? replay_->last_time() : 0; }
+    EventNumber events() const { return replay_ ? replay_->events() : 0; }
+    const DeviceReplay* replay() const { return replay_ ? &*replay_ : nullptr; }
+    std::vector<SegmentChange> take_segment_changes() {
+        return replay_ ? replay_->take_segment_changes() : std::vector<SegmentChange>();
+    }
+    int64_t checks_made() const { return checks_made_; }
+    int64_t events_lost() const { return events_lost_; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    struct Telling {
+        uint8_t purpose;
+        AllocatorState state;
+    };
+
+    void begin(const AllocatorState& start);
+    bool apply(const QueuedEvent& event, bool whatever_is_known);
+    void check(const AllocatorState& told);
+    void check_those_due();
+    bool waited_long_enough(bool at_end);
+    void give_up_gap();
+
+    const int device_;
+    TrackContext context_;
+    EventQueue queue_;
+    std::optional<DeviceReplay> replay_;
+    bool told_segments_ = false;
+    std::map<const ThreadDefinitions*, Telling> tellings_;  ///< states that are being told
+    std::deque<AllocatorState> checks_;                     ///< to be compared when their moment comes
+    std::optional<Clock::time_point> stuck_since_;
+    int64_t events_lost_ = 0, events_refused_ = 0, checks_made_ = 0, checks_failed_ = 0;
+};
+
+}  // namespace tidemark::recorder

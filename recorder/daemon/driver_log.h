@@ -1,0 +1,75 @@
+// Memory the program's parts took from the driver, told by TIDEMARK_DRIVER records, and which of it is the allocator's
+// own segments. Records and segment events come by different ways: whichever comes second makes the match.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recorder/daemon/definitions.h"
+#include "recorder/daemon/device_replay.h"
+#include "recorder/daemon/tick_clock.h"
+#include "storage/write/live_writer.h"
+
+namespace tidemark::recorder {
+
+class DriverLog {
+public:
+    DriverLog(LiveWriter& writer, const Definitions& definitions, const TickClock& clock)
+        : writer_(writer), definitions_(definitions), clock_(clock) {}
+
+    void on_record(const tidemark_record& record, const ThreadDefinitions& thread);
+    void segments_changed(int device, const std::vector<SegmentChange>& changes);
+
+    /// Bytes of the device that its driver memory takes now; nothing while driver calls are not seen.
+    std::optional<int64_t> bytes_on(int device) const;
+    /// When driver memory of a device last changed, in trace time; before anything did: far in the past.
+    int64_t last_change(int device) const;
+    /// How many contexts came, and modules, on a device.
+    int64_t contexts_on(int device) const;
+    int64_t modules_on(int device) const;
+
+    /// Stretches in which driver calls were not seen, as sentences. Once, at the end.
+    std::vector<std::string> gaps(int64_t end) const;
+
+private:
+    struct Live {
+        int64_t id = 0;
+        uint64_t size = 0, handle = 0;
+        int64_t time = 0;
+        bool is_matched = false;
+    };
+    struct KnownSegment {
+        uint64_t end = 0;
+        uint32_t position = no_segment;
+        int64_t time = 0;
+    };
+    struct Device {
+        std::map<uint64_t, Live> live[TIDEMARK_MEMORY_ARRAY + 1];  ///< by kind, by address or handle
+        std::map<uint64_t, KnownSegment> segments;
+        int64_t bytes = 0, last_change = INT64_MIN / 2, contexts = 0, modules = 0;
+        bool has_pools = false;
+    };
+
+    void allocated(const tidemark_record& record, const ThreadDefinitions& thread);
+    void freed(const tidemark_record& record);
+    void pool_changed(const tidemark_record& record, const ThreadDefinitions& thread, bool more);
+    void context_destroyed(int device, int64_t time);
+    void put(Device& device, const tidemark_record& record, const ThreadDefinitions& thread, uint64_t bytes);
+    void end(Device& device, uint8_t memory, uint64_t address, int64_t time);
+    void match(Device& device, uint8_t memory, Live& live, uint32_t position);
+    void match_record(Device& device, uint8_t memory, uint64_t address, Live& live);
+    void match_segment(Device& device, uint64_t address, const KnownSegment& segment);
+
+    LiveWriter& writer_;
+    const Definitions& definitions_;
+    const TickClock& clock_;
+    std::map<int, Device> devices_;
+    bool is_seen_ = false;
+    std::optional<int64_t> unseen_since_;
+    std::vector<std::pair<int64_t, int64_t>> unseen_;
+};
+
+}  // namespace tidemark::recorder

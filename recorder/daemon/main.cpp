@@ -1,0 +1,81 @@
+// tidemark-recorder: lives beside a recorded program and writes its trace. Started by the core library, never by hand.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "recorder/daemon/recorder.h"
+
+using namespace tidemark;
+using namespace tidemark::recorder;
+
+namespace {
+
+std::atomic<int> asked_to_end{0};
+
+void listen_to_signals() {
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { asked_to_end.store(signal); };
+    sigaction(SIGTERM, &action, nullptr);
+    sigaction(SIGINT, &action, nullptr);
+    for (const int ignored : {SIGPIPE, SIGHUP, SIGXFSZ}) {
+        signal(ignored, SIG_IGN);
+    }
+}
+
+/// Becomes nobody's child: the program waits for nothing, and signals to its group or terminal do not come here.
+bool detach() {
+    if (fork() != 0) {
+        return false;
+    }
+    setsid();
+    return true;
+}
+
+void tell_failure(RegionHeader& header, const std::string& sentence) {
+    std::strncpy(header.failure, sentence.c_str(), sizeof header.failure - 1);
+    header.recorder_state.store(RecorderState::failed, std::memory_order_release);
+}
+
+Status record(const Options& options, MappedRegion& region) {
+    TickClock clock;
+    Trace head;
+    head.source = fmt::format("recording of process {}", options.program);
+    head.writer = "Tidemark " TIDEMARK_VERSION;
+    head.start_utc_ns = clock.start_utc_ns();
+    auto writer = LiveWriter::create(options.output, options.replace ? IfExists::replace : IfExists::fail, head);
+    if (!writer) {
+        return writer.error();
+    }
+    return tidemark::recorder::Recorder(options, region, clock, *std::move(writer)).run(asked_to_end);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    const auto options = read_options(count, words);
+    if (!options) {
+        fmt::print(stderr, "{}\n", options.error().message);
+        return 2;
+    }
+    auto region = MappedRegion::map(options->region_file);
+    if (!region) {
+        fmt::print(stderr, "{}\n", region.error().message);
+        return 4;
+    }
+    if (!detach()) {
+        return 0;
+    }
+    close(options->region_file);
+    listen_to_signals();
+    const Status status = record(*options, *region);
+    if (!status) {
+        tell_failure(region->header(), status.error().message);
+        return 4;
+    }
+    region->header().recorder_state.store(RecorderState::finished, std::memory_order_release);
+    return 0;
+}

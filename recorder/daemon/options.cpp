@@ -1,0 +1,61 @@
+#include "recorder/daemon/options.h"
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace tidemark::recorder {
+
+namespace {
+
+std::optional<int> number(std::string_view text) {
+    int value = 0;
+    for (const char digit : text) {
+        if (digit < '0' || digit > '9' || value > 100'000'000) {
+            return std::nullopt;
+        }
+        value = value * 10 + (digit - '0');
+    }
+    return text.empty() ? std::nullopt : std::optional(value);
+}
+
+/// The recorder may outlive the folder it was started in.
+std::string absolute(const std::string& path) {
+    std::error_code error;
+    const auto full = std::filesystem::absolute(path, error);
+    return error ? path : full.string();
+}
+
+}  // namespace
+
+Result<Options> read_options(int count, char** words) {
+    Options options;
+    for (int i = 1; i < count; ++i) {
+        const std::string_view word = words[i];
+        if (word == "--replace") {
+            options.replace = true;
+            continue;
+        }
+        if (++i == count) {
+            return usage_error("tidemark-recorder: a value is missing.");
+        }
+        const std::string value = words[i];
+        if (word == "--region" && number(value)) {
+            options.region_file = *number(value);
+        } else if (word == "--pid" && number(value)) {
+            options.program = *number(value);
+        } else if (word == "--output") {
+            options.output = absolute(value);
+        } else if (word == "--session") {
+            options.session = absolute(value);
+        } else {
+            return usage_error("tidemark-recorder: it is started by the tidemark package, see SESSIONS.md.");
+        }
+    }
+    if (options.region_file < 0 || options.program <= 0 || options.output.empty()) {
+        return usage_error("tidemark-recorder: it is started by the tidemark package, see SESSIONS.md.");
+    }
+    return options;
+}
+
+}  // namespace tidemark::recorder

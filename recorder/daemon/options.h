@@ -1,0 +1,22 @@
+// The recorder's command line: what SESSIONS.md says.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "storage/base/result.h"
+
+namespace tidemark::recorder {
+
+struct Options {
+    int region_file = -1;
+    std::string output;   ///< absolute
+    std::string session;  ///< absolute; empty: none
+    pid_t program = 0;
+    bool replace = false;
+};
+
+Result<Options> read_options(int count, char** words);
+
+}  // namespace tidemark::recorder

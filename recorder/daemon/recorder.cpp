@@ -1,0 +1,403 @@
+#include "recorder/daemon/recorder.h"
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "storage/base/units.h"
+
+namespace tidemark::recorder {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// With the time a commit takes, a killed recorder loses about 100 ms.
+constexpr auto commit_period = milliseconds(50);
+constexpr auto look_period = milliseconds(100);
+constexpr auto busy_pause = milliseconds(5), idle_pause = milliseconds(20);
+constexpr auto longest_wait_for_exit_file = milliseconds(500);
+/// Records taken from one ring before the next gets its turn: keeps the events of several threads near their order.
+constexpr uint64_t slice = 512;
+/// Rows that may wait for a slow disk. Beyond, what comes stays in the rings and the program waits.
+constexpr size_t most_pending_bytes = 16 << 20;
+/// After the end only what was on its way is taken; a damaged ring may seem never to be empty.
+constexpr auto longest_last_drain = std::chrono::seconds(30);
+
+std::string command_line_of(pid_t pid) {
+    std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+    std::string words((std::istreambuf_iterator<char>(file)), {});
+    while (!words.empty() && words.back() == '\0') {
+        words.pop_back();
+    }
+    std::replace(words.begin(), words.end(), '\0', ' ');
+    return words;
+}
+
+std::optional<int64_t> rank_of_environment() {
+    const char* rank = std::getenv("RANK");
+    return rank != nullptr && *rank != '\0' ? std::optional<int64_t>(std::atoll(rank)) : std::nullopt;
+}
+
+/// TIDEMARK_WITH lists what to record; without it everything is.
+bool nvml_is_wanted() {
+    const char* parts = std::getenv("TIDEMARK_WITH");
+    return parts == nullptr || *parts == '\0' || std::string_view(parts).find("nvml") != std::string_view::npos;
+}
+
+}  // namespace
+
+Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& clock, LiveWriter writer)
+    : options_(options),
+      region_(region),
+      clock_(clock),
+      writer_(std::move(writer)),
+      gpu_use_(writer_, driver_, clock_, options.program),
+      sampler_(region.header()),
+      program_(options.program),
+      session_(options.session, options.program, options.output) {
+    for (uint32_t i = 0; i < region_.ring_count(); ++i) {
+        rings_.push_back({RingReader(region_.ring(i), region_.slots(i), region_.ring_capacity())});
+    }
+    process_.pid = options.program;
+    process_.rank = rank_of_environment();
+    process_.command_line = command_line_of(options.program);
+    writer_.process(process_);
+    writer_.stream(0);
+    writer_.pool(0, 0);
+    last_commit_ = last_look_ = last_second_ = Clock::now();
+}
+
+Recorder::~Recorder() = default;
+
+Status Recorder::run(const std::atomic<int>& asked_to_end) {
+    session_.report(report("recording"));
+    Status status = record(asked_to_end);
+    if (status) {
+        drain_to_the_end();
+        status = finish();
+    }
+    if (!status) {
+        story_.lose(LossKind::not_recorded, clock_.now(), status.error().message);
+    }
+    session_.report(report(status ? "finished" : "failed"));
+    return status;
+}
+
+Status Recorder::record(const std::atomic<int>& asked_to_end) {
+    region_.header().recorder_state.store(RecorderState::ready, std::memory_order_release);
+    while (!must_end(asked_to_end)) {
+        region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
+        const bool disk_keeps_up = writer_.pending_bytes() < most_pending_bytes;
+        const uint64_t taken = disk_keeps_up ? drain() : 0;
+        sampler_.look_at_wishes();
+        take_readings();
+        TIDEMARK_TRY(commit());
+        do_every_second();
+        if (taken < slice) {
+            sleep_until_woken(taken > 0);
+        }
+    }
+    return {};
+}
+
+bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
+    if (const int signal = asked_to_end.load(); signal != 0 && !ending_) {
+        story_.lose(LossKind::not_recorded, clock_.now(),
+                    fmt::format("The recorder was ended by signal {} while the program went on; what came later was "
+                                "not recorded.",
+                                signal));
+        ending_ = Ending{"stopped", std::nullopt, false};
+    }
+    if (!ending_ && Clock::now() - last_look_ >= look_period) {
+        last_look_ = Clock::now();
+        look_at_program();
+    }
+    return ending_.has_value();
+}
+
+void Recorder::look_at_program() {
+    if (session_.stop_wanted()) {
+        ending_ = Ending{"stopped", std::nullopt, false};
+    } else if (program_.is_gone()) {
+        ending_ = Ending{"", std::nullopt, true};
+    }
+}
+
+uint64_t Recorder::drain() {
+    read_until_ = clock_.now();
+    uint64_t all = 0;
+    for (bool any = true; any;) {
+        any = false;
+        for (uint32_t i = 0; i < rings_.size(); ++i) {
+            const uint64_t taken = read_some(i);
+            any |= taken >= slice;
+            all += taken;
+        }
+        for (auto& [device, track] : tracks_) {
+            track.advance(false);
+            driver_.segments_changed(static_cast<int>(device), track.take_segment_changes());
+        }
+        region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
+        any &= writer_.pending_bytes() < most_pending_bytes && Clock::now() - last_commit_ < commit_period;
+    }
+    return all;
+}
+
+uint64_t Recorder::read_some(uint32_t index) {
+    RingHeader& ring = region_.ring(index);
+    RingInUse& used = rings_[index];
+    const RingState state = ring.state.load(std::memory_order_acquire);
+    if (state == RingState::free) {
+        return 0;
+    }
+    const uint64_t taken = used.reader.read(slice, [&](const tidemark_record& record, auto payload) {
+        if (used.thread == nullptr) {
+            used.thread = &definitions_.thread(static_cast<uint16_t>(ring.serial), ring.native_thread);
+        }
+        on_message(*used.thread, record, payload);
+    });
+    if (taken == 0 && state == RingState::retired) {
+        used.thread = nullptr;
+        ring.state.store(RingState::free, std::memory_order_release);
+    }
+    return taken;
+}
+
+void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& record,
+                          std::span<const std::byte> payload) {
+    switch (record.kind) {
+        case TIDEMARK_EVENT: {
+            const StringId metadata = payload.empty() ? 0 : writer_.stacks().intern(text_of(payload));
+            track(record.event.device).on_event({record, &thread, metadata});
+            break;
+        }
+        case TIDEMARK_TEXT:
+        case TIDEMARK_STACK:
+        case TIDEMARK_OP:
+        case TIDEMARK_POOL: thread.define(record, payload); break;
+        case TIDEMARK_MODULE:
+            origins_.name_module(record.define.address, writer_.stacks().intern(text_of(payload)));
+            break;
+        case TIDEMARK_DEVICE: on_device(record, payload); break;
+        case TIDEMARK_STATE: track(record.state.device).on_state(record, thread); break;
+        case TIDEMARK_MARK: story_.on_mark(record, payload); break;
+        case TIDEMARK_STEP: story_.on_step(record); break;
+        case TIDEMARK_SPAN: story_.on_span(record, thread); break;
+        case TIDEMARK_PHASE: definitions_.name_phase(record.define.id, text_of(payload)); break;
+        case TIDEMARK_OOM: on_out_of_memory(record); break;
+        case TIDEMARK_DRIVER: driver_.on_record(record, thread); break;
+        case TIDEMARK_LOSS: story_.on_loss(record, payload); break;
+        case TIDEMARK_META: story_.on_meta(payload); break;
+        case TIDEMARK_END: on_end(record, payload); break;
+        default: break;  // of a newer program: what it means is not known
+    }
+}
+
+DeviceTrack& Recorder::track(uint32_t device) {
+    return tracks_
+        .try_emplace(device, static_cast<int>(device),
+                     TrackContext{writer_, definitions_, origins_, clock_, story_.settings()})
+        .first->second;
+}
+
+void Recorder::on_device(const tidemark_record& record, std::span<const std::byte> payload) {
+    if (record.device.device >= static_cast<uint32_t>(max_devices)) {
+        return;
+    }
+    const std::string_view text = text_of(payload);
+    const size_t first = std::min(text.find('\0'), text.size());
+    const size_t second = std::min(text.find('\0', first + 1), text.size());
+    devices_[record.device.device] = {std::string(text.substr(0, first)),
+                                      std::string(text.substr(std::min(first + 1, text.size()), second - first - 1)),
+                                      std::string(text.substr(std::min(second + 1, text.size()))),
+                                      static_cast<int64_t>(record.device.total_bytes), false};
+    if (nvml_is_wanted()) {
+        const DeviceFacts& facts = devices_[record.device.device];
+        sampler_.add_device(static_cast<int>(record.device.device), facts.pci_bus_id, facts.uuid);
+    }
+}
+
+// The allocator's own oom event tells what was asked and what was free; here its moment gets a sample.
+void Recorder::on_out_of_memory(const tidemark_record& record) {
+    take_readings();
+    gpu_use_.on_out_of_memory(static_cast<int>(record.oom.device), record.oom.sampled != 0);
+    if (record.oom.sampled == 0) {
+        sampler_.sample_now();
+    }
+}
+
+void Recorder::take_readings() {
+    for (const NvmlReading& reading : sampler_.take_readings()) {
+        const auto track = tracks_.find(static_cast<uint32_t>(reading.device));
+        if (track != tracks_.end() && track->second.has_anything()) {
+            gpu_use_.on_reading(reading, track->second.replay()->reserved_bytes());
+        }
+    }
+    for (const std::string& sentence : sampler_.take_failures()) {
+        story_.lose(LossKind::not_recorded, clock_.now(), sentence);
+    }
+    gpu_use_.look_at_quiet_moments(read_until_);
+}
+
+void Recorder::tell_devices(bool all) {
+    for (auto& [device, facts] : devices_) {
+        const auto track = tracks_.find(device);
+        if (!facts.is_told && (all || (track != tracks_.end() && track->second.has_anything()))) {
+            writer_.device(static_cast<int>(device), facts.name, facts.total_bytes, facts.uuid);
+            facts.is_told = true;
+        }
+    }
+}
+
+void Recorder::on_end(const tidemark_record& record, std::span<const std::byte> payload) {
+    Ending ending;
+    switch (record.detail) {
+        case TIDEMARK_END_EXITED: ending.how = "exited"; break;
+        case TIDEMARK_END_EXCEPTION: ending.how = fmt::format("exception: {}", text_of(payload)); break;
+        case TIDEMARK_END_INTERRUPTED: ending.how = "interrupted"; break;
+        default: ending.how = "stopped";
+    }
+    ending.process_ended = record.detail != TIDEMARK_END_STOPPED;
+    ending_ = ending;
+    process_.end = clock_.time_of(record.ticks);
+}
+
+Status Recorder::commit() {
+    if (Clock::now() - last_commit_ < commit_period) {
+        return {};
+    }
+    last_commit_ = Clock::now();
+    for (auto& [device, track] : tracks_) {
+        track.tell_progress();
+    }
+    tell_devices(false);
+    return writer_.commit(read_until_);
+}
+
+void Recorder::do_every_second() {
+    if (Clock::now() - last_second_ >= std::chrono::seconds(1)) {
+        last_second_ = Clock::now();
+        clock_.calibrate();
+    }
+}
+
+void Recorder::sleep_until_woken(bool busy) {
+    auto& word = region_.header().wake;
+    const auto pause = std::chrono::nanoseconds(busy ? busy_pause : idle_pause).count();
+    const timespec longest{0, static_cast<long>(pause)};
+    syscall(SYS_futex, &word, FUTEX_WAIT, word.load(std::memory_order_acquire), &longest, nullptr, 0);
+}
+
+void Recorder::drain_to_the_end() {
+    const auto deadline = Clock::now() + longest_last_drain;
+    while (Clock::now() < deadline) {
+        region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
+        if (writer_.pending_bytes() >= most_pending_bytes) {
+            std::this_thread::sleep_for(milliseconds(1));
+        } else if (drain() == 0) {
+            break;
+        }
+        if (!commit()) {
+            break;  // finish() reports it
+        }
+    }
+    for (auto& [device, track] : tracks_) {
+        track.advance(true);
+    }
+}
+
+void Recorder::await_exit_status() {
+    if (!ending_->process_ended || !ending_->how.empty()) {
+        return;
+    }
+    const auto deadline = Clock::now() + longest_wait_for_exit_file;
+    std::optional<std::string> told = session_.exit_of_program();
+    while (!told && session_.exists() && Clock::now() < deadline) {
+        std::this_thread::sleep_for(milliseconds(5));
+        told = session_.exit_of_program();
+    }
+    ending_->how = told.value_or("ended without a word");
+    if (ending_->how.starts_with("exited ")) {
+        ending_->exit_status = std::atoll(ending_->how.c_str() + 7);
+    }
+}
+
+void Recorder::tell_process() {
+    if (ending_->process_ended && !process_.end) {
+        process_.end = clock_.now();
+    } else if (!ending_->process_ended) {
+        process_.end = std::nullopt;
+    }
+    process_.exit_status = ending_->exit_status;
+    process_.how_ended = ending_->how;
+    writer_.process(process_);
+}
+
+void Recorder::tell_dropped_records() {
+    uint64_t dropped = 0, damages = 0;
+    int64_t events = 0;
+    for (uint32_t i = 0; i < rings_.size(); ++i) {
+        dropped += region_.ring(i).dropped.load(std::memory_order_relaxed);
+        damages += rings_[i].reader.damages();
+    }
+    for (const auto& [device, track] : tracks_) {
+        events += track.events_lost();
+    }
+    const auto others = static_cast<int64_t>(dropped) - events;
+    if (others > 0) {
+        story_.lose(LossKind::recorder_overrun, clock_.now(),
+                    fmt::format("{} records that were no allocator events (stacks, ops, marks) were lost: the program "
+                                "made them faster than the recorder could take them.",
+                                format_count(others)));
+    }
+    if (damages > 0) {
+        story_.lose(LossKind::not_recorded, clock_.now(),
+                    fmt::format("The memory shared with the program was damaged {} times; what was in it is missing.",
+                                damages));
+    }
+}
+
+SessionReport Recorder::report(const std::string& state) const {
+    SessionReport report;
+    report.state = state;
+    report.how_ended = ending_ ? ending_->how : "";
+    report.losses = story_.losses();
+    for (const auto& [device, track] : tracks_) {
+        report.events += track.events();
+    }
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(options_.output, error);
+    report.bytes = error ? 0 : static_cast<int64_t>(bytes);
+    return report;
+}
+
+Status Recorder::finish() {
+    int64_t duration = read_until_, checks = 0;
+    for (auto& [device, track] : tracks_) {
+        track.tell_progress();
+        track.tell_losses();
+        duration = std::max(duration, track.last_time());
+        checks += track.checks_made();
+    }
+    tell_devices(std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.has_anything(); }));
+    tell_dropped_records();
+    take_readings();
+    for (const std::string& sentence : driver_.gaps(duration)) {
+        story_.lose(LossKind::not_recorded, duration, sentence);
+    }
+    writer_.meta("recorded.checks", fmt::format("{}", checks));
+    await_exit_status();
+    tell_process();
+    return writer_.finish(duration, true);
+}
+
+}  // namespace tidemark::recorder

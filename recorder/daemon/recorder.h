@@ -1,0 +1,98 @@
+// The recorder process: takes what the program's threads put into their rings and makes a trace of it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recorder/daemon/definitions.h"
+#include "recorder/daemon/device_track.h"
+#include "recorder/daemon/driver_log.h"
+#include "recorder/daemon/gpu_use.h"
+#include "recorder/daemon/nvml_sampler.h"
+#include "recorder/daemon/options.h"
+#include "recorder/daemon/program_watch.h"
+#include "recorder/daemon/ring_reader.h"
+#include "recorder/daemon/run_story.h"
+#include "recorder/daemon/session_folder.h"
+#include "recorder/daemon/tick_clock.h"
+
+namespace tidemark::recorder {
+
+class Recorder {
+public:
+    Recorder(const Options& options, MappedRegion& region, TickClock& clock, LiveWriter writer);
+    ~Recorder();
+
+    /// Records until the program ends, says so, or `asked_to_end` holds the number of a signal. An error: what could
+    /// not be written; the trace is what was committed before.
+    Status run(const std::atomic<int>& asked_to_end);
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    /// A ring with the thread that has it now.
+    struct RingInUse {
+        RingReader reader;
+        ThreadDefinitions* thread = nullptr;
+    };
+    struct DeviceFacts {
+        std::string name, pci_bus_id, uuid;
+        int64_t total_bytes = 0;
+        bool is_told = false;  ///< it has a row: devices the program only sees get none
+    };
+    /// How the recording ended, for the row of the process.
+    struct Ending {
+        std::string how;
+        std::optional<int64_t> exit_status;
+        bool process_ended = false;
+    };
+
+    Status record(const std::atomic<int>& asked_to_end);
+    bool must_end(const std::atomic<int>& asked_to_end);
+    /// Takes what is in the rings. Returns how many records that were.
+    uint64_t drain();
+    uint64_t read_some(uint32_t index);
+    void drain_to_the_end();
+    void on_message(ThreadDefinitions& thread, const tidemark_record& record, std::span<const std::byte> payload);
+    void on_device(const tidemark_record& record, std::span<const std::byte> payload);
+    void tell_devices(bool all);
+    void on_out_of_memory(const tidemark_record& record);
+    void on_end(const tidemark_record& record, std::span<const std::byte> payload);
+    DeviceTrack& track(uint32_t device);
+    void look_at_program();
+    void await_exit_status();
+    void take_readings();
+    Status commit();
+    void do_every_second();
+    void sleep_until_woken(bool busy);
+    void tell_process();
+    void tell_dropped_records();
+    SessionReport report(const std::string& state) const;
+    Status finish();
+
+    const Options options_;
+    MappedRegion& region_;
+    TickClock& clock_;
+    LiveWriter writer_;
+    Origins origins_{writer_};
+    Definitions definitions_{writer_, origins_};
+    RunStory story_{writer_, clock_};
+    DriverLog driver_{writer_, definitions_, clock_};
+    GpuUse gpu_use_;
+    NvmlSampler sampler_;
+    ProgramWatch program_;
+    SessionFolder session_;
+    std::vector<RingInUse> rings_;
+    std::map<uint32_t, DeviceTrack> tracks_;
+    std::map<uint32_t, DeviceFacts> devices_;
+    Process process_;
+    std::optional<Ending> ending_;
+    Clock::time_point last_commit_, last_look_, last_second_;
+    int64_t read_until_ = 0;  ///< trace time of the last look at the rings
+};
+
+}  // namespace tidemark::recorder

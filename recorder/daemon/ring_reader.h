@@ -1,0 +1,79 @@
+// The recorder's side of the shared memory. Its content comes from another process: counts are copied once when it is
+// mapped, and nothing a damaged ring says leads outside of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "recorder/core/ring.h"
+#include "storage/base/result.h"
+
+namespace tidemark::recorder {
+
+class MappedRegion {
+public:
+    /// Errors (environment): not a region, of another version, or smaller than it says.
+    static Result<MappedRegion> map(int file);
+    MappedRegion(MappedRegion&& other) noexcept;
+    MappedRegion& operator=(MappedRegion&& other) noexcept;
+    ~MappedRegion();
+
+    RegionHeader& header() const { return *reinterpret_cast<RegionHeader*>(base_); }
+    uint32_t ring_count() const { return ring_count_; }
+    uint64_t ring_capacity() const { return ring_capacity_; }
+    RingHeader& ring(uint32_t index) const;
+    const tidemark_record* slots(uint32_t index) const;
+
+private:
+    MappedRegion() = default;
+    std::byte* base_ = nullptr;
+    size_t bytes_ = 0;
+    uint32_t ring_count_ = 0;
+    uint64_t ring_capacity_ = 0;
+};
+
+/// Takes messages out of one ring.
+class RingReader {
+public:
+    RingReader(RingHeader& ring, const tidemark_record* slots, uint64_t capacity)
+        : ring_(&ring), slots_(slots), capacity_(capacity) {}
+
+    /// Calls visit(record, payload) for the next messages, at most about `limit` records. Returns how many records
+    /// were read; 0: the ring is empty.
+    template <class Visit>
+    uint64_t read(uint64_t limit, Visit&& visit) {
+        const uint64_t tail = ring_->tail.load(std::memory_order_relaxed);
+        const uint64_t filled = available();
+        uint64_t done = 0;
+        while (done < filled && done < limit) {
+            const tidemark_record record = slots_[(tail + done) & (capacity_ - 1)];
+            const uint64_t size = uint64_t{1} + record.extra;
+            if (size > filled - done || record.bytes > uint64_t{record.extra} * sizeof(tidemark_record)) {
+                done = filled;
+                ++damages_;
+                break;
+            }
+            visit(record, payload(tail + done + 1, record));
+            done += size;
+        }
+        ring_->tail.store(tail + done, std::memory_order_release);
+        return done;
+    }
+
+    /// How many times the ring's content made no sense and what was in it was skipped.
+    uint64_t damages() const { return damages_; }
+
+private:
+    uint64_t available();
+    std::span<const std::byte> payload(uint64_t at, const tidemark_record& record);
+
+    RingHeader* ring_;
+    const tidemark_record* slots_;
+    uint64_t capacity_;
+    uint64_t damages_ = 0;
+    std::vector<std::byte> joined_;  ///< of a payload that wraps around
+};
+
+}  // namespace tidemark::recorder

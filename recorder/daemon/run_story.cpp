@@ -1,0 +1,91 @@
+#include "recorder/daemon/run_story.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tidemark::recorder {
+
+namespace {
+
+constexpr size_t most_open_spans = 10'000;
+constexpr size_t most_losses_repeated = 100;
+
+}  // namespace
+
+void RunStory::on_step(const tidemark_record& record) {
+    const bool told = record.detail == 1;
+    if (told_by_user_ && !told) {
+        return;
+    }
+    if (told && !told_by_user_) {
+        // The user knows better what a step is: those seen at the optimizer are forgotten.
+        told_by_user_ = true;
+        writer_.drop_steps();
+        last_step_ = {};
+    }
+    Step step;
+    step.number = last_step_.end ? last_step_.number + 1 : 0;
+    step.source = told ? "user" : "optimizer";
+    step.start = last_step_.end.value_or(0);
+    step.end = std::max(step.start, clock_.time_of(record.ticks));
+    writer_.step(step);
+    last_step_ = step;
+}
+
+void RunStory::on_mark(const tidemark_record& record, std::span<const std::byte> payload) {
+    Mark mark;
+    mark.time = clock_.time_of(record.ticks);
+    if (record.mark.has_value != 0) {
+        mark.value = record.mark.value;
+    }
+    const size_t devices = std::min<size_t>(record.mark.devices, payload.size() / sizeof(uint64_t));
+    for (size_t device = 0; device < devices; ++device) {
+        uint64_t sequence = 0;
+        std::memcpy(&sequence, payload.data() + device * sizeof sequence, sizeof sequence);
+        mark.events[static_cast<int>(device)] = static_cast<EventNumber>(std::min<uint64_t>(sequence, never));
+    }
+    mark.name = text_of(payload.subspan(devices * sizeof(uint64_t)));
+    writer_.mark(mark);
+}
+
+void RunStory::on_span(const tidemark_record& record, const ThreadDefinitions& thread) {
+    std::vector<int64_t>& open = open_spans_[&thread];
+    const int64_t time = clock_.time_of(record.ticks);
+    if (record.detail == 0 && open.size() < most_open_spans) {
+        const std::string& name = writer_.stacks().string(thread.text(record.span.text));
+        open.push_back(writer_.annotation_begun({name, "user", static_cast<int>(record.span.device), time, time, false},
+                                                thread.native_thread()));
+    } else if (record.detail == 1 && !open.empty()) {
+        writer_.annotation_ended(open.back(), time);
+        open.pop_back();
+    }
+}
+
+void RunStory::on_meta(std::span<const std::byte> payload) {
+    const std::string_view text = text_of(payload);
+    const size_t middle = text.find('\0');
+    if (middle == std::string_view::npos) {
+        return;
+    }
+    const std::string key(text.substr(0, middle)), value(text.substr(middle + 1));
+    if (key.ends_with("_version")) {
+        writer_.meta("recorded." + key, value);
+    } else {
+        settings_[key] = value;
+        writer_.setting(key, value);
+    }
+}
+
+void RunStory::on_loss(const tidemark_record& record, std::span<const std::byte> payload) {
+    const int kind = record.detail < loss_kind_count ? record.detail : static_cast<int>(LossKind::not_recorded);
+    lose(static_cast<LossKind>(kind), clock_.time_of(record.ticks), std::string(text_of(payload)));
+}
+
+void RunStory::lose(LossKind kind, int64_t time, std::string sentence) {
+    writer_.loss({kind, -1, time, 0, 0, sentence});
+    if (losses_.size() < most_losses_repeated) {
+        losses_.push_back(std::move(sentence));
+    }
+}
+
+}  // namespace tidemark::recorder

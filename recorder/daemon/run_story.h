@@ -1,0 +1,42 @@
+// What the program tells about its run beside allocator events: steps, marks, named spans, settings, losses.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/daemon/definitions.h"
+#include "recorder/daemon/tick_clock.h"
+#include "storage/write/live_writer.h"
+
+namespace tidemark::recorder {
+
+class RunStory {
+public:
+    RunStory(LiveWriter& writer, const TickClock& clock) : writer_(writer), clock_(clock) {}
+
+    void on_step(const tidemark_record& record);
+    void on_mark(const tidemark_record& record, std::span<const std::byte> payload);
+    void on_span(const tidemark_record& record, const ThreadDefinitions& thread);
+    void on_meta(std::span<const std::byte> payload);
+    void on_loss(const tidemark_record& record, std::span<const std::byte> payload);
+
+    /// Settings of the allocator so far, values as JSON.
+    const std::map<std::string, std::string>& settings() const { return settings_; }
+    /// Sentences about what could not be recorded.
+    const std::vector<std::string>& losses() const { return losses_; }
+    void lose(LossKind kind, int64_t time, std::string sentence);
+
+private:
+    LiveWriter& writer_;
+    const TickClock& clock_;
+    std::map<std::string, std::string> settings_;
+    std::vector<std::string> losses_;
+    std::unordered_map<const ThreadDefinitions*, std::vector<int64_t>> open_spans_;
+    Step last_step_;
+    bool told_by_user_ = false;
+};
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,39 @@
+// What the recorder tells through the session folder, and what it is told there. See SESSIONS.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidemark::recorder {
+
+struct SessionReport {
+    std::string state;  ///< "recording", "finished", "failed"
+    int64_t events = 0, bytes = 0;
+    std::string how_ended;
+    std::vector<std::string> losses;
+};
+
+class SessionFolder {
+public:
+    /// An empty folder: there is no session, and nothing happens.
+    SessionFolder(std::string folder, int64_t program, std::string output);
+    SessionFolder(const SessionFolder&) = delete;
+    SessionFolder& operator=(const SessionFolder&) = delete;
+    ~SessionFolder();
+
+    void report(const SessionReport& report);
+    bool stop_wanted() const;
+    /// "exited 1" or "killed by signal 9", when the starter has said so.
+    std::optional<std::string> exit_of_program() const;
+    bool exists() const { return !folder_.empty(); }
+
+private:
+    std::string folder_;
+    int64_t program_;
+    std::string output_;
+    int file_ = -1;  ///< PID.trace, locked while it lives
+};
+
+}  // namespace tidemark::recorder

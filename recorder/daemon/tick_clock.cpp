@@ -1,0 +1,56 @@
+#include "recorder/daemon/tick_clock.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "recorder/core/ring.h"
+
+namespace tidemark::recorder {
+
+namespace {
+
+template <class Clock>
+int64_t ns_now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+TickClock::TickClock() : first_(read()), start_utc_ns_(ns_now<std::chrono::system_clock>()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    calibrate();
+}
+
+TickClock::Pair TickClock::read() {
+    // Of a few tries the one that was interrupted least.
+    Pair best;
+    uint64_t narrowest = UINT64_MAX;
+    for (int i = 0; i < 5; ++i) {
+        const uint64_t before = ticks();
+        const int64_t monotonic = ns_now<std::chrono::steady_clock>();
+        const uint64_t width = ticks() - before;
+        if (width < narrowest) {
+            narrowest = width;
+            best = {before + width / 2, monotonic};
+        }
+    }
+    return best;
+}
+
+void TickClock::calibrate() {
+    last_ = read();
+    if (last_.ticks > first_.ticks) {
+        ns_per_tick_ =
+            static_cast<double>(last_.monotonic - first_.monotonic) / static_cast<double>(last_.ticks - first_.ticks);
+    }
+}
+
+int64_t TickClock::time_of(uint64_t ticks) const {
+    const auto since = static_cast<double>(static_cast<int64_t>(ticks - last_.ticks));
+    return std::max<int64_t>(0, last_.monotonic - first_.monotonic + static_cast<int64_t>(since * ns_per_tick_));
+}
+
+int64_t TickClock::now() const { return time_of(ticks()); }
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,39 @@
+#include "recorder/driver/cupti_places.h"
+
+#include <cstdlib>
+
+namespace tidemark::recorder {
+namespace {
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::vector<std::string> cupti_places(const std::string& torch_lib) {
+    std::vector<std::string> places;
+    if (std::string chosen = environment("TIDEMARK_CUPTI"); !chosen.empty()) {
+        places.push_back(std::move(chosen));
+    }
+    if (!torch_lib.empty()) {
+        const std::string packages = torch_lib + "/../..";
+        places.push_back(packages + "/nvidia/cu13/lib/libcupti.so.13");
+        places.push_back(packages + "/nvidia/cuda_cupti/lib/libcupti.so.12");
+    }
+    for (const std::string& toolkit :
+         {environment("CUDA_HOME"), environment("CUDA_PATH"), std::string("/usr/local/cuda")}) {
+        for (const char* folder : {"/lib64/", "/extras/CUPTI/lib64/"}) {
+            for (const char* name : cupti_names) {
+                if (!toolkit.empty()) {
+                    places.push_back(toolkit + folder + name);
+                }
+            }
+        }
+    }
+    places.insert(places.end(), cupti_names.begin(), cupti_names.end());
+    return places;
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,220 @@
+#include "recorder/driver/driver.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "recorder/core/core.h"
+#include "recorder/driver/call_source.h"
+#include "recorder/driver/driver_calls.h"
+#include "storage/format/vocabulary.h"
+
+#define TIDEMARK_EXPORT __attribute__((visibility("default")))
+
+namespace tidemark::recorder {
+namespace {
+
+/// Never destroyed: the driver calls back after the destructors of the program's statics have run.
+struct Listener {
+    const tidemark_api& core;
+    const CuptiLibrary& cupti;
+    DriverCalls* calls;
+    cupti::Subscriber subscriber = nullptr;
+    bool listening = false;
+};
+Listener* listener = nullptr;
+std::mutex listener_mutex;
+
+void push(const tidemark_api& core, tidemark_record record, std::string_view payload = {}) {
+    if (tidemark_ring* ring = core.this_thread()) {
+        core.push(ring, &record, payload.data(), static_cast<uint32_t>(payload.size()));
+    }
+}
+
+tidemark_record driver_record(const DriverChange& change) {
+    tidemark_record record{};
+    record.kind = TIDEMARK_DRIVER;
+    record.detail = static_cast<uint8_t>(change.action);
+    record.ticks = change.ticks;
+    record.driver.address = change.address;
+    record.driver.size = change.size;
+    record.driver.handle = change.handle;
+    record.driver.device = static_cast<uint8_t>(change.device);
+    record.driver.memory = static_cast<uint8_t>(change.memory);
+    return record;
+}
+
+/// All changes of one call have one cause.
+void record(const tidemark_api& core, const DriverChanges& changes) {
+    tidemark_ring* ring = changes.empty() ? nullptr : core.this_thread();
+    if (ring == nullptr) {
+        return;
+    }
+    const std::string source = call_source();
+    const uint32_t source_id = source.empty() ? 0 : core.text(ring, source.data(), source.size());
+    const uint32_t stack = core.stack(ring);
+    for (const DriverChange& change : changes) {
+        tidemark_record record = driver_record(change);
+        record.driver.source = source_id;
+        record.driver.stack = stack;
+        core.push(ring, &record, nullptr, 0);
+    }
+}
+
+void say_capture(const Listener& now, tidemark_driver_action action) { push(now.core, driver_record({action})); }
+
+void called_back(void* user, cupti::Domain domain, uint32_t id, const void* data) {
+    const auto& now = *static_cast<const Listener*>(user);
+    try {
+        record(now.core, now.calls->seen(domain, id, data));
+    } catch (const std::bad_alloc&) {
+        // This is the program's own driver call: it goes on without being recorded.
+    }
+}
+
+/// In a forked child another thread may hold what no thread will give back. The subscription itself is inherited.
+void renew_in_child() {
+    new (&listener_mutex) std::mutex;
+    if (listener != nullptr) {
+        listener->calls = new DriverCalls(listener->cupti);
+    }
+}
+
+std::string taken_sentence(const char* holder) {
+    const std::string who = *holder == '\0' ? "another tool" : std::string(holder);
+    return "Memory that is not PyTorch's is not told apart, because CUPTI is in use by " + who +
+           "; run without that tool (nsys, ncu, torch.profiler, cuda-gdb) to record it.";
+}
+
+std::string failure_sentence(const CuptiLibrary& cupti, int result, const char* holder) {
+    switch (result) {
+        case cupti::multiple_subscribers:
+        case cupti::max_limit_reached: return taken_sentence(holder);
+        case cupti::insufficient_privileges:
+        case cupti::virtualized_insufficient_privileges:
+            return "Memory that is not PyTorch's is not told apart, because this user may not use CUPTI; allow it with "
+                   "the driver option NVreg_RestrictProfilingToAdminUsers=0.";
+        default:
+            return "Memory that is not PyTorch's is not told apart, because CUPTI refuses to work (" +
+                   cupti.reason(result) + "); a CUPTI of the same CUDA version as the program's usually helps.";
+    }
+}
+
+/// 0, or CUPTI's error with the holder's name where it tells one.
+int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& holder) {
+    if (now.cupti.subscribe_v2 != nullptr) {
+        cupti::SubscriberParams params{sizeof params, "Tidemark", holder.data(), holder.size()};
+        return now.cupti.subscribe_v2(&now.subscriber, called_back, &now, &params);
+    }
+    return now.cupti.subscribe(&now.subscriber, called_back, &now);
+}
+
+/// Empty: listening.
+std::string listen(Listener& now) {
+    if (!now.listening) {
+        std::array<char, cupti::old_subscriber_name_size> holder{};
+        if (const int result = subscribe(now, holder); result != cupti::success) {
+            holder.back() = '\0';
+            return failure_sentence(now.cupti, result, holder.data());
+        }
+        for (const CallbackId& wanted : wanted_callbacks()) {
+            // One that this CUPTI does not know is one the program cannot call.
+            now.cupti.enable_callback(1, now.subscriber, wanted.domain, wanted.id);
+        }
+        now.listening = true;
+    }
+    say_capture(now, TIDEMARK_DRIVER_CAPTURE_ON);
+    return {};
+}
+
+std::string attach(const tidemark_api& core) {
+    const std::lock_guard lock(listener_mutex);
+    if (listener == nullptr) {
+        const CuptiLibrary* cupti = CuptiLibrary::load();
+        if (cupti == nullptr) {
+            return "Memory that is not PyTorch's is not told apart, because CUPTI was not found; it comes with PyTorch "
+                   "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere.";
+        }
+        prepare_call_source();
+        pthread_atfork(nullptr, nullptr, renew_in_child);
+        listener = new Listener{core, *cupti, new DriverCalls(*cupti)};
+    }
+    return listen(*listener);
+}
+
+void record_loss(const tidemark_api& core, const std::string& sentence) {
+    tidemark_record loss{};
+    loss.kind = TIDEMARK_LOSS;
+    loss.detail = static_cast<uint8_t>(LossKind::not_recorded);
+    push(core, loss, sentence);
+}
+
+/// TIDEMARK_WITH: a list of parts, which may be empty; without it everything.
+bool is_asked_for(std::string_view part) {
+    const char* list = std::getenv("TIDEMARK_WITH");
+    if (list == nullptr) {
+        return true;
+    }
+    const std::string parts = std::string(",") + list + ",";
+    return parts.find("," + std::string(part) + ",") != parts.npos;
+}
+
+}  // namespace
+}  // namespace tidemark::recorder
+
+using namespace tidemark::recorder;
+
+extern "C" {
+
+TIDEMARK_EXPORT int InitializeInjection(void) {
+    std::array<char, 512> error{};
+    if (tidemark_start_from_environment(error.data(), error.size()) != 0) {
+        if (is_asked_for("driver")) {
+            tidemark_driver_attach(nullptr, 0);
+        }
+    } else if (error[0] != '\0') {
+        std::fprintf(stderr, "tidemark: %s\n", error.data());
+    }
+    return 1;
+}
+
+TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size) {
+    const tidemark_api* core = tidemark_core(TIDEMARK_CORE_VERSION);
+    std::string failure = "Tidemark's driver part and its core are of different versions; install both anew.";
+    try {
+        if (core != nullptr) {
+            failure = attach(*core);
+        }
+        if (core != nullptr && !failure.empty()) {
+            record_loss(*core, failure);
+        }
+    } catch (const std::bad_alloc&) {
+        failure = "There is not enough memory to listen to the CUDA driver.";
+    }
+    if (sentence != nullptr && sentence_size > 0) {
+        std::snprintf(sentence, sentence_size, "%s", failure.c_str());
+    }
+    return failure.empty();
+}
+
+TIDEMARK_EXPORT void tidemark_driver_release(void) {
+    const std::lock_guard lock(listener_mutex);
+    if (listener != nullptr && listener->listening) {
+        listener->cupti.unsubscribe(listener->subscriber);
+        listener->listening = false;
+        say_capture(*listener, TIDEMARK_DRIVER_CAPTURE_OFF);
+    }
+}
+
+TIDEMARK_EXPORT int tidemark_driver_retake(void) {
+    const std::lock_guard lock(listener_mutex);
+    return listener != nullptr && (listener->listening || listen(*listener).empty());
+}
+
+}  // extern "C"

@@ -1,0 +1,38 @@
+// What each call of the CUDA driver does to memory: CUPTI's callbacks, turned into changes.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "recorder/driver/cupti_library.h"
+#include "recorder/driver/driver_memory.h"
+
+namespace tidemark::recorder {
+
+struct CallbackId {
+    cupti::Domain domain;
+    uint32_t id;
+};
+/// The callbacks to enable; everything else costs nothing.
+std::vector<CallbackId> wanted_callbacks();
+
+/// Thread-safe.
+class DriverCalls {
+public:
+    explicit DriverCalls(const CuptiLibrary& cupti) : cupti_(cupti) {}
+
+    /// A callback, as CUPTI makes it.
+    DriverChanges seen(cupti::Domain domain, uint32_t id, const void* data);
+
+private:
+    DriverChanges resource_seen(uint32_t id, const cupti::ResourceData& data);
+    void call_begins(cupti::Domain domain, uint32_t id, const cupti::CallbackData& data);
+    DriverChanges call_ended(cupti::Domain domain, uint32_t id, const cupti::CallbackData& data);
+    int device_of(cupti::Context context) const;
+
+    const CuptiLibrary& cupti_;
+    std::mutex mutex_;
+    DriverMemory memory_;
+};
+
+}  // namespace tidemark::recorder

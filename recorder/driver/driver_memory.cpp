@@ -1,0 +1,128 @@
+#include "recorder/driver/driver_memory.h"
+
+#include "recorder/core/ring.h"
+
+namespace tidemark::recorder {
+namespace {
+
+DriverChange change(tidemark_driver_action action, tidemark_memory memory, int device, uint64_t address, uint64_t size,
+                    uint64_t handle = 0) {
+    return {action, memory, device, address, size, handle, ticks()};
+}
+
+}  // namespace
+
+void DriverMemory::allocated(uint64_t address, uint64_t size, const Place& place, DriverChanges& changes) {
+    // What is still there was freed while nobody looked, or by a call that has not returned yet.
+    if (const uint64_t old = ticket(address); old != 0) {
+        freed(address, old, place, changes);
+    }
+    allocations_[address] = {place, size, ++last_ticket_};
+    changes.push_back(change(TIDEMARK_DRIVER_ALLOC, place.memory, place.device, address, size));
+}
+
+uint64_t DriverMemory::ticket(uint64_t address) const {
+    const auto found = allocations_.find(address);
+    return found == allocations_.end() ? 0 : found->second.ticket;
+}
+
+void DriverMemory::freed(uint64_t address, uint64_t ticket, const Place& unknown, DriverChanges& changes) {
+    const auto found = allocations_.find(address);
+    if (found == allocations_.end()) {
+        if (ticket == 0) {
+            changes.push_back(change(TIDEMARK_DRIVER_FREE, unknown.memory, unknown.device, address, 0));
+        }
+        return;
+    }
+    if (found->second.ticket == ticket) {
+        const Place& place = found->second.place;
+        changes.push_back(change(TIDEMARK_DRIVER_FREE, place.memory, place.device, address, found->second.size));
+        allocations_.erase(found);
+    }
+}
+
+void DriverMemory::physical_created(uint64_t handle, uint64_t size, const Place& place, DriverChanges& changes) {
+    if (const auto old = physical_.find(handle); old != physical_.end()) {
+        old->second.references = old->second.maps = 0;
+        forget_if_gone(handle, changes);
+    }
+    physical_[handle] = {place, size, ++last_ticket_};
+    changes.push_back(change(TIDEMARK_DRIVER_ALLOC, place.memory, place.device, handle, size));
+}
+
+void DriverMemory::physical_retained(uint64_t handle) {
+    if (const auto found = physical_.find(handle); found != physical_.end()) {
+        ++found->second.references;
+    }
+}
+
+uint64_t DriverMemory::physical_ticket(uint64_t handle) const {
+    const auto found = physical_.find(handle);
+    return found == physical_.end() ? 0 : found->second.ticket;
+}
+
+void DriverMemory::physical_released(uint64_t handle, uint64_t ticket, DriverChanges& changes) {
+    if (const auto found = physical_.find(handle); found != physical_.end() && found->second.ticket == ticket) {
+        --found->second.references;
+        forget_if_gone(handle, changes);
+    }
+}
+
+void DriverMemory::mapped(uint64_t address, uint64_t size, uint64_t handle, int device, DriverChanges& changes) {
+    unmapped(address, size, changes);
+    if (const auto physical = physical_.find(handle); physical != physical_.end()) {
+        ++physical->second.maps;
+        device = physical->second.place.device;
+    }
+    mappings_[address] = {size, handle, device};
+    changes.push_back(change(TIDEMARK_DRIVER_ALLOC, TIDEMARK_MEMORY_MAPPED, device, address, size, handle));
+}
+
+void DriverMemory::unmapped(uint64_t address, uint64_t size, DriverChanges& changes) {
+    for (auto next = mappings_.lower_bound(address); next != mappings_.end() && next->first - address < size;) {
+        unmap(next++, changes);
+    }
+}
+
+void DriverMemory::unmap(std::map<uint64_t, Mapping>::iterator mapping, DriverChanges& changes) {
+    const auto [address, map] = *mapping;
+    mappings_.erase(mapping);
+    changes.push_back(change(TIDEMARK_DRIVER_FREE, TIDEMARK_MEMORY_MAPPED, map.device, address, map.size, map.handle));
+    if (const auto physical = physical_.find(map.handle); physical != physical_.end() && physical->second.maps > 0) {
+        --physical->second.maps;
+        forget_if_gone(map.handle, changes);
+    }
+}
+
+void DriverMemory::forget_if_gone(uint64_t handle, DriverChanges& changes) {
+    const auto found = physical_.find(handle);
+    const Physical& physical = found->second;
+    if (physical.references <= 0 && physical.maps <= 0) {
+        const Place& place = physical.place;
+        changes.push_back(change(TIDEMARK_DRIVER_FREE, place.memory, place.device, handle, physical.size));
+        physical_.erase(found);
+    }
+}
+
+void DriverMemory::pool_holds(uint64_t pool, uint64_t bytes, int device, DriverChanges& changes) {
+    Pool& known = pools_.try_emplace(pool, Pool{0, device}).first->second;
+    if (bytes != known.bytes) {
+        const bool more = bytes > known.bytes;
+        changes.push_back(change(more ? TIDEMARK_DRIVER_ALLOC : TIDEMARK_DRIVER_FREE, TIDEMARK_MEMORY_POOL,
+                                 known.device, pool, more ? bytes - known.bytes : known.bytes - bytes));
+        known.bytes = bytes;
+    }
+}
+
+void DriverMemory::pool_destroyed(uint64_t pool, DriverChanges& changes) {
+    if (const auto found = pools_.find(pool); found != pools_.end()) {
+        pool_holds(pool, 0, found->second.device, changes);
+        pools_.erase(pool);
+    }
+}
+
+void DriverMemory::context_destroyed(const void* context) {
+    std::erase_if(allocations_, [&](const auto& entry) { return entry.second.place.context == context; });
+}
+
+}  // namespace tidemark::recorder

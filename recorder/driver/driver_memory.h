@@ -1,0 +1,84 @@
+// Which driver memory this process has: sizes for frees, and when physical memory is really gone.
+//
+// Fed by the driver's calls as they begin and end, in any order that threads produce; says what changed. An address or
+// a handle may be another thread's already before the call that freed it has returned: what a call is about to free is
+// remembered by a ticket taken at its beginning.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/core/records.h"
+
+namespace tidemark::recorder {
+
+/// One TIDEMARK_DRIVER record to be.
+struct DriverChange {
+    tidemark_driver_action action = TIDEMARK_DRIVER_ALLOC;
+    tidemark_memory memory = TIDEMARK_MEMORY_DEVICE;
+    int device = 0;
+    uint64_t address = 0, size = 0, handle = 0;
+    uint64_t ticks = 0;
+};
+using DriverChanges = std::vector<DriverChange>;
+
+/// Not thread-safe.
+class DriverMemory {
+public:
+    struct Place {
+        tidemark_memory memory = TIDEMARK_MEMORY_DEVICE;
+        int device = 0;
+        const void* context = nullptr;  ///< whose end is the memory's; nullptr: it outlives contexts
+    };
+
+    void allocated(uint64_t address, uint64_t size, const Place& place, DriverChanges& changes);
+    /// At the beginning of a free: the ticket for freed().
+    uint64_t ticket(uint64_t address) const;
+    /// `unknown`: what memory that was there before listening began is taken for.
+    void freed(uint64_t address, uint64_t ticket, const Place& unknown, DriverChanges& changes);
+
+    void physical_created(uint64_t handle, uint64_t size, const Place& place, DriverChanges& changes);
+    void physical_retained(uint64_t handle);
+    uint64_t physical_ticket(uint64_t handle) const;
+    void physical_released(uint64_t handle, uint64_t ticket, DriverChanges& changes);
+    void mapped(uint64_t address, uint64_t size, uint64_t handle, int device, DriverChanges& changes);
+    void unmapped(uint64_t address, uint64_t size, DriverChanges& changes);
+
+    /// What a pool holds now.
+    void pool_holds(uint64_t pool, uint64_t bytes, int device, DriverChanges& changes);
+    void pool_destroyed(uint64_t pool, DriverChanges& changes);
+
+    /// Its memory is gone; one record of the context says so for all of it.
+    void context_destroyed(const void* context);
+
+private:
+    struct Allocation {
+        Place place;
+        uint64_t size = 0, ticket = 0;
+    };
+    struct Physical {
+        Place place;
+        uint64_t size = 0, ticket = 0;
+        int references = 1, maps = 0;
+    };
+    struct Mapping {
+        uint64_t size = 0, handle = 0;
+        int device = 0;
+    };
+    struct Pool {
+        uint64_t bytes = 0;
+        int device = 0;
+    };
+    void forget_if_gone(uint64_t handle, DriverChanges& changes);
+    void unmap(std::map<uint64_t, Mapping>::iterator mapping, DriverChanges& changes);
+
+    std::unordered_map<uint64_t, Allocation> allocations_;
+    std::unordered_map<uint64_t, Physical> physical_;
+    std::map<uint64_t, Mapping> mappings_;
+    std::unordered_map<uint64_t, Pool> pools_;
+    uint64_t last_ticket_ = 0;
+};
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,57 @@
+// Where CPython keeps what a stack is made of. 64-bit builds with the interpreter lock; offsets in bytes.
+//
+// Source: Include/cpython/pystate.h, Include/internal/pycore_frame.h, Include/cpython/code.h and
+// Include/cpython/unicodeobject.h of each version.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tidemark::frames {
+
+struct Layout {
+    int minor;  ///< Python 3.minor
+
+    size_t thread_frame;   ///< PyThreadState: the frame, or the _PyCFrame that holds it
+    bool has_cframe;       ///< the former is a pointer to a _PyCFrame
+    size_t cframe_frame;   ///< _PyCFrame.current_frame
+
+    size_t frame_code;         ///< _PyInterpreterFrame: f_code, f_executable
+    size_t frame_previous;
+    size_t frame_instruction;  ///< prev_instr, instr_ptr
+    size_t frame_owner;        ///< one byte
+    uint8_t foreign_owner;     ///< owners from this on are no Python frames
+    size_t frame_locals;       ///< localsplus
+    bool tagged;               ///< pointers to objects carry tags in their low bits
+
+    size_t code_first_line;  ///< PyCodeObject
+    size_t code_file;
+    size_t code_name;  ///< qualified
+    size_t code_lines;
+    size_t code_bytes;  ///< co_code_adaptive
+
+    size_t ascii_data;  ///< PyASCIIObject: text of ASCII strings
+    size_t wide_data;   ///< PyCompactUnicodeObject: text of others
+    unsigned kind_shift, compact_bit, ascii_bit;  ///< in the state word
+};
+
+/// nullptr: not known.
+const Layout* layout_of(int major, int minor);
+
+constexpr size_t object_type = 8;        ///< PyObject.ob_type
+constexpr size_t bytes_size = 16;        ///< PyBytesObject.ob_size
+constexpr size_t bytes_data = 32;
+constexpr size_t text_length = 16;       ///< PyASCIIObject.length
+constexpr size_t text_state = 32;
+
+inline uint64_t word_at(uint64_t address, size_t offset = 0) {
+    return *reinterpret_cast<const uint64_t*>(address + offset);
+}
+inline int32_t int_at(uint64_t address, size_t offset) {
+    return *reinterpret_cast<const int32_t*>(address + offset);
+}
+inline uint64_t untagged(const Layout& layout, uint64_t pointer) {
+    return layout.tagged ? pointer & ~uint64_t{3} : pointer;
+}
+
+}  // namespace tidemark::frames

@@ -1,0 +1,51 @@
+#include "recorder/frames/line_table.h"
+
+namespace tidemark::frames {
+
+namespace {
+
+enum EntryCode : uint8_t { one_line_first = 10, one_line_last = 12, no_columns = 13, long_form = 14, no_location = 15 };
+
+/// A number in groups of six bits, lowest first; bit 6 says that more follow; the lowest bit is the sign.
+int signed_number(std::span<const uint8_t> bytes) {
+    uint32_t value = 0;
+    unsigned shift = 0;
+    for (const uint8_t byte : bytes) {
+        value |= static_cast<uint32_t>(byte & 63) << shift;
+        shift += 6;
+        if ((byte & 64) == 0 || shift > 30) {
+            break;
+        }
+    }
+    const int magnitude = static_cast<int>(value >> 1);
+    return (value & 1) != 0 ? -magnitude : magnitude;
+}
+
+int line_step(uint8_t code, std::span<const uint8_t> rest) {
+    if (code == long_form || code == no_columns) {
+        return signed_number(rest);
+    }
+    return code >= one_line_first && code <= one_line_last ? code - one_line_first : 0;
+}
+
+}  // namespace
+
+int line_of(std::span<const uint8_t> table, int first_line, int64_t offset) {
+    int line = first_line;
+    int64_t covered = 0;
+    for (size_t at = 0; at < table.size();) {
+        const uint8_t head = table[at++];
+        const uint8_t code = (head >> 3) & 15;
+        line += line_step(code, table.subspan(at));
+        covered += (head & 7) + 1;
+        if (offset < covered) {
+            return code == no_location ? 0 : line;
+        }
+        while (at < table.size() && (table[at] & 128) == 0) {
+            ++at;  // an entry's first byte, and only that, has bit 7
+        }
+    }
+    return 0;
+}
+
+}  // namespace tidemark::frames

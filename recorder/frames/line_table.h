@@ -1,0 +1,12 @@
+// Source lines of Python's bytecode. Format: CPython's Objects/locations.md (since 3.11).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace tidemark::frames {
+
+/// The line of the instruction at `offset` (in code units of two bytes), or 0 if it has none.
+int line_of(std::span<const uint8_t> table, int first_line, int64_t offset);
+
+}  // namespace tidemark::frames

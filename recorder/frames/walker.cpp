@@ -1,0 +1,284 @@
+#include "recorder/frames/walker.h"
+
+#include <dlfcn.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/frames/layouts.h"
+#include "recorder/frames/line_table.h"
+#include "recorder/frames/python_text.h"
+
+namespace tidemark::frames {
+
+namespace {
+
+constexpr int deepest_stack = 256;
+
+using ThreadStateOf = void* (*)();
+
+// One interpreter per process: its layout and its own function for "the state of this thread".
+const Layout* layout = nullptr;
+ThreadStateOf this_thread_state = nullptr;
+const tidemark_api* api = nullptr;
+uint64_t module_call_code = 0;
+
+std::mutex module_mutex;
+std::vector<uint64_t> new_modules;
+
+struct RawFrame {
+    uint64_t code, instruction, module;
+};
+
+uint64_t innermost_frame(const Layout& l) {
+    void* state = this_thread_state();
+    if (state == nullptr) {
+        return 0;
+    }
+    uint64_t frame = word_at(reinterpret_cast<uint64_t>(state), l.thread_frame);
+    return l.has_cframe && frame != 0 ? word_at(frame, l.cframe_frame) : frame;
+}
+
+bool is_python(const Layout& l, uint64_t frame) {
+    return *reinterpret_cast<const uint8_t*>(frame + l.frame_owner) < l.foreign_owner;
+}
+
+struct RawStack {
+    std::array<RawFrame, deepest_stack> frames;
+    int count = 0;
+    uint64_t hash = 0;
+    bool has_module = false;
+};
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * 0x9fb21c651e98df25u;
+    return hash ^ (hash >> 32);
+}
+
+/// What tells a code object from a later one at the same address.
+uint64_t fingerprint(const Layout& l, uint64_t code) {
+    return word_at(code, l.code_lines) ^ word_at(code, l.code_name);
+}
+
+void walk(RawStack& stack) {
+    const Layout& l = *layout;
+    for (uint64_t at = innermost_frame(l); at != 0 && stack.count < deepest_stack; at = word_at(at, l.frame_previous)) {
+        if (!is_python(l, at)) {
+            continue;
+        }
+        RawFrame& frame = stack.frames[static_cast<size_t>(stack.count++)];
+        frame.code = untagged(l, word_at(at, l.frame_code));
+        frame.instruction = word_at(at, l.frame_instruction);
+        frame.module = frame.code == module_call_code ? untagged(l, word_at(at, l.frame_locals)) : 0;
+        stack.has_module |= frame.module != 0;
+        stack.hash = mix(mix(mix(stack.hash, frame.instruction), fingerprint(l, frame.code)), frame.module);
+    }
+}
+
+struct Place {
+    std::string function, file;
+    int line = 0;
+};
+
+Place place_of(const Layout& l, uint64_t code, uint64_t instruction) {
+    const uint64_t lines = word_at(code, l.code_lines);
+    const std::span<const uint8_t> table(reinterpret_cast<const uint8_t*>(lines + bytes_data),
+                                         word_at(lines, bytes_size));
+    const int first_line = int_at(code, l.code_first_line);
+    const auto offset = static_cast<int64_t>(instruction - (code + l.code_bytes)) / 2;
+    const int line = line_of(table, first_line, offset);
+    return {text_of(l, word_at(code, l.code_name)), text_of(l, word_at(code, l.code_file)),
+            line == 0 ? first_line : line};
+}
+
+/// The stacks one thread has told the recorder. Numbers are even, or odd where a module is on the stack.
+class ToldStacks {
+public:
+    uint32_t number(tidemark_ring* ring, const RawStack& stack) {
+        if (ring != ring_ || api->serial(ring) != serial_) {
+            ring_ = ring;
+            serial_ = api->serial(ring);
+            numbers_.clear();
+            frames_.clear();
+        }
+        const auto known = numbers_.find(stack.hash);
+        return known != numbers_.end() ? known->second : tell(stack);
+    }
+
+private:
+    uint32_t tell(const RawStack& stack) {
+        std::vector<tidemark_frame> frames;
+        for (int i = 0; i < stack.count; ++i) {
+            frames.push_back(frame(stack.frames[static_cast<size_t>(i)]));
+        }
+        tidemark_record record{};
+        record.kind = TIDEMARK_STACK;
+        record.define.id = static_cast<uint32_t>(numbers_.size() + 1) << 1 | (stack.has_module ? 1 : 0);
+        const size_t bytes = frames.size() * sizeof(tidemark_frame);
+        if (api->push(ring_, &record, frames.data(), static_cast<uint32_t>(bytes)) == 0) {
+            return 0;
+        }
+        numbers_.emplace(stack.hash, record.define.id);
+        note_modules(stack);
+        return record.define.id;
+    }
+
+    tidemark_frame frame(const RawFrame& raw) {
+        const uint64_t key = mix(mix(raw.code, raw.instruction), fingerprint(*layout, raw.code));
+        auto known = frames_.find(key);
+        if (known == frames_.end()) {
+            const Place place = place_of(*layout, raw.code, raw.instruction);
+            const tidemark_frame told{api->text(ring_, place.function.data(), place.function.size()),
+                                      api->text(ring_, place.file.data(), place.file.size()),
+                                      static_cast<uint32_t>(place.line), 0, 0};
+            known = frames_.emplace(key, told).first;
+        }
+        tidemark_frame told = known->second;
+        told.module = raw.module;
+        return told;
+    }
+
+    void note_modules(const RawStack& stack) {
+        if (!stack.has_module) {
+            return;
+        }
+        const std::lock_guard lock(module_mutex);
+        for (int i = 0; i < stack.count; ++i) {
+            const uint64_t module = stack.frames[static_cast<size_t>(i)].module;
+            if (module != 0 && modules_.try_emplace(module, true).second) {
+                new_modules.push_back(module);
+            }
+        }
+    }
+
+    tidemark_ring* ring_ = nullptr;
+    uint16_t serial_ = 0;
+    std::unordered_map<uint64_t, uint32_t> numbers_;
+    std::unordered_map<uint64_t, tidemark_frame> frames_;
+    std::unordered_map<uint64_t, bool> modules_;
+};
+
+// Never destroyed: memory is freed after a thread's destructors have run.
+thread_local ToldStacks* told_by_thread = nullptr;
+
+uint32_t stack_of_this_thread(tidemark_ring* ring) {
+    RawStack stack;
+    walk(stack);
+    if (stack.count == 0) {
+        return 0;
+    }
+    if (told_by_thread == nullptr) {
+        told_by_thread = new ToldStacks;
+    }
+    return told_by_thread->number(ring, stack);
+}
+
+/// Reads that may fail: a wrong layout must not bring the program down.
+bool read_safely(uint64_t address, void* into, size_t bytes) {
+    const iovec local{into, bytes};
+    const iovec remote{reinterpret_cast<void*>(address), bytes};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+bool safe_word(uint64_t address, uint64_t& word) { return read_safely(address, &word, sizeof word); }
+
+/// Follows the chain with safe reads; true if its innermost Python frames run the known code.
+bool chain_matches(const Layout& l, const tidemark_known_frame* known, int count) {
+    uint64_t frame = 0;
+    if (!safe_word(reinterpret_cast<uint64_t>(this_thread_state()) + l.thread_frame, frame) ||
+        (l.has_cframe && !safe_word(frame + l.cframe_frame, frame))) {
+        return false;
+    }
+    for (int i = 0; i < count;) {
+        uint8_t owner = 0;
+        uint64_t code = 0;
+        if (!read_safely(frame + l.frame_owner, &owner, 1) || !safe_word(frame + l.frame_code, code)) {
+            return false;
+        }
+        if (owner < l.foreign_owner && untagged(l, code) != known[i++].code) {
+            return false;
+        }
+        if (!safe_word(frame + l.frame_previous, frame)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The texts and lines too. Only after chain_matches: reads directly.
+bool places_match(const Layout& l, const tidemark_known_frame* known, int count) {
+    uint64_t frame = innermost_frame(l);
+    for (int i = 0; i < count; frame = word_at(frame, l.frame_previous)) {
+        if (!is_python(l, frame)) {
+            continue;
+        }
+        uint64_t probe = 0;
+        for (const size_t offset : {l.code_lines, l.code_name, l.code_file}) {
+            uint64_t object = 0;
+            if (!safe_word(known[i].code + offset, object) || !safe_word(object + text_state, probe)) {
+                return false;
+            }
+        }
+        const Place place = place_of(l, known[i].code, word_at(frame, l.frame_instruction));
+        if (place.function != known[i].function || place.file != known[i].file || place.line != known[i].line) {
+            return false;
+        }
+        ++i;
+    }
+    return true;
+}
+
+}  // namespace
+
+}  // namespace tidemark::frames
+
+using namespace tidemark::frames;
+
+extern "C" {
+
+#define TIDEMARK_EXPORT __attribute__((visibility("default")))
+
+TIDEMARK_EXPORT int tidemark_frames_prepare(int major, int minor, const tidemark_known_frame* known, int count,
+                                            char* error, size_t error_size) {
+    const Layout* candidate = layout_of(major, minor);
+    this_thread_state = reinterpret_cast<ThreadStateOf>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
+    if (candidate == nullptr || this_thread_state == nullptr) {
+        std::snprintf(error, error_size, "the frames of Python %d.%d cannot be read (3.11 to 3.14 can).", major, minor);
+        return 0;
+    }
+    if (!chain_matches(*candidate, known, count) || !places_match(*candidate, known, count)) {
+        std::snprintf(error, error_size, "this build of Python %d.%d keeps its frames differently.", major, minor);
+        return 0;
+    }
+    layout = candidate;
+    return 1;
+}
+
+TIDEMARK_EXPORT int tidemark_frames_walk_for(const tidemark_api* core, uint64_t module_call) {
+    if (layout == nullptr) {
+        return 0;
+    }
+    api = core;
+    module_call_code = module_call;
+    api->set_stack_walker(stack_of_this_thread);
+    return 1;
+}
+
+TIDEMARK_EXPORT int tidemark_frames_new_modules(uint64_t* addresses, int capacity) {
+    const std::lock_guard lock(module_mutex);
+    const int count = std::min(capacity, static_cast<int>(new_modules.size()));
+    std::copy_n(new_modules.begin(), count, addresses);
+    new_modules.erase(new_modules.begin(), new_modules.begin() + count);
+    return count;
+}
+
+}  // extern "C"

@@ -1,0 +1,154 @@
+#include "recorder/torch/allocator_tracker.h"
+
+#include <array>
+#include <atomic>
+
+#include "recorder/torch/thread_state.h"
+
+namespace tidemark::plugin {
+
+namespace {
+
+constexpr int most_devices = 64;
+
+/// Written under the device's own allocator lock only; read from anywhere.
+struct DeviceEvents {
+    std::atomic<bool> armed{false};
+    std::atomic<uint64_t> next{0};
+};
+std::array<DeviceEvents, most_devices> devices;
+std::atomic<bool> arming{false};
+
+/// A snapshot emits one marker per device, in device order, all of them with device number 0.
+thread_local int markers_seen = 0;
+thread_local std::vector<uint64_t>* cuts = nullptr;
+
+constexpr uint32_t longest_sample_wait_ms = 200;
+
+int device_of(const TraceEntry& entry) {
+    if (entry.action_ != TraceEntry::SNAPSHOT) {
+        return entry.device_;
+    }
+    return markers_seen++ % std::max(1, device_count());
+}
+
+void arm(DeviceEvents& events) {
+    if (arming.load(std::memory_order_acquire) && cuts != nullptr && !events.armed.load(std::memory_order_relaxed)) {
+        events.next.store(0, std::memory_order_relaxed);
+        events.armed.store(true, std::memory_order_release);
+    }
+}
+
+bool has_stack(TraceEntry::Action action) {
+    return action == TraceEntry::ALLOC || action == TraceEntry::FREE_REQUESTED || action == TraceEntry::SEGMENT_ALLOC ||
+           action == TraceEntry::SEGMENT_MAP || action == TraceEntry::SEGMENT_FREE ||
+           action == TraceEntry::SEGMENT_UNMAP || action == TraceEntry::OOM;
+}
+
+/// The record of an event; texts and stacks it names are defined on the way.
+void tell(const TraceEntry& entry, int device, uint64_t sequence) {
+    ThreadState& state = ThreadState::here();
+    tidemark_ring* ring = state.ring();
+    if (ring == nullptr) {
+        return;  // the gap in the sequence tells the recorder
+    }
+    tidemark_record record{};
+    record.kind = TIDEMARK_EVENT;
+    record.detail = static_cast<uint8_t>(entry.action_);
+    record.event.sequence = sequence;
+    record.event.address = entry.addr_;
+    record.event.size = entry.size_;
+    record.event.stream = reinterpret_cast<uintptr_t>(entry.stream_);
+    record.event.device = static_cast<uint8_t>(device);
+    if (has_stack(entry.action_)) {
+        const StackRef stack = state.responsible();
+        record.event.stack = stack.id;
+        record.event.stack_thread = stack.thread;
+        record.event.op = state.current_op();
+        record.event.phase = state.phase(stack);
+        const auto pool = pool_of(entry, 0);
+        record.event.pool = state.pool(pool.first, pool.second);
+        const std::string& context = compile_context_of(entry, 0);
+        if (!context.empty()) {
+            record.event.context = static_cast<uint16_t>(core()->text(ring, context.data(), context.size()));
+        }
+    }
+    const std::string& metadata = user_metadata_of(entry, 0);
+    core()->push(ring, &record, metadata.data(), static_cast<uint32_t>(metadata.size()));
+}
+
+/// Called by the allocator under the device's lock: takes no lock, calls nothing of PyTorch's, throws nothing.
+void on_event(const TraceEntry& entry) noexcept {
+    const int device = device_of(entry);
+    if (device < 0 || device >= most_devices) {
+        return;
+    }
+    DeviceEvents& events = devices[static_cast<size_t>(device)];
+    if (entry.action_ == TraceEntry::SNAPSHOT) {
+        arm(events);
+        if (cuts != nullptr) {
+            cuts->push_back(events.next.load(std::memory_order_relaxed));
+            return;  // our own question is no event of the program
+        }
+    }
+    if (!events.armed.load(std::memory_order_relaxed)) {
+        return;
+    }
+    const uint64_t sequence = events.next.load(std::memory_order_relaxed);
+    events.next.store(sequence + 1, std::memory_order_relaxed);
+    tell(entry, device, sequence);
+}
+
+/// Called without the lock, before the exception is thrown.
+void on_out_of_memory(int64_t device, size_t asked, size_t total, size_t free) {
+    const tidemark_api* api = core();
+    tidemark_ring* ring = api->recording() ? api->this_thread() : nullptr;
+    if (ring == nullptr) {
+        return;
+    }
+    tidemark_record record{};
+    record.kind = TIDEMARK_OOM;
+    record.ticks = 0;
+    record.oom.asked = asked;
+    record.oom.total = total;
+    record.oom.free = free;
+    record.oom.device = static_cast<uint32_t>(device);
+    record.oom.sampled = static_cast<uint32_t>(api->sample_now(longest_sample_wait_ms));
+    api->push(ring, &record, nullptr, 0);
+}
+
+}  // namespace
+
+void listen_to_allocator() {
+    allocator::attachAllocatorTraceTracker([](const TraceEntry& entry) { on_event(entry); });
+    allocator::attachOutOfMemoryObserver(on_out_of_memory);
+}
+
+void arm_at_next_snapshot() { arming.store(true, std::memory_order_release); }
+
+void disarm() {
+    arming.store(false, std::memory_order_release);
+    for (DeviceEvents& events : devices) {
+        events.armed.store(false, std::memory_order_release);
+    }
+}
+
+Cut snapshot_with_cut() {
+    Cut cut;
+    markers_seen = 0;
+    cuts = &cut.events_before;
+    cut.snapshot = take_snapshot(*allocator::get(), 0);
+    cuts = nullptr;
+    return cut;
+}
+
+int device_count() {
+    static const int count = c10::cuda::device_count();
+    return std::min(count, most_devices);
+}
+
+uint64_t events_so_far(int device) {
+    return devices[static_cast<size_t>(device)].next.load(std::memory_order_relaxed);
+}
+
+}  // namespace tidemark::plugin

@@ -1,0 +1,52 @@
+// Paths of nested ops as numbers: "MulBackward0" under "evaluate_function: MulBackward0" is one number. One thread's.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "recorder/core/core.h"
+
+namespace tidemark::plugin {
+
+class OpPaths {
+public:
+    /// The number of `name` under `parent`, told to the recorder when it is new; 0 when it could not be told.
+    uint32_t child(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name, uint8_t scope) {
+        Recent& recent = recent_[slot(parent, name)];
+        if (recent.parent == parent && recent.name == name && recent.id != 0 && names_[recent.id - 1] == name) {
+            return recent.id;
+        }
+        const uint32_t id = find_or_tell(api, ring, parent, name, scope);
+        recent = {name, parent, id};
+        return id;
+    }
+
+private:
+    /// The name's address is a hint only: it may be a temporary's, so the text is compared as well.
+    struct Recent {
+        const char* name = nullptr;
+        uint32_t parent = 0;
+        uint32_t id = 0;
+    };
+    static constexpr size_t recent_count = 2048;
+    static constexpr size_t most_paths = size_t{1} << 20;
+
+    static size_t slot(uint32_t parent, const char* name) {
+        const auto address = reinterpret_cast<uintptr_t>(name);
+        return ((address >> 3) ^ (address >> 14) ^ (size_t{parent} * 0x9e3779b1u)) % recent_count;
+    }
+
+    uint32_t find_or_tell(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name,
+                          uint8_t scope);
+    size_t slot_of(uint32_t parent, const char* name) const;
+    void grow();
+
+    std::vector<Recent> recent_ = std::vector<Recent>(recent_count);
+    std::vector<std::string> names_;
+    std::vector<uint32_t> parents_;
+    std::vector<uint32_t> slots_;  ///< open addressing: ids, 0 where free; a power of two long
+};
+
+}  // namespace tidemark::plugin

@@ -1,0 +1,157 @@
+#include "recorder/torch/plugin.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "recorder/torch/allocator_tracker.h"
+#include "recorder/torch/op_observer.h"
+#include "recorder/torch/thread_state.h"
+
+namespace tidemark::plugin {
+
+namespace {
+
+/// Tells one device's segments and used blocks to the recorder.
+class StateTeller {
+public:
+    StateTeller(int device, uint8_t purpose, uint64_t events_before)
+        : device_(device), ring_(ThreadState::here().ring()) {
+        tidemark_record record = part(TIDEMARK_STATE_BEGIN);
+        record.state.sequence = events_before;
+        record.state.flags = purpose;
+        push(record);
+    }
+
+    template <class Segment>
+    void segment(const Segment& segment) {
+        tidemark_record record = part(TIDEMARK_STATE_SEGMENT);
+        record.state.address = segment.address;
+        record.state.size = segment.total_size;
+        record.state.stream = reinterpret_cast<uintptr_t>(segment.stream);
+        record.state.pool = ThreadState::here().pool(static_cast<int64_t>(segment.owner_private_pool_id.first),
+                                                     static_cast<int64_t>(segment.owner_private_pool_id.second));
+        record.state.flags = static_cast<uint8_t>((segment.is_large ? TIDEMARK_SEGMENT_LARGE : 0) |
+                                                  (segment.is_expandable ? TIDEMARK_SEGMENT_EXPANDABLE : 0));
+        push(record);
+        uint64_t address = segment.address;
+        for (const auto& block : segment.blocks) {
+            if (block.allocated || block.active) {
+                tell_block(address, block.size, block.requested_size, block.allocated);
+            }
+            address += block.size;
+        }
+    }
+
+    void end() { push(part(TIDEMARK_STATE_END)); }
+
+private:
+    tidemark_record part(uint8_t detail) const {
+        tidemark_record record{};
+        record.kind = TIDEMARK_STATE;
+        record.detail = detail;
+        record.state.device = static_cast<uint8_t>(device_);
+        return record;
+    }
+
+    void tell_block(uint64_t address, uint64_t size, uint64_t requested, bool allocated) {
+        tidemark_record record = part(TIDEMARK_STATE_BLOCK);
+        record.state.address = address;
+        record.state.size = size;
+        record.state.requested = requested;
+        record.state.flags = allocated ? TIDEMARK_BLOCK_ALLOCATED : TIDEMARK_BLOCK_PENDING;
+        push(record);
+    }
+
+    void push(tidemark_record record) {
+        if (ring_ != nullptr) {
+            core()->push(ring_, &record, nullptr, 0);
+        }
+    }
+
+    int device_;
+    tidemark_ring* ring_;
+};
+
+void tell_state(uint8_t purpose) {
+    const Cut cut = snapshot_with_cut();
+    const int devices = std::min(device_count(), static_cast<int>(cut.events_before.size()));
+    for (int device = 0; device < devices; ++device) {
+        StateTeller teller(device, purpose, cut.events_before[static_cast<size_t>(device)]);
+        for (const auto& segment : cut.snapshot.segments) {
+            if (segment.device == device) {
+                teller.segment(segment);
+            }
+        }
+        teller.end();
+    }
+}
+
+int attach(const tidemark_api* api, bool ops) {
+    set_core(api);
+    static bool listening = false;  // torch offers no way to stop listening
+    if (!listening) {
+        listen_to_allocator();
+        listening = true;
+    }
+    observe_ops(ops);
+    disarm();
+    arm_at_next_snapshot();
+    tell_state(TIDEMARK_STATE_START);
+    return 1;
+}
+
+}  // namespace
+
+}  // namespace tidemark::plugin
+
+using namespace tidemark::plugin;
+
+extern "C" {
+
+uint32_t tidemark_plugin_version(void) { return TIDEMARK_PLUGIN_VERSION; }
+
+int tidemark_plugin_attach(const struct tidemark_api* api, int ops, char* error, size_t error_size) {
+    try {
+        return attach(api, ops != 0);
+    } catch (const std::exception& failure) {
+        std::snprintf(error, error_size, "PyTorch's allocator cannot be listened to: %s", failure.what());
+        return 0;
+    }
+}
+
+void tidemark_plugin_detach(void) {
+    disarm();
+    observe_ops(false);
+}
+
+int tidemark_plugin_check(void) {
+    try {
+        if (core() == nullptr || !core()->recording() || allocator::isHistoryEnabled()) {
+            return 0;
+        }
+        tell_state(TIDEMARK_STATE_CHECK);
+        return 1;
+    } catch (const std::exception&) {
+        return 0;  // a check that cannot be made is no reason to disturb the program
+    }
+}
+
+int tidemark_plugin_sequences(uint64_t* sequences, int count) {
+    for (int device = 0; device < std::min(count, device_count()); ++device) {
+        sequences[device] = events_so_far(device);
+    }
+    return device_count();
+}
+
+void tidemark_plugin_phase(uint32_t phase) { set_named_phase(phase); }
+
+void tidemark_plugin_optimizer(int inside) { ThreadState::here().in_optimizer = inside != 0; }
+
+void tidemark_plugin_backward_begins(void) {
+    if (core() != nullptr && core()->recording()) {
+        remember_backward_call();
+    }
+}
+
+}  // extern "C"

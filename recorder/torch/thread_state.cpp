@@ -1,0 +1,157 @@
+#include "recorder/torch/thread_state.h"
+
+#include <c10/core/GradMode.h>
+
+#include <atomic>
+#include <cstring>
+
+namespace tidemark::plugin {
+
+namespace {
+
+// PyTorch calls plain functions without a context: what they need is the process's.
+std::atomic<const tidemark_api*> core_api{nullptr};
+std::atomic<uint32_t> named_phase{0};
+std::atomic<uint64_t> backward_call{0};  ///< StackRef: thread in the upper half
+
+thread_local ThreadState* state_of_thread = nullptr;
+
+constexpr char evaluation_prefix[] = "autograd::engine::evaluate_function";
+
+}  // namespace
+
+const tidemark_api* core() { return core_api.load(std::memory_order_acquire); }
+void set_core(const tidemark_api* api) { core_api.store(api, std::memory_order_release); }
+
+ThreadState& ThreadState::here() {
+    if (state_of_thread == nullptr) {
+        state_of_thread = new ThreadState;
+    }
+    return *state_of_thread;
+}
+
+tidemark_ring* ThreadState::ring() {
+    const tidemark_api* api = core();
+    tidemark_ring* ring = api->this_thread();
+    if (ring != ring_ || (ring != nullptr && api->serial(ring) != serial_)) {
+        ring_ = ring;
+        serial_ = ring == nullptr ? 0 : api->serial(ring);
+        paths_ = {};
+        pools_.clear();
+        current_ = 0;
+        op_caller_ = node_maker_ = {};
+    }
+    return ring;
+}
+
+void ThreadState::enter_op(const char* name, uint8_t scope) {
+    const bool is_evaluation = scope == TIDEMARK_SCOPE_OP &&
+                               std::strncmp(name, evaluation_prefix, sizeof evaluation_prefix - 1) == 0;
+    tidemark_ring* own = ring();
+    open_.push_back({current_, is_evaluation});
+    evaluations_ += is_evaluation;
+    if (own != nullptr) {
+        current_ = paths_.child(*core(), own, current_, name, scope);
+    }
+}
+
+void ThreadState::leave_op() {
+    if (open_.empty()) {
+        return;  // it began on another thread
+    }
+    if (open_.back().is_evaluation) {
+        leave_evaluation();
+    }
+    current_ = open_.back().previous;
+    open_.pop_back();
+    if (open_.empty()) {
+        op_caller_ = {};
+    }
+}
+
+StackRef ThreadState::caller_of_op() {
+    if (op_caller_.id == 0 || evaluations_ > 0) {
+        op_caller_ = responsible();
+    }
+    return op_caller_;
+}
+
+void ThreadState::enter_node(StackRef made_by) {
+    node_maker_ = made_by;
+    stack_at_node_ = own_stack().id;
+}
+
+void ThreadState::leave_evaluation() {
+    if (--evaluations_ == 0) {
+        node_maker_ = {};
+        stack_at_node_ = 0;
+    }
+}
+
+StackRef ThreadState::own_stack() {
+    tidemark_ring* own = ring();
+    return own == nullptr ? StackRef{} : StackRef{core()->stack(own), serial_};
+}
+
+StackRef ThreadState::responsible() {
+    const StackRef own = own_stack();
+    if (evaluations_ > 0 && node_maker_.id != 0 && own.id == stack_at_node_) {
+        return node_maker_;  // no Python runs inside the node: the forward op says more
+    }
+    if (own.id != 0) {
+        return own;
+    }
+    if (evaluations_ == 0) {
+        return {};
+    }
+    const uint64_t call = backward_call.load(std::memory_order_relaxed);
+    return {static_cast<uint32_t>(call), static_cast<uint16_t>(call >> 32)};
+}
+
+uint8_t ThreadState::phase(StackRef stack) const {
+    if (evaluations_ > 0) {
+        return TIDEMARK_PHASE_BACKWARD;
+    }
+    if (in_optimizer) {
+        return TIDEMARK_PHASE_OPTIMIZER;
+    }
+    if (const uint32_t named = named_phase.load(std::memory_order_relaxed)) {
+        return static_cast<uint8_t>(named);
+    }
+    if ((stack.id & stack_has_module) == 0) {
+        return TIDEMARK_PHASE_NONE;
+    }
+    return c10::GradMode::is_enabled() ? TIDEMARK_PHASE_FORWARD : TIDEMARK_PHASE_EVAL;
+}
+
+uint16_t ThreadState::pool(int64_t first, int64_t second) {
+    if (first == 0 && second == 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < pools_.size(); ++i) {
+        if (pools_[i].first == first && pools_[i].second == second) {
+            return static_cast<uint16_t>(i + 1);
+        }
+    }
+    tidemark_record record{};
+    record.kind = TIDEMARK_POOL;
+    record.define.id = static_cast<uint32_t>(pools_.size() + 1);
+    record.define.owner[0] = first;
+    record.define.owner[1] = second;
+    if (pools_.size() >= UINT16_MAX || core()->push(ring(), &record, nullptr, 0) == 0) {
+        return 0;
+    }
+    pools_.push_back({first, second});
+    return static_cast<uint16_t>(record.define.id);
+}
+
+void set_named_phase(uint32_t phase) { named_phase.store(phase, std::memory_order_relaxed); }
+
+void remember_backward_call() {
+    const StackRef here = ThreadState::here().responsible();
+    if (here.id != 0) {
+        backward_call.store(uint64_t{here.thread} << 32 | here.id, std::memory_order_relaxed);
+    }
+}
+
+}  // namespace tidemark::plugin

@@ -1,0 +1,60 @@
+// What differs between the torch versions the plugin is built for (2.4 to 2.15).
+#pragma once
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tidemark::plugin {
+
+namespace allocator = c10::cuda::CUDACachingAllocator;
+using TraceEntry = allocator::TraceEntry;
+using SnapshotInfo = allocator::SnapshotInfo;
+
+/// The pool of an event; torch says so since 2.8.
+template <class Entry>
+auto pool_of(const Entry& entry, int) -> decltype(std::pair<int64_t, int64_t>(entry.mempool_)) {
+    return {static_cast<int64_t>(entry.mempool_.first), static_cast<int64_t>(entry.mempool_.second)};
+}
+template <class Entry>
+std::pair<int64_t, int64_t> pool_of(const Entry&, long) {
+    return {0, 0};
+}
+
+/// "" where torch is too old (before 2.8) or says "N/A".
+template <class Entry>
+auto compile_context_of(const Entry& entry, int) -> decltype(static_cast<const std::string&>(entry.compile_context_)) {
+    static const std::string none;
+    return entry.compile_context_ == "N/A" ? none : entry.compile_context_;
+}
+template <class Entry>
+const std::string& compile_context_of(const Entry&, long) {
+    static const std::string none;
+    return none;
+}
+
+/// "" where torch is too old (before 2.10).
+template <class Entry>
+auto user_metadata_of(const Entry& entry, int) -> decltype(static_cast<const std::string&>(entry.user_metadata_)) {
+    return entry.user_metadata_;
+}
+template <class Entry>
+const std::string& user_metadata_of(const Entry&, long) {
+    static const std::string none;
+    return none;
+}
+
+/// The snapshot without a copy of the program's own event history, where torch can (2.11).
+template <class Allocator>
+auto take_snapshot(Allocator& from, int) -> decltype(from.snapshot({0, 0}, false)) {
+    return from.snapshot({0, 0}, false);
+}
+template <class Allocator>
+SnapshotInfo take_snapshot(Allocator& from, long) {
+    return from.snapshot();
+}
+
+}  // namespace tidemark::plugin

@@ -1,0 +1,42 @@
+// An amount that changes at known times.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace tidemark {
+
+/// Filled with changes in any order, then settled, then asked.
+class Amount {
+public:
+    struct Value {
+        int64_t bytes = 0, count = 0;
+    };
+
+    void change(int64_t time, int64_t bytes, int64_t count) { steps_.push_back({time, {bytes, count}}); }
+
+    void settle() {
+        std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.time < b.time; });
+        Value sum;
+        for (Step& step : steps_) {
+            step.value = sum = {sum.bytes + step.value.bytes, sum.count + step.value.count};
+        }
+    }
+
+    /// After all changes at or before `time`.
+    Value at(int64_t time) const {
+        const auto after = std::upper_bound(steps_.begin(), steps_.end(), time,
+                                            [](int64_t t, const Step& step) { return t < step.time; });
+        return after == steps_.begin() ? Value() : std::prev(after)->value;
+    }
+
+private:
+    struct Step {
+        int64_t time = 0;
+        Value value;
+    };
+    std::vector<Step> steps_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,151 @@
+#include "storage/read/database.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "storage/format/schema.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr size_t read_version_at = 19;  // in SQLite's header: 2 in WAL mode
+constexpr char wal_version = 2;
+
+/// Files up to this size are checked page by page when opened; larger ones only in what is read.
+constexpr int64_t quick_check_limit = 64 << 20;
+
+Error not_a_trace(const std::string& path, std::string_view start) {
+    const bool packed = start.starts_with("\x1f\x8b") ||
+                        start.starts_with(
+                            "\xfd"
+                            "7zXZ") ||
+                        start.starts_with("\x28\xb5\x2f\xfd");
+    if (packed || start.starts_with("\x80")) {
+        return input_error(
+            fmt::format("{} is not a Tidemark trace but looks like a PyTorch snapshot. Import it first: "
+                        "tidemark import {}",
+                        path, path));
+    }
+    return input_error(path + " is not a Tidemark trace (a trace is an SQLite file ending in .tide).");
+}
+
+/// Whether somebody holds the lock of a writer.
+bool is_locked(int file) {
+    if (flock(file, LOCK_SH | LOCK_NB) != 0) {
+        return errno == EWOULDBLOCK;
+    }
+    flock(file, LOCK_UN);
+    return false;
+}
+
+/// The file's first bytes, which hold SQLite's header.
+std::string_view read_head(int file, std::array<char, 100>& head) {
+    const ssize_t got = pread(file, head.data(), head.size(), 0);
+    return {head.data(), static_cast<size_t>(std::max<ssize_t>(got, 0))};
+}
+
+}  // namespace
+
+Result<WatchedFile> WatchedFile::open(const std::string& path) {
+    WatchedFile file(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.file_ < 0) {
+        return environment_error(fmt::format("{} cannot be opened: {}.", path, std::strerror(errno)));
+    }
+    struct stat about {};
+    if (fstat(file.file_, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return input_error(path + " is not a file.");
+    }
+    if (about.st_size == 0) {
+        return input_error(path + " is empty.");
+    }
+    std::array<char, 100> head{};
+    if (const std::string_view start = read_head(file.file_, head); !start.starts_with("SQLite format 3")) {
+        return not_a_trace(path, start);
+    }
+    return file;
+}
+
+WatchedFile::~WatchedFile() {
+    if (file_ >= 0) {
+        close(file_);
+    }
+}
+
+TraceFile WatchedFile::look() const {
+    TraceFile found;
+    struct stat about {};
+    fstat(file_, &about);
+    found.bytes = about.st_size;
+    std::array<char, 100> head{};
+    const std::string_view start = read_head(file_, head);
+    if (start.size() <= read_version_at || start[read_version_at] != wal_version) {
+        return found;
+    }
+    struct stat log {};
+    const bool has_log = stat((path_ + "-wal").c_str(), &log) == 0 && S_ISREG(log.st_mode);
+    found.bytes += has_log ? log.st_size : 0;
+    found.state = is_locked(file_) ? TraceFile::State::being_written
+                  : has_log        ? TraceFile::State::left
+                                   : TraceFile::State::left_alone;
+    return found;
+}
+
+Result<TraceFile> look_at(const std::string& path) {
+    const auto file = WatchedFile::open(path);
+    return file ? Result<TraceFile>(file->look()) : Result<TraceFile>(file.error());
+}
+
+void obey_cancel(Connection& connection, Progress& progress) {
+    connection.on_progress([](void* p) { return static_cast<Progress*>(p)->cancelled.load() ? 1 : 0; }, &progress);
+}
+
+Result<Connection> open_database(const std::string& path, const TraceFile& file, Progress& progress) {
+    const OpenMode mode = file.state == TraceFile::State::left         ? OpenMode::read_left
+                          : file.state == TraceFile::State::left_alone ? OpenMode::read_alone
+                                                                       : OpenMode::read_only;
+    auto connection = Connection::open(path, mode);
+    if (connection) {
+        obey_cancel(*connection, progress);
+    }
+    return connection;
+}
+
+Result<Connection> open_checked(const std::string& path, const TraceFile& file, Progress& progress) {
+    auto connection = open_database(path, file, progress);
+    if (!connection) {
+        return connection;
+    }
+    Status sound = check_schema(*connection, path);
+    if (sound && file.bytes <= quick_check_limit) {
+        sound = check_pages(*connection, path, "quick_check");
+    }
+    return sound ? std::move(connection) : Result<Connection>(sound.error());
+}
+
+Status check_pages(Connection& connection, const std::string& path, std::string_view pragma) {
+    auto check = connection.prepare(fmt::format("PRAGMA {}(1)", pragma));
+    if (!check) {
+        return damaged(path, check.error().message);
+    }
+    const auto row = check->step();
+    if (!row) {
+        return row.error().kind == ErrorKind::cancelled ? row.error() : damaged(path, row.error().message);
+    }
+    return *row && check->text(0) == "ok" ? Status() : damaged(path, check->text(0));
+}
+
+Error damaged(const std::string& path, std::string_view what) {
+    return input_error(
+        fmt::format("{} is damaged: {}. Copy it again from where it was recorded, if you can.", path, what));
+}
+
+}  // namespace tidemark

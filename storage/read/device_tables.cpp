@@ -1,0 +1,297 @@
+#include "storage/read/device_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "storage/format/chunk_codec.h"
+
+namespace tidemark {
+
+namespace {
+
+/// A trace row takes at least this much of the file; a forged count cannot make us reserve more than the file
+/// justifies.
+constexpr int64_t least_bytes_per_row = 4;
+constexpr uint64_t most_bytes = uint64_t{1} << 60;
+
+struct Chunk {
+    int64_t id, first, count;
+};
+
+/// Notes what happened at an event; false if there is no such event.
+bool note(DeviceHistory& device, int64_t event, int64_t time, Action action, size_t index) {
+    if (event == before_history || event == never) {
+        return true;
+    }
+    if (event < 0 || event >= device.event_count() || index >= nothing_told.index()) {
+        return false;
+    }
+    device.event_time[static_cast<size_t>(event)] = time;
+    device.event_ref[static_cast<size_t>(event)] = EventRef(action, static_cast<uint32_t>(index));
+    return true;
+}
+
+/// Decodes chunks into the device until none is left; several threads may.
+Status decode_some(Connection& connection, const std::vector<Chunk>& chunks, std::atomic<size_t>& next,
+                   DeviceHistory& device, const Progress& progress) {
+    auto blob = connection.prepare("SELECT data FROM allocation_chunk WHERE id=?");
+    if (!blob) {
+        return blob.error();
+    }
+    for (size_t i = next++; i < chunks.size() && !progress.cancelled; i = next++) {
+        const auto row = blob->bind(0, chunks[i].id).step();
+        if (!row) {
+            return row.error();
+        }
+        TIDEMARK_TRY(decode_chunk(*row ? blob->blob(0) : std::span<const std::byte>(), device,
+                                  static_cast<uint32_t>(chunks[i].first), static_cast<uint32_t>(chunks[i].count)));
+        blob->reset();
+    }
+    return {};
+}
+
+int64_t wrapping_sum(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+/// `after` events behind `from`; never where a row does not say.
+int64_t event_after(int64_t from, bool is_null, int64_t after) {
+    return is_null || after < 0 || after >= never ? int64_t{never} : from + after;
+}
+
+}  // namespace
+
+void DeviceTables::resize_events(DeviceHistory& device, int64_t events) {
+    device.event_time.resize(static_cast<size_t>(events), no_time_told);
+    device.event_ref.resize(static_cast<size_t>(events), nothing_told);
+}
+
+Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Context& context) {
+    TIDEMARK_TRY(read_segments(source, device, context));
+    TIDEMARK_TRY(read_others(source, device, context));
+    if (device.allocations.size() > 0 || context.file.state == TraceFile::State::being_written) {
+        return read_rows(source, device, context);
+    }
+    TIDEMARK_TRY(read_chunks(source, device, context));
+    const auto complete = has_all(source, device);
+    if (!complete || *complete) {
+        return complete ? Status() : complete.error();
+    }
+    start_over(device);
+    TIDEMARK_TRY(read_segments(source, device, context));
+    TIDEMARK_TRY(read_others(source, device, context));
+    return read_rows(source, device, context);
+}
+
+void DeviceTables::start_over(DeviceHistory& device) {
+    *this = {};
+    const auto events = device.event_count();
+    device.allocations = {};
+    device.segments.clear();
+    device.others.clear();
+    device.event_time.clear();
+    device.event_ref.clear();
+    resize_events(device, events);
+}
+
+Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, const Context& context) {
+    const std::string select = fmt::format(
+        "SELECT id, address, size, alloc_event, alloc_time, free_event, free_time, stream, pool, is_large, "
+        "is_expandable, stack, free_stack FROM segment WHERE device={} AND",
+        device.device);
+    const auto decode = [&](Statement& row, Segment& s, size_t index) {
+        s.address = static_cast<uint64_t>(row.integer(1));
+        s.size = static_cast<uint64_t>(row.integer(2));
+        const int64_t born = row.is_null(3) ? before_history : row.integer(3);
+        const int64_t gone = row.is_null(5) ? never : row.integer(5);
+        s.stream = static_cast<uint32_t>(row.integer(7));
+        s.pool = static_cast<uint32_t>(row.integer(8));
+        s.pool_known = !row.is_null(8);
+        s.is_large = row.integer(9) != 0;
+        s.is_expandable = row.integer(10) != 0;
+        const auto stack = context.dictionaries.stack(row.integer(11));
+        const auto free_stack = context.dictionaries.stack(row.integer(12));
+        // Pieces of one mapping share their first event: the first piece keeps it.
+        const bool first_of_event = index == 0 || device.segments[index - 1].alloc_event != born;
+        const Action arrival = s.is_expandable ? Action::segment_map : Action::segment_alloc;
+        const Action leaving = s.is_expandable ? Action::segment_unmap : Action::segment_free;
+        const bool sane = s.size > 0 && s.size <= most_bytes && s.address <= UINT64_MAX - s.size &&
+                          s.stream < context.trace.streams.size() && s.pool < context.trace.pools.size() && stack &&
+                          free_stack && born <= never && gone >= 0;
+        if (!sane || (first_of_event && !note(device, born, row.integer(4), arrival, index)) ||
+            !note(device, gone, row.integer(6), leaving, index)) {
+            return false;
+        }
+        s.alloc_event = static_cast<EventNumber>(born);
+        s.free_event = static_cast<EventNumber>(gone);
+        s.stack = *stack;
+        s.free_stack = *free_stack;
+        if (index == segment_ids_.size()) {
+            segment_ids_.push_back(row.integer(0));
+        }
+        return true;
+    };
+    return read_tail(source, select, segments_, device.segments, decode,
+                     [](const Segment& s) { return s.free_event == never; });
+}
+
+std::optional<uint32_t> DeviceTables::segment(int64_t id) const {
+    const auto found = std::lower_bound(segment_ids_.begin(), segment_ids_.end(), id);
+    if (found == segment_ids_.end() || *found != id) {
+        return std::nullopt;
+    }
+    return static_cast<uint32_t>(found - segment_ids_.begin());
+}
+
+Status DeviceTables::read_others(RowSource& source, DeviceHistory& device, const Context& context) {
+    others_.last_id = std::max(others_.last_id, event_id(device.device, 0) - 1);
+    const std::string select = fmt::format("SELECT id, time, action, address, size, stack FROM event WHERE id<{} AND",
+                                           event_id(device.device + 1, 0));
+    return read_tail(source, select, others_, device.others, [&](Statement& row, OtherEvent& e, size_t index) {
+        const int64_t sequence = row.integer(0) & ((int64_t{1} << event_id_shift) - 1);
+        e.name = row.text(2);
+        // Whatever else has a row here names no allocation or segment, so nothing can be replayed from it.
+        const Action action = action_from_name(e.name);
+        e.action = action == Action::snapshot || action == Action::oom ? action : Action::unknown;
+        e.address = static_cast<uint64_t>(row.integer(3));
+        e.size = static_cast<uint64_t>(row.integer(4));
+        const auto stack = context.dictionaries.stack(row.integer(5));
+        if (!stack || !note(device, sequence, row.integer(1), e.action, index)) {
+            return false;
+        }
+        e.event = static_cast<EventNumber>(sequence);
+        e.stack = *stack;
+        return true;
+    });
+}
+
+Status DeviceTables::read_chunks(RowSource& source, DeviceHistory& device, const Context& context) {
+    std::vector<Chunk> chunks;
+    int64_t total = 0;
+    TIDEMARK_TRY(source.each(
+        fmt::format("SELECT id, first, count FROM allocation_chunk WHERE device={} ORDER BY first", device.device),
+        [&](Statement& row) {
+            chunks.push_back({row.integer(0), row.integer(1), row.integer(2)});
+            const bool fits = row.integer(1) == total && row.integer(2) > 0 && row.integer(2) <= chunk_capacity;
+            total += row.integer(2);
+            return fits && total <= context.file.bytes / least_bytes_per_row && total < nothing_told.index();
+        }));
+    device.allocations.resize(static_cast<size_t>(total));
+    std::atomic<size_t> next{0};
+    Status other_status;
+    std::thread other;
+    if (chunks.size() > 1) {
+        other = std::thread([&] {
+            auto connection = open_database(source.path(), context.file, source.progress());
+            other_status = connection ? decode_some(*connection, chunks, next, device, source.progress())
+                                      : Status(connection.error());
+        });
+    }
+    const Status own_status = decode_some(source.connection(), chunks, next, device, source.progress());
+    if (other.joinable()) {
+        other.join();
+    }
+    if (source.progress().cancelled) {
+        return cancelled_error();
+    }
+    for (const Status* status : {&own_status, static_cast<const Status*>(&other_status)}) {
+        if (!*status) {
+            return source.explain(status->error());
+        }
+    }
+    return {};
+}
+
+/// A recorder that was stopped leaves rows and no chunks, or not all: the rows know better.
+Result<bool> DeviceTables::has_all(RowSource& source, const DeviceHistory& device) const {
+    const int64_t low = event_id(device.device, 0), middle = preexisting_id(device.device, 0),
+                  high = event_id(device.device + 1, 0);
+    const auto& events = device.allocations.alloc_event;
+    bool complete = true;
+    const auto compare = [&](int64_t from, int64_t to, auto&& is_there) {
+        return source.each(
+            fmt::format("SELECT id FROM allocation WHERE id>={} AND id<{} ORDER BY id DESC LIMIT 1", from, to),
+            [&](Statement& row) {
+                complete = complete && is_there(row.integer(0) - from);
+                return true;
+            });
+    };
+    Status compared = compare(low, middle, [&](int64_t event) { return !events.empty() && events.back() == event; });
+    if (compared) {
+        compared = compare(middle, high, [&](int64_t ordinal) {
+            return ordinal < static_cast<int64_t>(events.size()) &&
+                   events[static_cast<size_t>(ordinal)] == before_history;
+        });
+    }
+    return compared ? Result<bool>(complete) : Result<bool>(compared.error());
+}
+
+Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const Context& context) {
+    constexpr const char* select =
+        "SELECT id, time, free_after, free_delay, done_after, done_delay, address, requested, rounding, segment, "
+        "stack, free_stack, origin FROM allocation WHERE";
+    const int64_t low = event_id(device.device, 0), middle = preexisting_id(device.device, 0),
+                  high = event_id(device.device + 1, 0);
+    earlier_.last_id = std::max(earlier_.last_id, middle - 1);
+    allocations_.last_id = std::max(allocations_.last_id, low - 1);
+    // Those from before the history come first in memory; their ids sort last. None may come late.
+    const bool too_late = allocations_.last_id >= low;
+    for (const auto& [tail, end] : {std::pair(&earlier_, high), std::pair(&allocations_, middle)}) {
+        const auto before = std::exchange(tail->open, {});
+        const auto take = [&, tail = tail](Statement& row, size_t index) {
+            if (!add_row(device, row, index, context)) {
+                return false;
+            }
+            if (device.allocations.done_event[index] == never) {
+                tail->open.emplace_back(row.integer(0), index);
+            }
+            return true;
+        };
+        TIDEMARK_TRY(source.look_up(fmt::format("{} id=?", select), before, take));
+        TIDEMARK_TRY(source.each(fmt::format("{} id>? AND id<{} ORDER BY id", select, end), tail->last_id,
+                                 [&, tail = tail](Statement& row) {
+                                     tail->last_id = row.integer(0);
+                                     return !(too_late && tail == &earlier_) && take(row, device.allocations.size());
+                                 }));
+    }
+    return {};
+}
+
+bool DeviceTables::add_row(DeviceHistory& device, Statement& row, size_t index, const Context& context) {
+    const bool preexisting = row.integer(0) & preexisting_bit;
+    const int64_t born = preexisting ? before_history : row.integer(0) & (preexisting_bit - 1);
+    const int64_t freed = event_after(born, row.is_null(2), row.integer(2));
+    const int64_t done = freed == never ? int64_t{never} : event_after(freed, row.is_null(4), row.integer(4));
+    const int64_t born_time = row.integer(1);
+    const int64_t freed_time = wrapping_sum(born_time, row.integer(3)),
+                  done_time = wrapping_sum(freed_time, row.integer(5));
+    const auto in_segment = segment(row.integer(9));
+    const auto stack = context.dictionaries.stack(row.integer(10));
+    const auto free_stack = context.dictionaries.stack(row.integer(11));
+    const int64_t requested = row.integer(7), rounding = row.integer(8), most = int64_t{1} << 60;
+    if (!note(device, born, born_time, Action::alloc, index) ||
+        !note(device, freed, freed_time, Action::free_requested, index) ||
+        !note(device, done, done_time, Action::free_completed, index) || !stack || !free_stack || requested < 0 ||
+        requested > most || rounding < -requested || rounding > most || (!row.is_null(9) && !in_segment)) {
+        return false;
+    }
+    Allocation life;
+    life.alloc_event = static_cast<EventNumber>(born);
+    life.free_event = static_cast<EventNumber>(freed);
+    life.done_event = static_cast<EventNumber>(done);
+    life.address = static_cast<uint64_t>(row.integer(6));
+    life.requested = static_cast<uint64_t>(requested);
+    life.block_size = static_cast<uint64_t>(requested + rounding);
+    life.segment = in_segment.value_or(no_segment);
+    life.stack = *stack;
+    life.free_stack = *free_stack;
+    life.origin = static_cast<uint32_t>(row.integer(12));
+    device.allocations.put(index, life);
+    return true;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,48 @@
+// One device's share of a trace's tables: segments, allocations, other events.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/format/trace.h"
+#include "storage/read/dictionaries.h"
+#include "storage/read/row_source.h"
+
+namespace tidemark {
+
+/// What no row told stays marked like this until the trace is settled.
+constexpr int64_t no_time_told = INT64_MIN;
+inline const EventRef nothing_told{Action::unknown, 0x0fffffff};
+
+class DeviceTables {
+public:
+    /// What a read may rely on. `trace`: its dictionaries are read already.
+    struct Context {
+        const Trace& trace;
+        const Dictionaries& dictionaries;
+        const TraceFile& file;
+    };
+
+    /// Reads into `device`, whose event count is set, what was added or changed since the last time.
+    Status read(RowSource& source, DeviceHistory& device, const Context& context);
+
+    /// Lets the device have that many events.
+    static void resize_events(DeviceHistory& device, int64_t events);
+
+private:
+    void start_over(DeviceHistory& device);
+    Status read_segments(RowSource& source, DeviceHistory& device, const Context& context);
+    Status read_others(RowSource& source, DeviceHistory& device, const Context& context);
+    /// The fast way, for a trace that nobody writes.
+    Status read_chunks(RowSource& source, DeviceHistory& device, const Context& context);
+    Result<bool> has_all(RowSource& source, const DeviceHistory& device) const;
+    Status read_rows(RowSource& source, DeviceHistory& device, const Context& context);
+    bool add_row(DeviceHistory& device, Statement& row, size_t index, const Context& context);
+    /// Place of a segment by its row id; nothing if there is none.
+    std::optional<uint32_t> segment(int64_t id) const;
+
+    std::vector<int64_t> segment_ids_;
+    TableTail segments_, others_, earlier_, allocations_;  ///< earlier_: allocations from before the history
+};
+
+}  // namespace tidemark

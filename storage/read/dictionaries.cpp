@@ -1,0 +1,95 @@
+#include "storage/read/dictionaries.h"
+
+namespace tidemark {
+
+Status Dictionaries::read(RowSource& source, Trace& trace) {
+    TIDEMARK_TRY(read_strings(source, trace.stacks));
+    TIDEMARK_TRY(read_frames(source, trace.stacks));
+    TIDEMARK_TRY(read_stacks(source, trace.stacks));
+    trace.streams.clear();
+    TIDEMARK_TRY(source.each("SELECT id, handle, coalesce(name, '') FROM stream ORDER BY id", [&](Statement& row) {
+        trace.streams.push_back({static_cast<uint64_t>(row.integer(1)), std::string(row.text(2))});
+        return row.integer(0) == static_cast<int64_t>(trace.streams.size()) - 1;
+    }));
+    trace.pools.clear();
+    TIDEMARK_TRY(source.each("SELECT id, owner_first, owner_second FROM pool ORDER BY id", [&](Statement& row) {
+        trace.pools.push_back({{row.integer(1), row.integer(2)}});
+        return row.integer(0) == static_cast<int64_t>(trace.pools.size()) - 1;
+    }));
+    return read_origins(source, trace);
+}
+
+std::optional<StackId> Dictionaries::stack(int64_t id) const {
+    if (id < 0 || id >= static_cast<int64_t>(stacks_.size())) {
+        return std::nullopt;
+    }
+    return static_cast<StackId>(id);
+}
+
+const std::string& Dictionaries::text(const Trace& trace, int64_t id) const {
+    const bool known = id >= 1 && id < static_cast<int64_t>(strings_.size());
+    return trace.stacks.string(known ? strings_[static_cast<size_t>(id)] : 0);
+}
+
+Status Dictionaries::read_strings(RowSource& source, StackTable& table) {
+    const auto seen = static_cast<int64_t>(strings_.size()) - 1;
+    return source.each("SELECT id, text FROM string WHERE id>? ORDER BY id", seen, [&](Statement& row) {
+        strings_.push_back(table.intern(row.text(1)));
+        return row.integer(0) == static_cast<int64_t>(strings_.size()) - 1;
+    });
+}
+
+Status Dictionaries::read_frames(RowSource& source, StackTable& table) {
+    const auto seen = static_cast<int64_t>(frames_.size()) - 1;
+    return source.each("SELECT id, function, file, line FROM frame WHERE id>? ORDER BY id", seen, [&](Statement& row) {
+        const int64_t function = row.integer(1), file = row.integer(2);
+        const auto known = static_cast<int64_t>(strings_.size());
+        if (row.integer(0) != static_cast<int64_t>(frames_.size()) || function < 0 || function >= known || file < 0 ||
+            file >= known) {
+            return false;
+        }
+        frames_.push_back(table.intern(Frame{strings_[static_cast<size_t>(function)],
+                                             strings_[static_cast<size_t>(file)],
+                                             static_cast<int32_t>(row.integer(3))}));
+        return true;
+    });
+}
+
+Status Dictionaries::read_stacks(RowSource& source, StackTable& table) {
+    const auto seen = static_cast<int64_t>(stacks_.size()) - 1;
+    return source.each("SELECT id, caller, frame FROM stack WHERE id>? ORDER BY id", seen, [&](Statement& row) {
+        const int64_t caller = row.integer(1), frame = row.integer(2);
+        const auto next = static_cast<int64_t>(stacks_.size());
+        if (row.integer(0) != next || caller < 0 || caller >= next || frame < 1 ||
+            frame >= static_cast<int64_t>(frames_.size())) {
+            return false;
+        }
+        stacks_.push_back(
+            table.intern(StackEntry{stacks_[static_cast<size_t>(caller)], frames_[static_cast<size_t>(frame)]}));
+        // A second row for the same stack would shift all ids behind it.
+        return stacks_.back() == static_cast<StackId>(next);
+    });
+}
+
+Status Dictionaries::read_origins(RowSource& source, Trace& trace) {
+    trace.origins.resize(origins_.size() + 1);
+    size_t at = 0;
+    return source.each(
+        "SELECT id, op, module, phase, compile_context, user_metadata, thread FROM origin ORDER BY id",
+        [&](Statement& row) {
+            const OriginRow now{row.integer(1), row.integer(2), row.integer(3),
+                                row.integer(4), row.integer(5), row.integer(6)};
+            const bool is_new = at == origins_.size();
+            if (is_new || origins_[at] != now) {
+                origins_.resize(std::max(origins_.size(), at + 1));
+                trace.origins.resize(origins_.size() + 1);
+                origins_[at] = now;
+                trace.origins[at + 1] = {text(trace, now[0]), text(trace, now[1]), text(trace, now[2]),
+                                         text(trace, now[3]), text(trace, now[4]), now[5]};
+            }
+            ++at;
+            return row.integer(0) == static_cast<int64_t>(at);
+        });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,229 @@
+#include "storage/read/growing_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "storage/format/schema.h"
+#include "storage/read/settle.h"
+
+namespace tidemark {
+
+namespace {
+
+// A trace row takes at least that much of the file: a forged count cannot make us reserve more than it justifies.
+constexpr int64_t least_bytes_per_row = 4;
+constexpr int64_t most_events_per_row = 3;
+constexpr int64_t most_bytes = int64_t{1} << 60;
+
+int64_t number(std::string_view text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
+
+std::optional<int64_t> optional_integer(const Statement& row, int column) {
+    return row.is_null(column) ? std::nullopt : std::optional(row.integer(column));
+}
+
+/// Of a column that may name no device: -1 then, or where the name is absurd.
+int device_number(const Statement& row, int column) {
+    const int64_t device = row.is_null(column) ? -1 : row.integer(column);
+    return device >= 0 && device < max_devices ? static_cast<int>(device) : -1;
+}
+
+LossKind loss_kind(std::string_view name) {
+    for (int k = 0; k < loss_kind_count; ++k) {
+        if (loss_name(static_cast<LossKind>(k)) == name) {
+            return static_cast<LossKind>(k);
+        }
+    }
+    return LossKind::events_inconsistent;
+}
+
+}  // namespace
+
+Result<bool> GrowingTrace::read(Connection& connection, const TraceFile& file, Progress& progress) {
+    RowSource source(connection, raw_.path, progress);
+    if (auto begun = connection.execute("BEGIN"); !begun) {
+        return source.explain(begun.error());
+    }
+    const auto read = read_if_new(source, file);
+    const Status ended = connection.execute("COMMIT");
+    return !read || ended ? read : Result<bool>(source.explain(ended.error()));
+}
+
+Result<bool> GrowingTrace::read_if_new(RowSource& source, const TraceFile& file) {
+    const auto version = source.connection().query_integer("PRAGMA data_version");
+    if (!version) {
+        return source.explain(version.error());
+    }
+    if (*version == version_ && file.state == state_) {
+        return false;
+    }
+    if (auto status = read_all(source, file); !status) {
+        return status.error();
+    }
+    version_ = *version;
+    state_ = file.state;
+    return true;
+}
+
+Status GrowingTrace::read_all(RowSource& source, const TraceFile& file) {
+    raw_.file_bytes = file.bytes;
+    raw_.being_written = file.state == TraceFile::State::being_written;
+    const auto version = source.connection().query_integer("PRAGMA user_version");
+    raw_.format_version = version ? static_cast<int>(*version) : 0;
+    TIDEMARK_TRY(read_meta(source));
+    raw_.being_written = raw_.being_written && !raw_.clean_end;
+    TIDEMARK_TRY(dictionaries_.read(source, raw_));
+    TIDEMARK_TRY(read_spans(source));
+    TIDEMARK_TRY(read_marks(source));
+    TIDEMARK_TRY(read_losses(source));
+    TIDEMARK_TRY(read_surroundings(source));
+    return read_devices(source, file);
+}
+
+Status GrowingTrace::read_meta(RowSource& source) {
+    raw_.clean_end = false;
+    return source.each("SELECT key, value FROM meta", [&](Statement& row) {
+        const std::string_view key = row.text(0), value = row.text(1);
+        if (key == "source") {
+            raw_.source = value;
+        } else if (key == "writer") {
+            raw_.writer = value;
+        } else if (key == "start_utc_ns") {
+            raw_.start_utc_ns = number(value);
+        } else if (key == "duration_ns") {
+            raw_.duration = number(value);
+        } else if (key == "committed_time_ns") {
+            raw_.committed_time = number(value);
+        } else if (key == "recorded.nvml_pid") {
+            raw_.nvml_pid = number(value);
+        } else if (key == "clean_end") {
+            raw_.clean_end = value == "1";
+        } else if (key.starts_with("setting.")) {
+            raw_.settings[std::string(key.substr(8))] = value;
+        }
+        return true;
+    });
+}
+
+Status GrowingTrace::read_spans(RowSource& source) {
+    TIDEMARK_TRY(read_tail(
+        source, "SELECT id, name, kind, device, start_time, end_time FROM annotation WHERE", annotations_,
+        raw_.annotations,
+        [](Statement& row, Annotation& a, size_t) {
+            a = {std::string(row.text(1)), std::string(row.text(2)), static_cast<int>(row.integer(3)),
+                 row.integer(4),           row.integer(5),           !row.is_null(5)};
+            return true;
+        },
+        [](const Annotation& a) { return !a.closed; }));
+    // Steps told by the user replace those that were guessed before.
+    raw_.steps.clear();
+    return source.each("SELECT number, source, start_time, end_time FROM step ORDER BY id", [&](Statement& row) {
+        raw_.steps.push_back({row.integer(0), std::string(row.text(1)), row.integer(2), optional_integer(row, 3)});
+        return true;
+    });
+}
+
+Status GrowingTrace::read_marks(RowSource& source) {
+    const int64_t seen = marks_.last_id;
+    TIDEMARK_TRY(read_tail(source, "SELECT id, name, time, value FROM mark WHERE", marks_, raw_.marks,
+                           [&](Statement& row, Mark& mark, size_t) {
+                               mark_ids_.push_back(row.integer(0));
+                               mark.name = row.text(1);
+                               mark.time = row.integer(2);
+                               mark.value = row.is_null(3) ? std::nullopt : std::optional(row.real(3));
+                               return true;
+                           }));
+    return source.each("SELECT mark, device, events FROM mark_event WHERE mark>?", seen, [&](Statement& row) {
+        const auto found = std::lower_bound(mark_ids_.begin(), mark_ids_.end(), row.integer(0));
+        if (found == mark_ids_.end() || *found != row.integer(0)) {
+            return false;
+        }
+        Mark& mark = raw_.marks[static_cast<size_t>(found - mark_ids_.begin())];
+        mark.events[static_cast<int>(row.integer(1))] =
+            static_cast<EventNumber>(std::clamp<int64_t>(row.integer(2), 0, never));
+        return true;
+    });
+}
+
+Status GrowingTrace::read_losses(RowSource& source) {
+    raw_.losses.clear();
+    return source.each("SELECT kind, device, time, count, bytes, text FROM loss ORDER BY id", [&](Statement& row) {
+        raw_.losses.push_back({loss_kind(row.text(0)), row.is_null(1) ? -1 : static_cast<int>(row.integer(1)),
+                               row.integer(2), row.integer(3), row.integer(4), std::string(row.text(5))});
+        return true;
+    });
+}
+
+/// What a recorder saw beside the allocator.
+Status GrowingTrace::read_surroundings(RowSource& source) {
+    raw_.processes.clear();
+    TIDEMARK_TRY(source.each(
+        "SELECT pid, rank, command_line, start_time, end_time, exit_status, how_ended FROM process ORDER BY id",
+        [&](Statement& row) {
+            raw_.processes.push_back({row.integer(0), optional_integer(row, 1), std::string(row.text(2)),
+                                      row.integer(3), optional_integer(row, 4), optional_integer(row, 5),
+                                      std::string(row.text(6))});
+            return true;
+        }));
+    TIDEMARK_TRY(read_tail(
+        source,
+        "SELECT id, kind, device, address, bytes, time, free_time, source, stack, segment FROM driver_allocation WHERE",
+        driver_allocations_, raw_.driver_allocations,
+        [&](Statement& row, DriverAllocation& a, size_t) {
+            const auto stack = dictionaries_.stack(row.integer(8));
+            const int64_t bytes = row.integer(4);
+            if (!stack || bytes < 0 || bytes > most_bytes) {
+                return false;
+            }
+            a = {std::string(row.text(1)), device_number(row, 2),       static_cast<uint64_t>(row.integer(3)),
+                 static_cast<uint64_t>(bytes), row.integer(5),          optional_integer(row, 6),
+                 dictionaries_.text(raw_, row.integer(7)), *stack,      !row.is_null(9)};
+            return true;
+        },
+        [](const DriverAllocation& a) { return !a.free_time; }));
+    return read_tail(source,
+                     "SELECT id, time, device, pid, used_bytes, total_bytes, source FROM sample "
+                     "WHERE used_bytes IS NOT NULL AND",
+                     samples_, raw_.samples, [](Statement& row, Sample& s, size_t) {
+                         s = {row.integer(1),
+                              device_number(row, 2),
+                              optional_integer(row, 3),
+                              std::clamp<int64_t>(row.integer(4), 0, most_bytes),
+                              std::clamp<int64_t>(row.integer(5), 0, most_bytes),
+                              std::string(row.text(6))};
+                         return true;
+                     });
+}
+
+Status GrowingTrace::read_devices(RowSource& source, const TraceFile& file) {
+    size_t at = 0;
+    TIDEMARK_TRY(source.each(
+        "SELECT id, coalesce(name, ''), total_bytes, events, truncated FROM device ORDER BY id", [&](Statement& row) {
+            const int64_t id = row.integer(0), events = row.integer(3);
+            if (at == raw_.devices.size()) {
+                raw_.devices.emplace_back().device = static_cast<int>(id);
+                devices_.emplace_back();
+            }
+            DeviceHistory& device = raw_.devices[at++];
+            if (id < 0 || id >= max_devices || device.device != id || events < device.event_count() ||
+                events > never - 1 || events > file.bytes / least_bytes_per_row * most_events_per_row) {
+                return false;
+            }
+            device.name = row.text(1);
+            device.total_bytes = row.integer(2);
+            device.truncated = row.integer(4) != 0;
+            DeviceTables::resize_events(device, events);
+            return true;
+        }));
+    for (size_t d = 0; d < at; ++d) {
+        TIDEMARK_TRY(devices_[d].read(source, raw_.devices[d], {raw_, dictionaries_, file}));
+    }
+    return {};
+}
+
+Result<std::shared_ptr<const Trace>> GrowingTrace::copy() const { return settled(Trace(raw_)); }
+
+Result<std::shared_ptr<const Trace>> GrowingTrace::take() { return settled(std::move(raw_)); }
+
+}  // namespace tidemark

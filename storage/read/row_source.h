@@ -1,0 +1,137 @@
+// Rows of a trace's tables, one after the other, each checked by whoever reads them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/progress.h"
+#include "storage/format/sqlite.h"
+#include "storage/read/database.h"
+
+namespace tidemark {
+
+/// One connection, one file, one caller who may cancel. Errors name the file.
+class RowSource {
+public:
+    RowSource(Connection& connection, const std::string& path, Progress& progress)
+        : connection_(connection), path_(path), progress_(progress) {}
+
+    const std::string& path() const { return path_; }
+    Connection& connection() { return connection_; }
+    Progress& progress() { return progress_; }
+    Error damaged(std::string_view what) const { return tidemark::damaged(path_, what); }
+
+    Error explain(Error error) const {
+        if (error.kind != ErrorKind::cancelled) {
+            error.message = fmt::format("{}: {}", path_, error.message);
+        }
+        return error;
+    }
+
+    Result<Statement> prepare(std::string_view sql) {
+        auto statement = connection_.prepare(sql);
+        return statement ? std::move(statement) : Result<Statement>(explain(statement.error()));
+    }
+
+    /// Calls row(statement) for each row; it returns whether the row made sense.
+    template <class Row>
+    Status each(std::string_view sql, Row&& row) {
+        auto statement = prepare(sql);
+        return statement ? drain(*statement, sql, row) : Status(statement.error());
+    }
+    template <class Row>
+    Status each(std::string_view sql, int64_t parameter, Row&& row) {
+        auto statement = prepare(sql);
+        return statement ? drain(statement->bind(0, parameter), sql, row) : Status(statement.error());
+    }
+
+    /// Looks rows up by id, the query's one parameter: calls row(statement, index) for each that is there.
+    template <class Row>
+    Status look_up(std::string_view sql, const std::vector<std::pair<int64_t, size_t>>& ids, Row&& row) {
+        if (ids.empty()) {
+            return {};
+        }
+        auto statement = prepare(sql);
+        if (!statement) {
+            return statement.error();
+        }
+        for (const auto& [id, index] : ids) {
+            const size_t at = index;
+            TIDEMARK_TRY(drain(statement->bind(0, id), sql, [&](Statement& found) { return row(found, at); }));
+        }
+        return {};
+    }
+
+private:
+    template <class Row>
+    Status drain(Statement& statement, std::string_view sql, Row&& row) {
+        for (;;) {
+            const auto more = statement.step();
+            if (!more) {
+                return explain(more.error());
+            }
+            if (!*more) {
+                return {};
+            }
+            if (!row(statement)) {
+                return damaged(fmt::format("a row contradicts the others (in: {})", sql));
+            }
+            if (progress_.cancelled) {
+                return cancelled_error();
+            }
+        }
+    }
+
+    Connection& connection_;
+    const std::string& path_;
+    Progress& progress_;
+};
+
+/// Where reading a table that grows has got to: the last row seen, and seen rows that may still change.
+struct TableTail {
+    int64_t last_id = INT64_MIN;
+    std::vector<std::pair<int64_t, size_t>> open;  ///< id, index
+};
+
+/// Reads what is new in a table, and again what was open. `select` ends where a condition on id can follow, its first
+/// column is the id. decode(row, value, index) returns whether the row made sense; is_open(value) whether it may
+/// change.
+template <class T, class Decode, class IsOpen>
+Status read_tail(RowSource& source, const std::string& select, TableTail& tail, std::vector<T>& rows, Decode&& decode,
+                 IsOpen&& is_open) {
+    const auto before = std::exchange(tail.open, {});
+    const auto keep_if_open = [&](int64_t id, size_t index) {
+        if (is_open(rows[index])) {
+            tail.open.emplace_back(id, index);
+        }
+    };
+    TIDEMARK_TRY(source.look_up(select + " id=?", before, [&](Statement& row, size_t index) {
+        const bool sane = decode(row, rows[index], index);
+        keep_if_open(row.integer(0), index);
+        return sane;
+    }));
+    return source.each(select + " id>? ORDER BY id", tail.last_id, [&](Statement& row) {
+        T value{};
+        if (!decode(row, value, rows.size())) {
+            return false;
+        }
+        rows.push_back(std::move(value));
+        tail.last_id = row.integer(0);
+        keep_if_open(tail.last_id, rows.size() - 1);
+        return true;
+    });
+}
+
+/// The same for rows that are never changed.
+template <class T, class Decode>
+Status read_tail(RowSource& source, const std::string& select, TableTail& tail, std::vector<T>& rows, Decode&& decode) {
+    return read_tail(source, select, tail, rows, decode, [](const T&) { return false; });
+}
+
+}  // namespace tidemark

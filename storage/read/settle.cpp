@@ -1,0 +1,125 @@
+#include "storage/read/settle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "storage/read/database.h"
+#include "storage/read/device_tables.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr uint64_t most_bytes = uint64_t{1} << 60;
+
+bool is_sound(const DeviceHistory& device, const Trace& trace) {
+    const Allocations& a = device.allocations;
+    const uint32_t stacks = trace.stacks.stack_count();
+    const auto origins = static_cast<uint32_t>(trace.origins.size());
+    bool sound = std::is_sorted(a.alloc_event.begin(), a.alloc_event.end());
+    for (uint32_t i = 0; i < a.size() && sound; ++i) {
+        sound = a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins && a.block_size[i] <= most_bytes;
+    }
+    uint64_t total = 0;
+    for (const Segment& s : device.segments) {
+        total += s.size >> 9;
+    }
+    return sound && total <= uint64_t{1} << 56;
+}
+
+/// Events that no row tells of all refer to one entry that says so.
+void describe_gaps(DeviceHistory& device, std::vector<Loss>& losses) {
+    int64_t gaps = 0;
+    for (EventNumber e = 0; e < device.event_count(); ++e) {
+        EventRef& ref = device.event_ref[static_cast<size_t>(e)];
+        if (ref.packed != nothing_told.packed) {
+            continue;
+        }
+        if (gaps++ == 0) {
+            OtherEvent gap;
+            gap.event = e;
+            gap.name = "not recorded";
+            device.others.push_back(std::move(gap));
+        }
+        ref = EventRef(Action::unknown, static_cast<uint32_t>(device.others.size() - 1));
+    }
+    if (gaps > 0) {
+        losses.push_back({LossKind::events_inconsistent, device.device, 0, gaps, 0,
+                          fmt::format("The trace does not say what {} of its events were.", gaps)});
+    }
+}
+
+/// Times never go back; an event without one happened at the time of the one before, the first ones of the one after.
+void complete_times(std::vector<int64_t>& times) {
+    int64_t last = no_time_told;
+    for (int64_t& time : times) {
+        last = time = std::max(time, last);
+    }
+    for (size_t i = times.size(); i-- > 0;) {
+        if (times[i] == no_time_told) {
+            times[i] = i + 1 < times.size() ? times[i + 1] : 0;
+        }
+    }
+}
+
+template <class T>
+void sort_by(std::vector<T>& rows, int64_t T::*time) {
+    const auto earlier = [time](const T& a, const T& b) { return a.*time < b.*time; };
+    if (!std::is_sorted(rows.begin(), rows.end(), earlier)) {
+        std::stable_sort(rows.begin(), rows.end(), earlier);
+    }
+}
+
+void complete_ends(Trace& trace) {
+    trace.duration = std::max(trace.duration, trace.committed_time);
+    for (const DeviceHistory& device : trace.devices) {
+        if (!device.event_time.empty()) {
+            trace.duration = std::max(trace.duration, device.event_time.back());
+        }
+    }
+    for (Annotation& a : trace.annotations) {
+        if (!a.closed) {
+            a.end = std::max(a.start, trace.duration);
+        }
+    }
+}
+
+void say_how_it_ended(Trace& trace) {
+    const auto says_so = [](const Loss& loss) { return loss.kind == LossKind::unclean_end; };
+    if (trace.clean_end || trace.being_written || std::any_of(trace.losses.begin(), trace.losses.end(), says_so)) {
+        return;
+    }
+    trace.losses.push_back({LossKind::unclean_end, -1, trace.duration, 0, 0,
+                            "The recording was not ended cleanly; what came last may be missing."});
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Trace>> settled(Trace raw) {
+    auto trace = std::make_shared<Trace>(std::move(raw));
+    if (trace->devices.empty()) {
+        return input_error(trace->path + " holds no device: there is nothing to show.");
+    }
+    for (DeviceHistory& device : trace->devices) {
+        if (!is_sound(device, *trace)) {
+            return damaged(trace->path, "allocations refer to what is not there");
+        }
+        describe_gaps(device, trace->losses);
+        complete_times(device.event_time);
+    }
+    if (trace->streams.empty()) {
+        trace->streams.push_back({});
+    }
+    if (trace->pools.empty()) {
+        trace->pools.push_back({});
+    }
+    sort_by(trace->steps, &Step::start);
+    sort_by(trace->driver_allocations, &DriverAllocation::time);
+    sort_by(trace->samples, &Sample::time);
+    complete_ends(*trace);
+    say_how_it_ended(*trace);
+    return std::shared_ptr<const Trace>(std::move(trace));
+}
+
+}  // namespace tidemark

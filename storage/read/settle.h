@@ -1,0 +1,15 @@
+// From columns as rows told them to a trace that everything may rely on.
+#pragma once
+
+#include <memory>
+
+#include "storage/base/result.h"
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+/// Checks what no single row shows, says what is missing, and completes what rows leave open: times of events without
+/// one, ends of open spans, the duration. Errors: no device; rows refer to what is not there (input).
+Result<std::shared_ptr<const Trace>> settled(Trace trace);
+
+}  // namespace tidemark

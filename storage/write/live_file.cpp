@@ -1,0 +1,305 @@
+#include "storage/write/live_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "storage/format/chunk_codec.h"
+#include "storage/format/schema.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr int longest_wait_for_readers_ms = 2000;
+
+Error refusal(const std::string& path) {
+    return environment_error(fmt::format("{} cannot be written: {}.", path, std::strerror(errno)));
+}
+
+Error written_by_another(const std::string& path) {
+    return environment_error(path + " is being written by another program. Wait for it, or choose another name.");
+}
+
+/// Removes a trace nobody is writing, with what a killed writer left beside it.
+Status remove_old(const std::string& path) {
+    const int old = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (old >= 0) {
+        const bool is_free = flock(old, LOCK_EX | LOCK_NB) == 0;
+        close(old);
+        if (!is_free) {
+            return written_by_another(path);
+        }
+    }
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+        return refusal(path);
+    }
+    return {};
+}
+
+/// Puts rows into the order of their ids, which they mostly have: then the tables' trees only ever grow at their ends.
+template <class Row>
+void sort_by_id(std::vector<std::pair<int64_t, Row>>& rows) {
+    const auto by_id = [](const auto& a, const auto& b) { return a.first < b.first; };
+    if (!std::is_sorted(rows.begin(), rows.end(), by_id)) {
+        std::stable_sort(rows.begin(), rows.end(), by_id);
+    }
+}
+
+}  // namespace
+
+Result<LiveFile> LiveFile::create(const std::string& path, IfExists if_exists) {
+    if (if_exists == IfExists::replace) {
+        TIDEMARK_TRY(remove_old(path));
+    }
+    // Made here and not by SQLite, so that a refusal names its reason.
+    const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (lock < 0) {
+        return errno == EEXIST ? environment_error(path + " exists already; it is not overwritten.") : refusal(path);
+    }
+    LiveFile file(path, lock);
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+        return written_by_another(path);
+    }
+    for (const char* beside : {"-wal", "-shm", "-journal"}) {
+        unlink((path + beside).c_str());
+    }
+    if (auto status = file.open_database(); !status) {
+        unlink(path.c_str());
+        return file.explain(status.error());
+    }
+    return file;
+}
+
+LiveFile::LiveFile(LiveFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      lock_(std::exchange(other.lock_, -1)),
+      connection_(std::exchange(other.connection_, std::nullopt)),
+      rows_(std::exchange(other.rows_, std::nullopt)) {}
+
+LiveFile& LiveFile::operator=(LiveFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
+    std::swap(connection_, other.connection_);
+    std::swap(rows_, other.rows_);
+    return *this;
+}
+
+LiveFile::~LiveFile() {
+    rows_.reset();
+    connection_.reset();
+    // Last: closing any descriptor of the file drops SQLite's own locks on it.
+    if (lock_ >= 0) {
+        close(lock_);
+    }
+}
+
+Status LiveFile::open_database() {
+    auto connection = Connection::open(path_, OpenMode::create);
+    if (!connection) {
+        return connection.error();
+    }
+    connection_ = *std::move(connection);
+    // No fsync while the run goes on: a killed recorder loses nothing by it, and the program's disk is left alone.
+    TIDEMARK_TRY(connection_->execute("PRAGMA page_size=4096; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384"));
+    TIDEMARK_TRY(connection_->execute("BEGIN"));
+    TIDEMARK_TRY(create_schema(*connection_));
+    TIDEMARK_TRY(connection_->execute("COMMIT; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0"));
+    auto rows = TraceRows::prepare(*connection_);
+    if (!rows) {
+        return rows.error();
+    }
+    rows_ = *std::move(rows);
+    return {};
+}
+
+Error LiveFile::explain(const Error& error) const {
+    return {error.kind, fmt::format("{} could not be written. {}", path_, error.message)};
+}
+
+Status LiveFile::write(LiveBatch& batch) {
+    TIDEMARK_TRY(connection_->execute("BEGIN IMMEDIATE"));
+    Status status = insert(batch);
+    if (status) {
+        status = connection_->execute("COMMIT");
+    }
+    if (!status) {
+        sqlite3_exec(connection_->raw(), "ROLLBACK", nullptr, nullptr, nullptr);
+        return explain(status.error());
+    }
+    // As far as readers allow; what is left is done after a later commit.
+    sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    return {};
+}
+
+Status LiveFile::insert(LiveBatch& batch) {
+    for (const auto& [id, text] : batch.strings) {
+        TIDEMARK_TRY(rows_->string(id, text));
+    }
+    for (const auto& [id, frame] : batch.frames) {
+        TIDEMARK_TRY(rows_->frame(id, frame));
+    }
+    for (const auto& [id, stack] : batch.stacks) {
+        TIDEMARK_TRY(rows_->stack(id, stack));
+    }
+    for (const auto& [id, stream] : batch.streams) {
+        TIDEMARK_TRY(rows_->stream(id, stream));
+    }
+    for (const auto& [id, pool] : batch.pools) {
+        TIDEMARK_TRY(rows_->pool(id, pool));
+    }
+    for (const auto& [id, origin] : batch.origins) {
+        TIDEMARK_TRY(rows_->origin(id, origin));
+    }
+    for (const auto& [key, value] : batch.meta) {
+        TIDEMARK_TRY(rows_->meta(key, value));
+    }
+    for (const auto& [id, process] : batch.processes) {
+        TIDEMARK_TRY(rows_->process(id, process));
+    }
+    for (const auto& [id, segment] : batch.segments) {
+        TIDEMARK_TRY(rows_->segment(id, segment));
+    }
+    sort_by_id(batch.born);
+    for (const auto& [id, row] : batch.born) {
+        TIDEMARK_TRY(rows_->allocation(id, row, segment_id(static_cast<int>(id >> event_id_shift), 0)));
+    }
+    sort_by_id(batch.ended);
+    for (const auto& [id, row] : batch.ended) {
+        TIDEMARK_TRY(rows_->allocation_end(id, row));
+    }
+    for (const LiveBatch::Event& e : batch.events) {
+        TIDEMARK_TRY(rows_->event(e.device, e.event, e.time, e.origin));
+    }
+    for (const auto& [id, row] : batch.driver) {
+        TIDEMARK_TRY(rows_->driver_allocation(id, row));
+    }
+    for (const Sample& sample : batch.samples) {
+        TIDEMARK_TRY(rows_->sample(sample));
+    }
+    for (const auto& [id, row] : batch.annotations) {
+        TIDEMARK_TRY(rows_->annotation(id, row));
+    }
+    if (batch.drop_steps) {
+        TIDEMARK_TRY(connection_->execute("DELETE FROM step"));
+    }
+    for (const auto& [id, step] : batch.steps) {
+        TIDEMARK_TRY(rows_->step(id, step));
+    }
+    for (const auto& [id, mark] : batch.marks) {
+        TIDEMARK_TRY(rows_->mark(id, mark));
+    }
+    for (const Loss& loss : batch.losses) {
+        TIDEMARK_TRY(rows_->loss(loss));
+    }
+    for (const auto& [id, device] : batch.devices) {
+        TIDEMARK_TRY(rows_->device(id, device));
+    }
+    return {};
+}
+
+Status LiveFile::finish(const std::vector<int>& devices, bool clean_end) {
+    // One transaction per device: readers take either all chunks of a device or its rows.
+    for (const int device : devices) {
+        TIDEMARK_TRY(connection_->execute("BEGIN IMMEDIATE"));
+        Status status = write_chunks(device);
+        if (status) {
+            status = connection_->execute("COMMIT");
+        }
+        if (!status) {
+            sqlite3_exec(connection_->raw(), "ROLLBACK", nullptr, nullptr, nullptr);
+            return explain(status.error());
+        }
+    }
+    if (auto status = rows_->meta("clean_end", clean_end ? "1" : "0"); !status) {
+        return explain(status.error());
+    }
+    rows_.reset();
+    TIDEMARK_TRY(leave_wal_mode());
+    if (auto status = connection_->close(); !status) {
+        return explain(status.error());
+    }
+    connection_.reset();
+    return fsync(lock_) == 0 ? Status() : refusal(path_);
+}
+
+Status LiveFile::leave_wal_mode() {
+    // Readers that follow see the clean end and let go. One that does not leaves a complete trace in WAL mode, which
+    // the last of them turns into one file when it closes.
+    sqlite3_busy_timeout(connection_->raw(), longest_wait_for_readers_ms);
+    sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    auto left = connection_->execute("PRAGMA journal_mode=DELETE");
+    const bool readers_hold_it = !left && (sqlite3_errcode(connection_->raw()) & 0xff) == SQLITE_BUSY;
+    return left || readers_hold_it ? Status() : explain(left.error());
+}
+
+Status LiveFile::write_chunks(int device) {
+    auto stored = connection_->prepare(
+        "SELECT id, time, free_after, free_delay, done_after, done_delay, address, requested, rounding, segment, "
+        "stack, "
+        "free_stack, origin FROM allocation WHERE id >= ? AND id < ? ORDER BY id");
+    if (!stored) {
+        return stored.error();
+    }
+    const auto row_of = [&](const Statement& s) {
+        AllocationRow row;
+        Allocation& life = row.life;
+        life.alloc_event = s.integer(0) & preexisting_bit
+                               ? before_history
+                               : static_cast<EventNumber>(s.integer(0) & (preexisting_bit - 1));
+        row.time = s.integer(1);
+        if (!s.is_null(2)) {
+            life.free_event = static_cast<EventNumber>(life.alloc_event + s.integer(2));
+            row.free_time = row.time + s.integer(3);
+        }
+        if (!s.is_null(4)) {
+            life.done_event = static_cast<EventNumber>(life.free_event + s.integer(4));
+            row.done_time = row.free_time + s.integer(5);
+        }
+        life.address = static_cast<uint64_t>(s.integer(6));
+        life.requested = static_cast<uint64_t>(s.integer(7));
+        life.block_size = static_cast<uint64_t>(s.integer(7) + s.integer(8));
+        life.segment = s.is_null(9) ? no_segment : static_cast<uint32_t>(s.integer(9) - segment_id(device, 0));
+        life.stack = static_cast<StackId>(s.integer(10));
+        life.free_stack = static_cast<StackId>(s.integer(11));
+        life.origin = static_cast<uint32_t>(s.integer(12));
+        return row;
+    };
+    int64_t first = 0;
+    std::vector<AllocationRow> chunk;
+    chunk.reserve(chunk_capacity);
+    const auto flush = [&]() -> Status {
+        if (!chunk.empty()) {
+            TIDEMARK_TRY(rows_->chunk(device, first, chunk));
+            first += static_cast<int64_t>(chunk.size());
+            chunk.clear();
+        }
+        return {};
+    };
+    const int64_t low = event_id(device, 0), middle = preexisting_id(device, 0), high = event_id(device + 1, 0);
+    for (const auto& [from, to] : {std::pair(middle, high), std::pair(low, middle)}) {
+        stored->bind(0, from).bind(1, to);
+        for (;;) {
+            const auto more = stored->step();
+            if (!more) {
+                return more.error();
+            }
+            if (!*more) {
+                break;
+            }
+            chunk.push_back(row_of(*stored));
+            if (chunk.size() == chunk_capacity) {
+                TIDEMARK_TRY(flush());
+            }
+        }
+    }
+    return flush();
+}
+
+}  // namespace tidemark

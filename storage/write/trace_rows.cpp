@@ -1,0 +1,276 @@
+#include "storage/write/trace_rows.h"
+
+#include "storage/format/chunk_codec.h"
+
+namespace tidemark {
+
+namespace {
+
+std::optional<int64_t> nonzero(int64_t value) { return value == 0 ? std::nullopt : std::optional(value); }
+std::optional<int64_t> event_or_null(EventNumber event) {
+    return event == before_history || event == never ? std::nullopt : std::optional(int64_t{event});
+}
+
+/// Columns free_after, free_delay, done_after, done_delay from parameter `first` on.
+void bind_end(Statement& statement, int first, const AllocationRow& row) {
+    const Allocation& life = row.life;
+    if (life.free_event == never) {
+        statement.bind_null(first).bind_null(first + 1);
+    } else {
+        statement.bind(first, int64_t{life.free_event} - life.alloc_event).bind(first + 1, row.free_time - row.time);
+    }
+    if (life.free_event == never || life.done_event == never) {
+        statement.bind_null(first + 2).bind_null(first + 3);
+    } else {
+        statement.bind(first + 2, int64_t{life.done_event} - life.free_event)
+            .bind(first + 3, row.done_time - row.free_time);
+    }
+}
+
+}  // namespace
+
+// In the order of `Table`.
+const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
+    "INSERT OR REPLACE INTO meta VALUES(?,?)",
+    "INSERT INTO string VALUES(?,?)",
+    "INSERT INTO frame VALUES(?,?,?,?)",
+    "INSERT INTO stack VALUES(?,?,?)",
+    "INSERT INTO stream VALUES(?,?,?)",
+    "INSERT INTO pool VALUES(?,?,?,?)",
+    "INSERT OR REPLACE INTO origin VALUES(?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO process VALUES(?,?,?,NULL,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO device VALUES(?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO event VALUES(?,?,?,?,?,NULL,?,?)",
+    "INSERT INTO allocation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,NULL)",
+    "UPDATE allocation SET free_after=?, free_delay=?, done_after=?, done_delay=?, free_stack=? WHERE id=?",
+    "INSERT INTO allocation_chunk VALUES(NULL,?,?,?,?)",
+    "INSERT OR REPLACE INTO annotation VALUES(?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO step VALUES(?,?,?,?,?)",
+    "INSERT INTO mark VALUES(?,?,?,?)",
+    "INSERT INTO mark_event VALUES(?,?,?)",
+    "INSERT INTO loss VALUES(NULL,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO driver_allocation VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO sample VALUES(NULL,?,?,?,?,?,?)",
+};
+
+Result<TraceRows> TraceRows::prepare(Connection& connection) {
+    TraceRows rows;
+    for (size_t i = 0; i < table_count; ++i) {
+        auto statement = connection.prepare(sql_[i]);
+        if (!statement) {
+            return statement.error();
+        }
+        rows.statements_[i] = *std::move(statement);
+    }
+    return rows;
+}
+
+Status TraceRows::meta(std::string_view key, std::string_view value) {
+    return (*this)[meta_row].bind(0, key).bind(1, value).run();
+}
+
+Status TraceRows::string(StringId id, std::string_view text) {
+    return (*this)[string_row].bind(0, int64_t{id}).bind(1, text).run();
+}
+
+Status TraceRows::frame(FrameId id, const Frame& frame) {
+    return (*this)[frame_row]
+        .bind(0, int64_t{id})
+        .bind(1, int64_t{frame.function})
+        .bind(2, int64_t{frame.file})
+        .bind(3, int64_t{frame.line})
+        .run();
+}
+
+Status TraceRows::stack(StackId id, const StackEntry& entry) {
+    return (*this)[stack_row].bind(0, int64_t{id}).bind(1, int64_t{entry.caller}).bind(2, int64_t{entry.frame}).run();
+}
+
+Status TraceRows::stream(uint32_t id, const Stream& stream) {
+    return (*this)[stream_row]
+        .bind(0, int64_t{id})
+        .bind(1, static_cast<int64_t>(stream.handle))
+        .bind(2, std::string_view(stream.name))
+        .run();
+}
+
+Status TraceRows::pool(uint32_t id, const Pool& pool) {
+    const std::string name = pool.describe();
+    return (*this)[pool_row]
+        .bind(0, int64_t{id})
+        .bind(1, pool.owner[0])
+        .bind(2, pool.owner[1])
+        .bind(3, std::string_view(name))
+        .run();
+}
+
+Status TraceRows::origin(uint32_t id, const OriginRow& origin) {
+    return (*this)[origin_row]
+        .bind(0, int64_t{id})
+        .bind(1, nonzero(origin.thread))
+        .bind(2, nonzero(origin.op))
+        .bind(3, nonzero(origin.module))
+        .bind(4, nonzero(origin.phase))
+        .bind(5, nonzero(origin.compile_context))
+        .bind(6, nonzero(origin.user_metadata))
+        .run();
+}
+
+Status TraceRows::process(int64_t id, const Process& process) {
+    Statement& row = (*this)[process_row];
+    row.bind(0, id).bind(1, process.pid).bind(2, process.rank).bind(3, std::string_view(process.command_line));
+    row.bind(4, process.start).bind(5, process.end).bind(6, process.exit_status);
+    process.how_ended.empty() ? row.bind_null(7) : row.bind(7, std::string_view(process.how_ended));
+    return row.run();
+}
+
+Status TraceRows::device(int id, const DeviceRow& device) {
+    Statement& row = (*this)[device_row];
+    row.bind(0, int64_t{id}).bind(1, std::string_view(device.name));
+    device.uuid.empty() ? row.bind_null(2) : row.bind(2, std::string_view(device.uuid));
+    return row.bind(3, nonzero(device.total_bytes))
+        .bind(4, int64_t{device.events})
+        .bind(5, int64_t{device.truncated})
+        .run();
+}
+
+Status TraceRows::segment(int64_t id, const SegmentRow& row) {
+    const Segment& s = row.segment;
+    const auto time_if = [](std::optional<int64_t> event, int64_t time) { return event ? std::optional(time) : event; };
+    const auto born = event_or_null(s.alloc_event), gone = event_or_null(s.free_event);
+    return (*this)[segment_row]
+        .bind(0, id)
+        .bind(1, int64_t{row.device})
+        .bind(2, static_cast<int64_t>(s.address))
+        .bind(3, static_cast<int64_t>(s.size))
+        .bind(4, born)
+        .bind(5, time_if(born, row.time))
+        .bind(6, gone)
+        .bind(7, time_if(gone, row.free_time))
+        .bind(8, int64_t{s.stream})
+        .bind(9, s.pool_known ? std::optional(int64_t{s.pool}) : std::nullopt)
+        .bind(10, int64_t{s.is_large})
+        .bind(11, int64_t{s.is_expandable})
+        .bind(12, nonzero(s.stack))
+        .bind(13, nonzero(s.free_stack))
+        .run();
+}
+
+Status TraceRows::event(int device, const OtherEvent& event, int64_t time, uint32_t origin) {
+    return (*this)[event_row]
+        .bind(0, event_id(device, event.event))
+        .bind(1, time)
+        .bind(2, std::string_view(event.name))
+        .bind(3, static_cast<int64_t>(event.address))
+        .bind(4, static_cast<int64_t>(event.size))
+        .bind(5, nonzero(event.stack))
+        .bind(6, nonzero(origin))
+        .run();
+}
+
+Status TraceRows::allocation(int64_t id, const AllocationRow& row, int64_t first_segment) {
+    const Allocation& life = row.life;
+    Statement& statement = (*this)[allocation_row];
+    statement.bind(0, id).bind(1, life.alloc_event == before_history ? std::nullopt : std::optional(row.time));
+    bind_end(statement, 2, row);
+    return statement.bind(6, static_cast<int64_t>(life.address))
+        .bind(7, static_cast<int64_t>(life.requested))
+        .bind(8, static_cast<int64_t>(life.block_size - life.requested))
+        .bind(9, life.segment == no_segment ? std::nullopt : std::optional(first_segment + life.segment))
+        .bind(10, nonzero(life.stack))
+        .bind(11, nonzero(life.free_stack))
+        .bind(12, nonzero(life.origin))
+        .run();
+}
+
+Status TraceRows::allocation_end(int64_t id, const AllocationRow& row) {
+    Statement& statement = (*this)[allocation_end_row];
+    bind_end(statement, 0, row);
+    return statement.bind(4, nonzero(row.life.free_stack)).bind(5, id).run();
+}
+
+Status TraceRows::chunk(int device, int64_t first, std::span<const AllocationRow> rows) {
+    const auto bytes = encode_chunk(rows);
+    return (*this)[chunk_row]
+        .bind(0, int64_t{device})
+        .bind(1, first)
+        .bind(2, static_cast<int64_t>(rows.size()))
+        .bind_blob(3, bytes)
+        .run();
+}
+
+Status TraceRows::annotation(int64_t id, const AnnotationRow& row) {
+    const Annotation& a = row.annotation;
+    return (*this)[annotation_row]
+        .bind(0, id)
+        .bind(1, std::string_view(a.name))
+        .bind(2, std::string_view(a.kind))
+        .bind(3, int64_t{a.device})
+        .bind(4, nonzero(row.thread))
+        .bind(5, a.start)
+        .bind(6, a.closed ? std::optional(a.end) : std::nullopt)
+        .run();
+}
+
+Status TraceRows::step(int64_t id, const Step& step) {
+    return (*this)[step_row]
+        .bind(0, id)
+        .bind(1, step.number)
+        .bind(2, std::string_view(step.source))
+        .bind(3, step.start)
+        .bind(4, step.end)
+        .run();
+}
+
+Status TraceRows::mark(int64_t id, const Mark& mark) {
+    Statement& row = (*this)[mark_row];
+    row.bind(0, id).bind(1, std::string_view(mark.name)).bind(2, mark.time);
+    mark.value ? row.bind(3, *mark.value) : row.bind_null(3);
+    TIDEMARK_TRY(row.run());
+    for (const auto& [device, events] : mark.events) {
+        TIDEMARK_TRY((*this)[mark_event_row].bind(0, id).bind(1, int64_t{device}).bind(2, int64_t{events}).run());
+    }
+    return {};
+}
+
+Status TraceRows::loss(const Loss& loss) {
+    return (*this)[loss_row]
+        .bind(0, loss_name(loss.kind))
+        .bind(1, loss.device < 0 ? std::nullopt : std::optional(int64_t{loss.device}))
+        .bind(2, loss.time)
+        .bind(3, loss.count)
+        .bind(4, loss.bytes)
+        .bind(5, std::string_view(loss.text))
+        .run();
+}
+
+Status TraceRows::driver_allocation(int64_t id, const DriverRow& row) {
+    const DriverAllocation& a = row.allocation;
+    return (*this)[driver_row]
+        .bind(0, id)
+        .bind(1, int64_t{1})  // a trace is of one process
+        .bind(2, a.device < 0 ? std::nullopt : std::optional(int64_t{a.device}))
+        .bind(3, std::string_view(a.kind))
+        .bind(4, static_cast<int64_t>(a.address))
+        .bind(5, static_cast<int64_t>(a.bytes))
+        .bind(6, a.time)
+        .bind(7, a.free_time)
+        .bind(8, nonzero(row.source))
+        .bind(9, nonzero(a.stack))
+        .bind(10, nonzero(row.segment))
+        .run();
+}
+
+Status TraceRows::sample(const Sample& sample) {
+    return (*this)[sample_row]
+        .bind(0, sample.time)
+        .bind(1, int64_t{sample.device})
+        .bind(2, sample.pid)
+        .bind(3, sample.used_bytes)
+        .bind(4, nonzero(sample.total_bytes))
+        .bind(5, std::string_view(sample.source))
+        .run();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,107 @@
+// How a row of each table is written: shared by the writer of whole traces and the writer of growing ones.
+//
+// A row with an id that is there already replaces it; allocations, which are many, are added and then ended. Not
+// thread-safe; must not outlive its connection.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "storage/base/result.h"
+#include "storage/format/sqlite.h"
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+/// Attribution as the file holds it: texts by id, 0 for nothing.
+struct OriginRow {
+    int64_t thread = 0;
+    StringId op = 0, module = 0, phase = 0, compile_context = 0, user_metadata = 0;
+};
+
+struct DeviceRow {
+    std::string name, uuid;
+    int64_t total_bytes = 0;
+    EventNumber events = 0;
+    bool truncated = false;
+};
+
+struct SegmentRow {
+    int device = 0;
+    Segment segment;
+    int64_t time = 0, free_time = 0;
+};
+
+struct AnnotationRow {
+    Annotation annotation;
+    int64_t thread = 0;
+};
+
+struct DriverRow {
+    DriverAllocation allocation;
+    StringId source = 0;
+    int64_t segment = 0;  ///< row id
+};
+
+class TraceRows {
+public:
+    static Result<TraceRows> prepare(Connection& connection);
+
+    Status meta(std::string_view key, std::string_view value);
+    Status string(StringId id, std::string_view text);
+    Status frame(FrameId id, const Frame& frame);
+    Status stack(StackId id, const StackEntry& entry);
+    Status stream(uint32_t id, const Stream& stream);
+    Status pool(uint32_t id, const Pool& pool);
+    Status origin(uint32_t id, const OriginRow& origin);
+    Status process(int64_t id, const Process& process);
+    Status device(int id, const DeviceRow& device);
+    Status segment(int64_t id, const SegmentRow& row);
+    Status event(int device, const OtherEvent& event, int64_t time, uint32_t origin);
+    /// `first_segment`: id of the first segment row of the device.
+    Status allocation(int64_t id, const AllocationRow& row, int64_t first_segment);
+    /// Of an allocation that is there: when it was freed, and by whom.
+    Status allocation_end(int64_t id, const AllocationRow& row);
+    Status chunk(int device, int64_t first, std::span<const AllocationRow> rows);
+    Status annotation(int64_t id, const AnnotationRow& row);
+    Status step(int64_t id, const Step& step);
+    Status mark(int64_t id, const Mark& mark);
+    Status loss(const Loss& loss);
+    Status driver_allocation(int64_t id, const DriverRow& row);
+    Status sample(const Sample& sample);
+
+private:
+    enum Table : size_t {
+        meta_row,
+        string_row,
+        frame_row,
+        stack_row,
+        stream_row,
+        pool_row,
+        origin_row,
+        process_row,
+        device_row,
+        segment_row,
+        event_row,
+        allocation_row,
+        allocation_end_row,
+        chunk_row,
+        annotation_row,
+        step_row,
+        mark_row,
+        mark_event_row,
+        loss_row,
+        driver_row,
+        sample_row,
+        table_count
+    };
+    static const std::array<const char*, table_count> sql_;
+    Statement& operator[](Table table) { return statements_[table]; }
+
+    std::array<Statement, table_count> statements_;
+};
+
+}  // namespace tidemark

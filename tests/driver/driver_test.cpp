@@ -1,0 +1,366 @@
+// The driver part against a CUPTI of our own: which calls become which records.
+#include "recorder/driver/driver.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "tests/driver/fake_cupti.h"
+#include "tests/driver/stub_core.h"
+
+namespace {
+
+using namespace tidemark::recorder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+fake_cupti::Control& fake() {
+    static fake_cupti::Control* control = [] {
+        void* library = dlopen(FAKE_CUPTI, RTLD_NOW);
+        return reinterpret_cast<fake_cupti::Control* (*)()>(dlsym(library, "fake_cupti_control"))();
+    }();
+    return *control;
+}
+
+void set_pool_bytes(uint64_t bytes) {
+    static auto* const held =
+        static_cast<uint64_t*>(dlsym(dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), "fake_cuda_pool_bytes"));
+    *held = bytes;
+}
+
+/// A record as tests write it: "alloc device d0 1000+200".
+std::string said(const tidemark_record& record) {
+    constexpr const char* actions[]{"alloc", "free", "context created", "context destroyed", "module", "on", "off"};
+    constexpr const char* memories[]{"device", "async", "pool", "physical", "mapped", "pinned", "managed", "array"};
+    const auto& driver = record.driver;
+    std::string text = actions[record.detail];
+    if (record.detail > TIDEMARK_DRIVER_FREE) {
+        return text + (record.detail < TIDEMARK_DRIVER_CAPTURE_ON ? " d" + std::to_string(driver.device) : "");
+    }
+    text += std::string(" ") + memories[driver.memory] + " d" + std::to_string(driver.device) + " " +
+            std::to_string(driver.address) + "+" + std::to_string(driver.size);
+    return text + (driver.handle != 0 ? " of " + std::to_string(driver.handle) : "");
+}
+
+class Driver : public testing::Test {
+protected:
+    void SetUp() override {
+        tidemark_driver_release();
+        stub_core() = {};
+        fake().subscribe_result = 0;
+        fake().holder = "";
+        set_pool_bytes(0);
+        unsetenv("TIDEMARK_WITH");
+        setenv("TIDEMARK_CUPTI", FAKE_CUPTI, 1);
+    }
+
+    void attach() {
+        ASSERT_EQ(tidemark_driver_attach(nullptr, 0), 1);
+        stub_core().messages.clear();
+    }
+
+    /// What was recorded since the last look.
+    std::vector<std::string> recorded() {
+        std::vector<std::string> texts;
+        for (const tidemark_record& record : stub_core().driver_records()) {
+            texts.push_back(said(record));
+        }
+        stub_core().messages.clear();
+        return texts;
+    }
+
+    /// One half of a call, as CUPTI tells it.
+    struct Call {
+        cupti::Domain domain;
+        uint32_t id;
+        const void* parameters;
+        int result = 0;
+        int device = 0;
+        uint64_t correlation = 0;
+
+        void tell(cupti::Site site) {
+            if (!fake().subscribed || !fake().is_enabled(domain, id)) {
+                return;
+            }
+            const cupti::CallbackData data{
+                site, "", parameters, &result, "", reinterpret_cast<void*>(intptr_t{device} + 1), 1, &correlation, 1};
+            fake().callback(fake().user, domain, id, &data);
+        }
+    };
+    static void call(uint32_t id, const void* parameters, int result = 0, int device = 0) {
+        Call made{cupti::driver_api, id, parameters, result, device};
+        made.tell(cupti::enter);
+        made.tell(cupti::exit);
+    }
+
+    static void allocate(uint64_t address, size_t size, uint32_t id = cupti::cuMemAlloc_v2, int device = 0) {
+        const cupti::AllocateParams params{&address, size};
+        call(id, &params, 0, device);
+    }
+    static void free(uint64_t address, uint32_t id = cupti::cuMemFree_v2, int result = 0) {
+        const cupti::FreeParams params{address};
+        call(id, &params, result);
+    }
+    static void create(uint64_t handle, size_t size, int device = 0) {
+        const cupti::AllocationProperties properties{1, 1, cupti::location_device, device};
+        const cupti::CreateParams params{&handle, size, &properties};
+        call(cupti::cuMemCreate, &params);
+    }
+    static void map(uint64_t address, size_t size, uint64_t handle) {
+        const cupti::MapParams params{address, size, 0, handle};
+        call(cupti::cuMemMap, &params);
+    }
+    static void unmap(uint64_t address, size_t size) {
+        const cupti::RangeParams params{address, size};
+        call(cupti::cuMemUnmap, &params);
+    }
+};
+
+TEST_F(Driver, SaysWhenListeningBeginsAndEnds) {
+    char sentence[8] = "before";
+    EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 1);
+    EXPECT_STREQ(sentence, "");
+    tidemark_driver_release();
+    tidemark_driver_release();
+    EXPECT_FALSE(fake().subscribed);
+    EXPECT_EQ(tidemark_driver_retake(), 1);
+    EXPECT_THAT(recorded(), ElementsAre("on", "off", "on"));
+}
+
+TEST_F(Driver, FreesKnowTheirSizeAndMemory) {
+    attach();
+    allocate(1000, 200, cupti::cuMemAlloc_v2, 3);
+    allocate(2000, 300, cupti::cuMemHostAlloc);
+    allocate(3000, 400, cupti::cuMemAllocManaged);
+    free(1000);
+    free(2000, cupti::cuMemFreeHost);
+    free(3000);
+    EXPECT_THAT(recorded(),
+                ElementsAre("alloc device d3 1000+200", "alloc pinned d0 2000+300", "alloc managed d0 3000+400",
+                            "free device d3 1000+200", "free pinned d0 2000+300", "free managed d0 3000+400"));
+}
+
+TEST_F(Driver, EveryRecordNamesItsCause) {
+    attach();
+    allocate(1000, 200);
+    const auto records = stub_core().driver_records();
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(records[0].driver.stack, 77u);
+    EXPECT_NE(records[0].ticks, 0u);
+    // The test itself is the innermost object that is not the C library.
+    EXPECT_THAT(stub_core().texts[records[0].driver.source], HasSubstr("driver_tests"));
+    free(1000);
+}
+
+TEST_F(Driver, FailedCallsAndNothingAreNotRecorded) {
+    attach();
+    uint64_t address = 1000;
+    const cupti::AllocateParams params{&address, 200};
+    call(cupti::cuMemAlloc_v2, &params, 2);
+    free(0);
+    allocate(1000, 200);
+    free(1000, cupti::cuMemFree_v2, 700);
+    free(1000);
+    EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+200", "free device d0 1000+200"));
+}
+
+TEST_F(Driver, MemoryFromBeforeIsFreedWithoutSize) {
+    attach();
+    free(5000);
+    EXPECT_THAT(recorded(), ElementsAre("free device d0 5000+0"));
+}
+
+TEST_F(Driver, PitchedMemoryTakesWholeRows) {
+    attach();
+    const uint64_t address = 1000;
+    const size_t pitch = 512;
+    const cupti::PitchParams params{&address, &pitch, 100, 3};
+    call(cupti::cuMemAllocPitch_v2, &params);
+    free(1000);
+    EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+1536", "free device d0 1000+1536"));
+}
+
+TEST_F(Driver, ArraysHaveTheSizeOfTheirElements) {
+    attach();
+    const uint64_t array = 40;
+    const cupti::Array3DDescriptor shape{16, 8, 0, 0x20, 4, 0};
+    const cupti::MipmappedArrayParams params{&array, &shape, 2};
+    call(cupti::cuMipmappedArrayCreate, &params);
+    free(40, cupti::cuMipmappedArrayDestroy);
+    EXPECT_THAT(recorded(), ElementsAre("alloc array d0 40+2560", "free array d0 40+2560"));
+}
+
+TEST_F(Driver, PhysicalMemoryIsGoneWhenReleasedAndUnmapped) {
+    attach();
+    create(9, 2048, 1);
+    map(100'000, 1024, 9);
+    map(101'024, 1024, 9);
+    free(9, cupti::cuMemRelease);
+    EXPECT_THAT(recorded(), ElementsAre("alloc physical d1 9+2048", "alloc mapped d1 100000+1024 of 9",
+                                        "alloc mapped d1 101024+1024 of 9"));
+    unmap(100'000, 2048);
+    EXPECT_THAT(recorded(), ElementsAre("free mapped d1 100000+1024 of 9", "free mapped d1 101024+1024 of 9",
+                                        "free physical d1 9+2048"));
+}
+
+TEST_F(Driver, PhysicalMemoryLivesAsLongAsAnyoneHoldsIt) {
+    attach();
+    create(9, 2048);
+    map(100'000, 2048, 9);
+    const uint64_t handle = 9;
+    const cupti::OutParams retained{&handle};
+    call(cupti::cuMemRetainAllocationHandle, &retained);
+    unmap(100'000, 2048);
+    free(9, cupti::cuMemRelease);
+    recorded();
+    free(9, cupti::cuMemRelease);
+    EXPECT_THAT(recorded(), ElementsAre("free physical d0 9+2048"));
+}
+
+TEST_F(Driver, PoolsTellWhatTheyHold) {
+    attach();
+    set_pool_bytes(2048);
+    allocate(1000, 200, cupti::cuMemAllocAsync, 1);
+    allocate(2000, 300, cupti::cuMemAllocAsync, 1);
+    free(1000, cupti::cuMemFreeAsync);
+    free(2000);
+    set_pool_bytes(0);
+    free(701, cupti::cuMemPoolTrimTo);
+    EXPECT_THAT(recorded(), ElementsAre("alloc async d1 1000+200", "alloc pool d1 701+2048", "alloc async d1 2000+300",
+                                        "free async d1 1000+200", "free async d1 2000+300", "free pool d1 701+2048"));
+}
+
+TEST_F(Driver, ImportedMemoryTakesNone) {
+    attach();
+    const uint64_t address = 1000;
+    const cupti::OutParams params{&address};
+    call(cupti::cuIpcOpenMemHandle_v2, &params);
+    free(1000, cupti::cuIpcCloseMemHandle);
+    EXPECT_THAT(recorded(), ElementsAre("alloc mapped d0 1000+4096", "free mapped d0 1000+4096"));
+}
+
+TEST_F(Driver, AForkedChildStartsWithNothing) {
+    attach();
+    allocate(1000, 200);
+    const pid_t child = fork();
+    if (child == 0) {
+        stub_core().messages.clear();
+        free(1000);
+        const auto records = stub_core().driver_records();
+        _exit(records.size() == 1 && records[0].driver.size == 0 ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    free(1000);
+}
+
+TEST_F(Driver, AnAddressTakenOverBeforeItsFreeReturnsIsTheNewOwners) {
+    attach();
+    allocate(1000, 200);
+    const cupti::FreeParams params{1000};
+    Call freeing{cupti::driver_api, cupti::cuMemFree_v2, &params};
+    freeing.tell(cupti::enter);
+    std::thread([] { allocate(1000, 64); }).join();
+    freeing.tell(cupti::exit);
+    EXPECT_THAT(recorded(),
+                ElementsAre("alloc device d0 1000+200", "free device d0 1000+200", "alloc device d0 1000+64"));
+    free(1000);
+}
+
+TEST_F(Driver, TheRuntimesCallIsRecordedOnlyWhenTheDriversIsNotSeen) {
+    attach();
+    const uint64_t address = 1000;
+    const cupti::AllocateParams allocated{&address, 200};
+    const cupti::FreeParams freed{1000};
+    Call runtime_allocation{cupti::runtime_api, cupti::cudaMalloc, &allocated};
+    Call runtime_free{cupti::runtime_api, cupti::cudaFree, &freed};
+
+    runtime_allocation.tell(cupti::enter);
+    allocate(1000, 200);
+    runtime_allocation.tell(cupti::exit);
+    runtime_free.tell(cupti::enter);
+    free(1000);
+    runtime_free.tell(cupti::exit);
+    EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+200", "free device d0 1000+200"));
+
+    runtime_allocation.tell(cupti::enter);
+    runtime_allocation.tell(cupti::exit);
+    runtime_free.tell(cupti::enter);
+    runtime_free.tell(cupti::exit);
+    EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+200", "free device d0 1000+200"));
+}
+
+TEST_F(Driver, ContextsAndModules) {
+    attach();
+    const cupti::ModuleData module{4, 5000, nullptr};
+    const cupti::ResourceData created{reinterpret_cast<void*>(2), nullptr, nullptr};
+    const cupti::ResourceData loaded{reinterpret_cast<void*>(2), nullptr, &module};
+    fake().callback(fake().user, cupti::resource, cupti::context_created, &created);
+    fake().callback(fake().user, cupti::resource, cupti::module_loaded, &loaded);
+    EXPECT_EQ(stub_core().driver_records().back().driver.size, 5000u);
+    allocate(1000, 200, cupti::cuMemAlloc_v2, 1);
+    fake().callback(fake().user, cupti::resource, cupti::context_destroy_starting, &created);
+    free(1000);  // a new one's, which nobody saw
+    EXPECT_THAT(recorded(), ElementsAre("context created d1", "module d1", "alloc device d1 1000+200",
+                                        "context destroyed d1", "free device d0 1000+0"));
+}
+
+TEST_F(Driver, ABusyCuptiIsALossThatNamesItsHolder) {
+    fake().subscribe_result = cupti::multiple_subscribers;
+    fake().holder = "CUPTI for Kineto";
+    char sentence[512];
+    EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 0);
+    EXPECT_THAT(sentence, HasSubstr("in use by CUPTI for Kineto"));
+    EXPECT_THAT(stub_core().losses(), ElementsAre(std::string(sentence)));
+    EXPECT_EQ(tidemark_driver_retake(), 0);
+    fake().subscribe_result = 0;
+    EXPECT_EQ(tidemark_driver_retake(), 1);
+}
+
+TEST_F(Driver, OtherRefusalsSayWhatHelps) {
+    fake().subscribe_result = cupti::insufficient_privileges;
+    tidemark_driver_attach(nullptr, 0);
+    fake().subscribe_result = 999;
+    tidemark_driver_attach(nullptr, 0);
+    EXPECT_THAT(stub_core().losses(),
+                ElementsAre(HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"), HasSubstr("CUPTI_ERROR_OF_THE_TEST")));
+}
+
+TEST_F(Driver, InjectionListensOnlyWhenAsked) {
+    setenv("TIDEMARK_WITH", "stacks,nvml", 1);
+    EXPECT_EQ(InitializeInjection(), 1);
+    EXPECT_FALSE(fake().subscribed);
+    setenv("TIDEMARK_WITH", "stacks,driver", 1);
+    EXPECT_EQ(InitializeInjection(), 1);
+    EXPECT_TRUE(fake().subscribed);
+    EXPECT_THAT(recorded(), ElementsAre("on"));
+}
+
+TEST_F(Driver, InjectionNeverFailsTheProgram) {
+    stub_core().recording = false;
+    stub_core().start_error = "There is no recorder.";
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(InitializeInjection(), 1);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "tidemark: There is no recorder.\n");
+    EXPECT_FALSE(fake().subscribed);
+}
+
+TEST_F(Driver, NothingIsPushedWhenNotRecording) {
+    attach();
+    stub_core().recording = false;
+    allocate(1000, 200);
+    EXPECT_THAT(recorded(), IsEmpty());
+    stub_core().recording = true;
+    free(1000);
+    EXPECT_THAT(recorded(), ElementsAre("free device d0 1000+200"));
+}
+
+}  // namespace

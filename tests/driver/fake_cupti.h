@@ -1,0 +1,25 @@
+// A CUPTI for machines without a GPU: built as a library, loaded by TIDEMARK_CUPTI, driven by the test through this.
+#pragma once
+
+#include <cstdint>
+
+#include "recorder/driver/cupti_abi.h"
+
+namespace fake_cupti {
+
+struct Control {
+    /// What subscribing answers, and who holds CUPTI then.
+    int subscribe_result = 0;
+    const char* holder = "";
+
+    tidemark::recorder::cupti::Callback callback = nullptr;
+    void* user = nullptr;
+    bool subscribed = false;
+    uint64_t enabled[4][16] = {};  ///< bit per callback id, per domain
+
+    bool is_enabled(int domain, uint32_t id) const { return (enabled[domain][id / 64] >> (id % 64) & 1) != 0; }
+};
+
+}  // namespace fake_cupti
+
+extern "C" fake_cupti::Control* fake_cupti_control();

@@ -1,0 +1,80 @@
+// An NVML for machines without a GPU, loaded by TIDEMARK_NVML. FAKE_NVML chooses how it behaves: "broken" (the driver
+// does not answer), or "old" (what came after driver 450 answers that it is not supported).
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "recorder/driver/nvml_abi.h"
+
+using namespace tidemark::recorder;
+
+namespace {
+
+int gpu, part;
+
+bool behaves(const char* how) {
+    const char* chosen = std::getenv("FAKE_NVML");
+    return chosen != nullptr && std::strcmp(chosen, how) == 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() { return behaves("broken") ? nvml::driver_not_loaded : nvml::success; }
+int nvmlShutdown() { return nvml::success; }
+const char* nvmlErrorString(int status) {
+    return status == nvml::driver_not_loaded ? "Driver Not Loaded" : "Not Found";
+}
+
+int nvmlSystemGetDriverVersion(char* version, unsigned size) {
+    std::snprintf(version, size, "580.95.05");
+    return nvml::success;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char* id, nvml::Device* device) {
+    *device = &gpu;
+    return std::strcmp(id, "0000:65:00.0") == 0 ? nvml::success : nvml::not_found;
+}
+
+int nvmlDeviceGetHandleByUUID(const char* uuid, nvml::Device* device) {
+    *device = std::strcmp(uuid, "MIG-7") == 0 ? &part : &gpu;
+    return std::strcmp(uuid, "MIG-7") == 0 || std::strcmp(uuid, "GPU-1") == 0 ? nvml::success : nvml::not_found;
+}
+
+int nvmlDeviceGetMemoryInfo(nvml::Device, nvml::Memory* memory) {
+    *memory = {1000, 500, 500};
+    return nvml::success;
+}
+
+int nvmlDeviceGetMemoryInfo_v2(nvml::Device device, nvml::MemoryV2* memory) {
+    if (behaves("old") || memory->version != nvml::memory_v2_version) {
+        return nvml::not_supported;
+    }
+    memory->total = device == &part ? 100 : 1000;
+    memory->used = device == &part ? 40 : 400;
+    return nvml::success;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device, unsigned* count, nvml::ProcessV2* list) {
+    constexpr unsigned processes = 70;  // more than anyone expects
+    if (*count < processes) {
+        *count = processes;
+        return nvml::insufficient_size;
+    }
+    *count = processes;
+    for (unsigned i = 0; i < processes; ++i) {
+        list[i] = {100 + i, 10, 0, 0};
+    }
+    list[1].used = nvml::value_not_available;
+    list[3].pid = list[2].pid;  // two instances of one process
+    return nvml::success;
+}
+
+int nvmlDeviceGetGraphicsRunningProcesses(nvml::Device, unsigned* count, nvml::ProcessV1* list) {
+    *count = 2;
+    list[0] = {100, 10};
+    list[1] = {900, 5};
+    return nvml::success;
+}
+}

@@ -1,0 +1,86 @@
+// NVML against a library of our own.
+#include "recorder/driver/nvml.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace {
+
+using namespace tidemark::recorder;
+using testing::HasSubstr;
+
+class NvmlOfTheTest : public testing::Test {
+protected:
+    void SetUp() override {
+        setenv("TIDEMARK_NVML", FAKE_NVML, 1);
+        unsetenv("FAKE_NVML");
+    }
+
+    static Nvml loaded() {
+        auto nvml = Nvml::load();
+        EXPECT_TRUE(nvml) << nvml.error().message;
+        return std::move(*nvml);
+    }
+    static Nvml::Use use_of(const Nvml& nvml, const char* pci_bus_id, const char* uuid) {
+        const auto device = nvml.device(pci_bus_id, uuid);
+        EXPECT_TRUE(device) << device.error().message;
+        const auto use = nvml.use(*device);
+        EXPECT_TRUE(use) << use.error().message;
+        return *use;
+    }
+};
+
+const Nvml::ProcessUse* find(const Nvml::Use& use, int64_t pid) {
+    const auto found = std::find_if(use.processes.begin(), use.processes.end(),
+                                    [&](const auto& process) { return process.pid == pid; });
+    return found == use.processes.end() ? nullptr : &*found;
+}
+
+TEST_F(NvmlOfTheTest, UseIsWithoutWhatTheDriverReserves) {
+    const Nvml nvml = loaded();
+    const auto use = use_of(nvml, "0000:65:00.0", "");
+    EXPECT_EQ(use.used_bytes, 400);
+    EXPECT_EQ(use.total_bytes, 1000);
+    EXPECT_EQ(nvml.driver_version(), "580.95.05");
+}
+
+TEST_F(NvmlOfTheTest, OlderDriversSayWhatTheyCan) {
+    setenv("FAKE_NVML", "old", 1);
+    EXPECT_EQ(use_of(loaded(), "0000:65:00.0", "").used_bytes, 500);
+}
+
+TEST_F(NvmlOfTheTest, EveryProcessOnce) {
+    const auto use = use_of(loaded(), "", "GPU-1");
+    EXPECT_EQ(use.processes.size(), 70u);  // 69 different ones that compute, one more that draws
+    EXPECT_EQ(find(use, 100)->bytes, 10);  // computes and draws
+    EXPECT_EQ(find(use, 101)->bytes, std::nullopt);
+    EXPECT_EQ(find(use, 102)->bytes, 20);
+    EXPECT_EQ(find(use, 900)->bytes, 5);
+}
+
+TEST_F(NvmlOfTheTest, APartOfAGpuIsNeverTakenForAllOfIt) {
+    const Nvml nvml = loaded();
+    EXPECT_EQ(use_of(nvml, "0000:65:00.0", "MIG-7").total_bytes, 100);
+    EXPECT_EQ(use_of(nvml, "0000:65:00.0", "GPU-7").total_bytes, 100);
+    EXPECT_EQ(use_of(nvml, "0000:65:00.0", "GPU-unknown").total_bytes, 1000);
+    const auto unknown = nvml.device("0000:65:00.0", "MIG-unknown");
+    ASSERT_FALSE(unknown);
+    EXPECT_THAT(unknown.error().message, HasSubstr("MIG-unknown"));
+}
+
+TEST_F(NvmlOfTheTest, WithoutADriverItSaysSo) {
+    setenv("FAKE_NVML", "broken", 1);
+    const auto broken = Nvml::load();
+    ASSERT_FALSE(broken);
+    EXPECT_THAT(broken.error().message, HasSubstr("Driver Not Loaded"));
+
+    setenv("TIDEMARK_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
+    const auto missing = Nvml::load();
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error().message, HasSubstr("--gpus all"));
+}
+
+}  // namespace

@@ -1,0 +1,68 @@
+#include "tests/driver/stub_core.h"
+
+#include <cstdio>
+#include <mutex>
+
+namespace {
+
+std::mutex mutex;
+StubCore stub;
+
+tidemark_ring* ring() { return reinterpret_cast<tidemark_ring*>(&stub); }
+
+int recording() { return stub.recording; }
+tidemark_ring* this_thread() { return stub.recording ? ring() : nullptr; }
+uint16_t serial(const tidemark_ring*) { return 1; }
+
+int push(tidemark_ring*, tidemark_record* record, const void* payload, uint32_t bytes) {
+    const std::lock_guard lock(mutex);
+    stub.messages.push_back({*record, std::string(static_cast<const char*>(payload), bytes)});
+    return 1;
+}
+
+uint32_t text(tidemark_ring*, const char* text, size_t length) {
+    const std::lock_guard lock(mutex);
+    stub.texts.emplace_back(text, length);
+    return static_cast<uint32_t>(stub.texts.size() - 1);
+}
+
+uint32_t stack(tidemark_ring*) { return 77; }
+int sample_now(uint32_t) { return 0; }
+void set_stack_walker(uint32_t (*)(tidemark_ring*)) {}
+
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread, serial, push, text, stack, sample_now,
+                           set_stack_walker};
+
+}  // namespace
+
+StubCore& stub_core() { return stub; }
+
+std::vector<tidemark_record> StubCore::driver_records() const {
+    std::vector<tidemark_record> records;
+    for (const Message& message : messages) {
+        if (message.record.kind == TIDEMARK_DRIVER) {
+            records.push_back(message.record);
+        }
+    }
+    return records;
+}
+
+std::vector<std::string> StubCore::losses() const {
+    std::vector<std::string> sentences;
+    for (const Message& message : messages) {
+        if (message.record.kind == TIDEMARK_LOSS) {
+            sentences.push_back(message.payload);
+        }
+    }
+    return sentences;
+}
+
+extern "C" {
+
+const tidemark_api* tidemark_core(uint32_t version) { return version == TIDEMARK_CORE_VERSION ? &api : nullptr; }
+
+int tidemark_start_from_environment(char* error, size_t error_size) {
+    std::snprintf(error, error_size, "%s", stub.start_error.c_str());
+    return stub.recording;
+}
+}

@@ -1,0 +1,639 @@
+// The recorder process on simulated programs: what it writes is the truth, or says where it is not.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "storage/read/trace.h"
+#include "storage/replay/analysis.h"
+#include "tests/recorder/simulated_program.h"
+
+namespace tidemark::test {
+namespace {
+
+namespace fs = std::filesystem;
+using recorder::RecorderState;
+
+class Recording : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("tidemark_recording_" + std::to_string(::getpid()) + "_" +
+                                               testing::UnitTest::GetInstance()->current_test_info()->name());
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+        output_ = (folder_ / "run.tide").string();
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    std::shared_ptr<const Trace> opened() const {
+        Progress progress;
+        auto trace = open_trace(output_, progress);
+        EXPECT_TRUE(trace) << trace.error().message;
+        return trace ? *trace : nullptr;
+    }
+
+    static void expect_truth(const DeviceHistory& truth, const DeviceHistory& trace) {
+        EXPECT_EQ(truth.allocations.alloc_event, trace.allocations.alloc_event);
+        EXPECT_EQ(truth.allocations.free_event, trace.allocations.free_event);
+        EXPECT_EQ(truth.allocations.done_event, trace.allocations.done_event);
+        EXPECT_EQ(truth.allocations.address, trace.allocations.address);
+        EXPECT_EQ(truth.allocations.requested, trace.allocations.requested);
+        EXPECT_EQ(truth.allocations.block_size, trace.allocations.block_size);
+        EXPECT_TRUE(std::is_sorted(trace.event_time.begin(), trace.event_time.end()));
+    }
+    static void expect_segments(const DeviceHistory& truth, const DeviceHistory& trace) {
+        ASSERT_EQ(truth.segments.size(), trace.segments.size());
+        for (size_t i = 0; i < truth.segments.size(); ++i) {
+            EXPECT_EQ(truth.segments[i].address, trace.segments[i].address);
+            EXPECT_EQ(truth.segments[i].size, trace.segments[i].size);
+            EXPECT_EQ(truth.segments[i].alloc_event, trace.segments[i].alloc_event);
+            EXPECT_EQ(truth.segments[i].free_event, trace.segments[i].free_event);
+            EXPECT_EQ(truth.segments[i].is_large, trace.segments[i].is_large);
+        }
+        EXPECT_EQ(truth.allocations.segment, trace.allocations.segment);
+    }
+    /// What `table` holds, one line per row.
+    std::vector<std::string> rows(const std::string& query) const {
+        sqlite3* db = nullptr;
+        EXPECT_EQ(SQLITE_OK, sqlite3_open_v2(output_.c_str(), &db, SQLITE_OPEN_READONLY, nullptr));
+        std::vector<std::string> lines;
+        const auto add = [](void* to, int count, char** values, char**) {
+            std::string line;
+            for (int i = 0; i < count; ++i) {
+                line += (i == 0 ? "" : "|") + std::string(values[i] ? values[i] : "NULL");
+            }
+            static_cast<std::vector<std::string>*>(to)->push_back(line);
+            return 0;
+        };
+        char* error = nullptr;
+        EXPECT_EQ(SQLITE_OK, sqlite3_exec(db, query.c_str(), add, &lines, &error)) << error;
+        sqlite3_close(db);
+        return lines;
+    }
+    static int64_t losses_of_kind(const Trace& trace, LossKind kind) {
+        return std::count_if(trace.losses.begin(), trace.losses.end(), [&](const Loss& l) { return l.kind == kind; });
+    }
+    static std::string losses_of(const Trace& trace) {
+        std::string all;
+        for (const Loss& loss : trace.losses) {
+            all += loss.text + "\n";
+        }
+        return all;
+    }
+
+    fs::path folder_;
+    std::string output_;
+};
+
+tidemark_record record_of(int kind, int detail = 0) {
+    tidemark_record record{};
+    record.kind = static_cast<uint8_t>(kind);
+    record.detail = static_cast<uint8_t>(detail);
+    return record;
+}
+
+int repetitions(int usual) {
+    const char* wanted = std::getenv("TIDEMARK_KILLS");
+    return wanted ? std::atoi(wanted) : usual;
+}
+
+TEST_F(Recording, IsTheTruth) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
+    SimulatedThread main(program, 1, 100);
+    SimulatedAllocator allocator(0);
+    Traffic traffic(allocator, main, 1);
+    traffic.run(300);  // before the recording
+    main.meta("max_split_size", "-1");
+    main.device(0, "NVIDIA Simulated", uint64_t{80} << 30);
+    allocator.tell_state(main, TIDEMARK_STATE_START);
+    traffic.run(20'000);
+    allocator.tell_state(main, TIDEMARK_STATE_CHECK);
+    traffic.run(1000);
+    allocator.empty_cache(main);
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
+
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_EQ("", losses_of(*trace));
+    EXPECT_TRUE(trace->clean_end);
+    ASSERT_EQ(1u, trace->devices.size());
+    const DeviceHistory& device = trace->devices[0];
+    EXPECT_EQ("NVIDIA Simulated", device.name);
+    EXPECT_EQ(allocator.events(), static_cast<uint64_t>(device.event_count()));
+    expect_truth(allocator.truth(), device);
+    expect_segments(allocator.truth(), device);
+    EXPECT_FALSE(fs::exists(output_ + "-wal"));
+    // The peak that the recorder kept is the one the whole trace shows.
+    const auto peak = rows("SELECT sum(block_bytes) FROM live_at_peak");
+    EXPECT_EQ(std::to_string(allocator.peak_bytes()), peak.at(0));
+    EXPECT_EQ(std::vector<std::string>{"1"}, rows("SELECT value FROM meta WHERE key='recorded.checks'"));
+    // Chunks and rows tell the same.
+    const std::string chunks = "SELECT sum(count) FROM allocation_chunk";
+    EXPECT_EQ(rows("SELECT count(*) FROM allocation"), rows(chunks));
+}
+
+TEST_F(Recording, PutsEventsOfManyThreadsIntoTheirOrder) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
+    SimulatedThread main(program, 1, 100);
+    SimulatedAllocator first(0), second(1);
+    first.tell_state(main, TIDEMARK_STATE_START);
+    second.tell_state(main, TIDEMARK_STATE_START);
+    std::vector<std::thread> threads;
+    for (uint16_t t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+            SimulatedThread ring(program, static_cast<uint16_t>(2 + t), 200 + t);
+            Traffic a(first, ring, 10u + t), b(second, ring, 20u + t);
+            for (int i = 0; i < 50; ++i) {
+                a.run(40);
+                b.run(20);
+            }
+            a.free_all();
+            ring.retire();
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    first.tell_state(main, TIDEMARK_STATE_CHECK);
+    main.end(TIDEMARK_END_EXITED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_EQ("", losses_of(*trace));
+    ASSERT_EQ(2u, trace->devices.size());
+    expect_truth(first.truth(), trace->devices[0]);
+    expect_segments(first.truth(), trace->devices[0]);
+    expect_truth(second.truth(), trace->devices[1]);
+    expect_segments(second.truth(), trace->devices[1]);
+    EXPECT_EQ(4u, rows("SELECT DISTINCT thread FROM origin WHERE thread BETWEEN 200 AND 203").size());
+}
+
+TEST_F(Recording, RingsAreUsedAgain) {
+    SimulatedProgram program({2, 1024});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
+    SimulatedThread main(program, 1, 100);
+    SimulatedAllocator allocator(0);
+    allocator.tell_state(main, TIDEMARK_STATE_START);
+    for (uint16_t t = 0; t < 20; ++t) {
+        std::thread([&] {
+            while (program.region().ring(1).state.load() != recorder::RingState::free) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            SimulatedThread ring(program, static_cast<uint16_t>(2 + t), 200 + t);
+            Traffic traffic(allocator, ring, t);
+            traffic.run(100);
+            traffic.free_all();
+            ring.retire();
+        }).join();
+    }
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_EQ("", losses_of(*trace));
+    expect_truth(allocator.truth(), trace->devices.at(0));
+}
+
+TEST_F(Recording, ExpandableMemory) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
+    SimulatedThread main(program, 1, 100);
+    SimulatedAllocator allocator(0, true);
+    Traffic traffic(allocator, main, 3);
+    traffic.run(200);
+    allocator.tell_state(main, TIDEMARK_STATE_START);
+    traffic.run(5000);
+    traffic.free_all();
+    allocator.empty_cache(main);
+    traffic.run(500);
+    allocator.tell_state(main, TIDEMARK_STATE_CHECK);
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_EQ("", losses_of(*trace));
+    const DeviceHistory truth = allocator.truth(), &device = trace->devices.at(0);
+    expect_truth(truth, device);
+    // One row per piece, together what was mapped.
+    const auto mapped = [](const DeviceHistory& d, EventNumber n) {
+        uint64_t bytes = 0;
+        for (const Segment& s : d.segments) {
+            bytes += s.alive_at(n) ? s.size : 0;
+        }
+        return bytes;
+    };
+    for (EventNumber n = 0; n <= device.event_count(); n += 100) {
+        ASSERT_EQ(mapped(truth, n), mapped(device, n)) << n;
+    }
+    EXPECT_TRUE(std::is_sorted(device.segments.begin(), device.segments.end(),
+                               [](const Segment& a, const Segment& b) { return a.alloc_event < b.alloc_event; }));
+}
+
+TEST_F(Recording, DefinitionsOfOtherThreadsMayComeLate) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
+    SimulatedThread main(program, 1, 100), backward(program, 2, 200);
+    SimulatedAllocator allocator(0);
+    allocator.tell_state(main, TIDEMARK_STATE_START);
+    EventContext context;
+    context.stack = 1;  // the first that main will define
+    context.stack_thread = 1;
+    context.phase = TIDEMARK_PHASE_FIRST_NAMED;
+    const uint32_t node = backward.op(TIDEMARK_SCOPE_OP, "autograd::engine::evaluate_function: MeanBackward0", 0);
+    const uint32_t inner = backward.op(TIDEMARK_SCOPE_NODE, "MeanBackward0", node);
+    const uint32_t range = backward.op(TIDEMARK_SCOPE_USER, "my range", inner);
+    const uint32_t op = backward.op(TIDEMARK_SCOPE_OP, "aten::div", range);
+    context.op = backward.op(TIDEMARK_SCOPE_OP, "aten::empty", op);
+    allocator.allocate(backward, 1000, context);
+    context.op = node;
+    allocator.allocate(backward, 1000, context);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    main.stack({{"forward", 12}, {"main", 3}}, 0xabc0);
+    tidemark_record phase = record_of(TIDEMARK_PHASE);
+    phase.define.id = TIDEMARK_PHASE_FIRST_NAMED;
+    main.push(phase, "warm-up", 7);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    main.name_module(0xabc0, "encoder.0.mlp");
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_EQ("", losses_of(*trace));
+    const Allocations& a = trace->devices.at(0).allocations;
+    ASSERT_EQ(2u, a.size());
+    EXPECT_EQ("train.py:12 forward", describe_frame(trace->stacks, trace->stacks.frames_of(a.stack[0]).at(0)));
+    const Origin& origin = trace->origins[a.origin[0]];
+    EXPECT_EQ("MeanBackward0 > aten::div", origin.op);
+    EXPECT_EQ("encoder.0.mlp", origin.module);
+    EXPECT_EQ("warm-up", origin.phase);
+    EXPECT_EQ(200, origin.thread);
+    EXPECT_EQ("MeanBackward0", trace->origins[a.origin[1]].op);
+}
+
+TEST_F(Recording, AStateThatDisagreesIsFoundAndFollowed) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
+    SimulatedThread main(program, 1, 100), checker(program, 2, 200);
+    SimulatedAllocator allocator(0);
+    Traffic traffic(allocator, main, 4);
+    allocator.tell_state(main, TIDEMARK_STATE_START);
+    traffic.run(500);
+    allocator.tell_state(checker, TIDEMARK_STATE_CHECK);
+    traffic.run(500);
+    allocator.tell_wrong_state(checker);
+    traffic.run(500);
+    allocator.tell_state(checker, TIDEMARK_STATE_CHECK);
+    traffic.run(500);
+    allocator.tell_state(checker, TIDEMARK_STATE_CHECK);
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_GE(losses_of_kind(*trace, LossKind::state_disagrees), 1) << losses_of(*trace);
+    EXPECT_LE(losses_of_kind(*trace, LossKind::state_disagrees), 2) << losses_of(*trace);
+    EXPECT_NE(std::string::npos, losses_of(*trace).find("requested")) << losses_of(*trace);
+}
+
+TEST_F(Recording, AnOverrunIsToldAndMended) {
+    SimulatedProgram program({4, 1024});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
+    SimulatedThread main(program, 1, 100);
+    SimulatedAllocator allocator(0);
+    Traffic traffic(allocator, main, 5);
+    allocator.tell_state(main, TIDEMARK_STATE_START);
+    traffic.run(100);
+    const pid_t recorder = program.recorder_pid(output_);
+    ASSERT_GT(recorder, 0);
+    ASSERT_EQ(0, kill(recorder, SIGSTOP));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    allocator.set_patience(2);
+    traffic.run(600);
+    allocator.set_patience(-1);
+    ASSERT_EQ(0, kill(recorder, SIGCONT));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ASSERT_GT(allocator.dropped(), 0);
+    allocator.tell_state(main, TIDEMARK_STATE_CHECK);
+    traffic.run(300);
+    allocator.tell_state(main, TIDEMARK_STATE_CHECK);
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    int64_t lost = 0;
+    for (const Loss& loss : trace->losses) {
+        lost += loss.kind == LossKind::recorder_overrun ? loss.count : 0;
+    }
+    EXPECT_EQ(allocator.dropped(), lost) << losses_of(*trace);
+    EXPECT_EQ(1, losses_of_kind(*trace, LossKind::state_disagrees)) << losses_of(*trace);
+    // After the comparison the state is PyTorch's again: what is alive at the end is exactly what is alive.
+    const auto alive_at_end = [](const DeviceHistory& d) {
+        std::map<uint64_t, std::pair<uint64_t, uint64_t>> alive;
+        for (uint32_t i = 0; i < d.allocations.size(); ++i) {
+            if (d.allocations.done_event[i] == never) {
+                alive[d.allocations.address[i]] = {d.allocations.requested[i], d.allocations.block_size[i]};
+            }
+        }
+        return alive;
+    };
+    EXPECT_EQ(alive_at_end(allocator.truth()), alive_at_end(trace->devices.at(0)));
+}
+
+TEST_F(Recording, StepsMarksSpansSettingsAndDriverMemory) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
+    SimulatedThread main(program, 1, 100);
+    main.meta("torch_version", "2.11.0");
+    main.meta("expandable_segments", "false");
+    SimulatedAllocator allocator(0);
+    allocator.tell_state(main, TIDEMARK_STATE_START);
+    main.step(0, false);
+    main.step(1, false);
+    main.step(7, true);
+    main.step(3, false);
+    main.step(8, true);
+    tidemark_record mark = record_of(TIDEMARK_MARK);
+    mark.mark.value = 0.5;
+    mark.mark.has_value = 1;
+    mark.mark.devices = 1;
+    const uint64_t sequence = 2;
+    std::string payload(reinterpret_cast<const char*>(&sequence), sizeof sequence);
+    payload += "epoch 1";
+    main.push(mark, payload.data(), static_cast<uint32_t>(payload.size()));
+    tidemark_record span = record_of(TIDEMARK_SPAN, 0);
+    span.span.text = main.text("attention");
+    main.push(span);
+    main.push(record_of(TIDEMARK_SPAN, 1));
+    main.push(record_of(TIDEMARK_LOSS, static_cast<int>(LossKind::not_recorded)), "no ops: why not", 15);
+    const auto driver = [&](int action, int memory, uint64_t address, uint64_t size, uint64_t handle = 0) {
+        tidemark_record record = record_of(TIDEMARK_DRIVER, action);
+        record.driver.memory = static_cast<uint8_t>(memory);
+        record.driver.address = address;
+        record.driver.size = size;
+        record.driver.handle = handle;
+        record.driver.source = main.text("libcublas.so.13");
+        main.push(record);
+    };
+    driver(TIDEMARK_DRIVER_CAPTURE_ON, 0, 0, 0);
+    driver(TIDEMARK_DRIVER_ALLOC, TIDEMARK_MEMORY_DEVICE, 0x7f0000000000, 2 << 20);  // where the segment will be
+    allocator.allocate(main, 1000);
+    driver(TIDEMARK_DRIVER_ALLOC, TIDEMARK_MEMORY_DEVICE, 0x5000, 4096);
+    driver(TIDEMARK_DRIVER_FREE, TIDEMARK_MEMORY_DEVICE, 0x5000, 0);
+    driver(TIDEMARK_DRIVER_ALLOC, TIDEMARK_MEMORY_POOL, 0x77, 1000);
+    driver(TIDEMARK_DRIVER_ALLOC, TIDEMARK_MEMORY_POOL, 0x77, 500);
+    driver(TIDEMARK_DRIVER_CAPTURE_OFF, 0, 0, 0);
+    main.end(TIDEMARK_END_EXCEPTION, "ValueError: no");
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    using Rows = std::vector<std::string>;
+    EXPECT_EQ((Rows{"0|user", "1|user"}), rows("SELECT number, source FROM step ORDER BY id"));
+    EXPECT_EQ((Rows{"epoch 1|0.5|2"}), rows("SELECT name, value, events FROM mark JOIN mark_event ON mark=id"));
+    EXPECT_EQ((Rows{"attention|user|1"}), rows("SELECT name, kind, end_time >= start_time FROM annotation"));
+    EXPECT_EQ((Rows{"false"}), rows("SELECT value FROM meta WHERE key='setting.expandable_segments'"));
+    EXPECT_EQ((Rows{"2.11.0"}), rows("SELECT value FROM meta WHERE key='recorded.torch_version'"));
+    EXPECT_EQ((Rows{"device|2097152|1|NULL|libcublas.so.13", "device|4096|NULL|1|libcublas.so.13",
+                    "pool|1000|NULL|1|libcublas.so.13", "pool|1500|NULL|NULL|libcublas.so.13"}),
+              rows("SELECT kind, bytes, segment, free_time >= time, text FROM driver_allocation LEFT JOIN string ON "
+                   "string.id = source ORDER BY driver_allocation.id"));
+    EXPECT_EQ((Rows{"exception: ValueError: no|1"}), rows("SELECT how_ended, end_time > 0 FROM process"));
+    EXPECT_NE(std::string::npos, losses_of(*trace).find("no ops: why not"));
+    EXPECT_NE(std::string::npos, losses_of(*trace).find("somebody else needed CUPTI"));
+}
+
+/// Runs traffic in a child that can be killed. `told` is how many events it has pushed.
+class Victim {
+public:
+    Victim(SimulatedProgram& program, uint32_t seed, bool hurries = true) {
+        void* shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        told_ = new (shared) std::atomic<uint64_t>(0);
+        go_ = new (told_ + 1) std::atomic<uint64_t>(0);
+        pid_ = fork();
+        if (pid_ == 0) {
+            while (go_->load() == 0) {
+                usleep(100);
+            }
+            SimulatedThread main(program, 1, 100);
+            SimulatedAllocator allocator(0);
+            Traffic traffic(allocator, main, seed);
+            traffic.run(100);
+            allocator.tell_state(main, TIDEMARK_STATE_START);
+            for (;;) {
+                traffic.run(30);
+                told_->store(allocator.events());
+                if (!hurries) {
+                    usleep(1000);  // about as many events as a training loop of small kernels makes
+                }
+            }
+        }
+    }
+    ~Victim() { kill_now(); }
+    void go() { go_->store(1); }
+    void kill_now() {
+        if (pid_ > 0) {
+            kill(pid_, SIGKILL);
+            waitpid(pid_, nullptr, 0);
+            pid_ = -1;
+        }
+    }
+    pid_t pid() const { return pid_; }
+    uint64_t told() const { return told_->load(); }
+
+private:
+    std::atomic<uint64_t>*told_, *go_;
+    pid_t pid_;
+};
+
+TEST_F(Recording, AKilledProgramLosesNothingThatReachedARing) {
+    std::mt19937 random(7);
+    for (int i = 0; i < repetitions(20); ++i) {
+        fs::remove(output_);
+        SimulatedProgram program({4, 1 << 14});
+        Victim victim(program, static_cast<uint32_t>(i));
+        ASSERT_TRUE(program.start_recorder(output_, victim.pid())) << program.failure();
+        victim.go();
+        std::this_thread::sleep_for(std::chrono::milliseconds(random() % 250));
+        victim.kill_now();
+        ASSERT_TRUE(program.wait_for(RecorderState::finished));
+        const auto& ring = program.region().ring(0);
+        EXPECT_EQ(ring.head.load(), ring.tail.load());
+        if (victim.told() == 0) {
+            continue;
+        }
+        const auto trace = opened();
+        ASSERT_TRUE(trace);
+        const auto events = static_cast<uint64_t>(trace->devices.at(0).event_count());
+        EXPECT_GE(events, victim.told());
+        EXPECT_LE(events, victim.told() + 1000);
+        EXPECT_EQ("", losses_of(*trace));
+        EXPECT_TRUE(trace->clean_end);
+        EXPECT_EQ("ended without a word", trace->processes.at(0).how_ended);
+    }
+}
+
+TEST_F(Recording, AKilledRecorderLosesLittle) {
+    std::mt19937 random(8);
+    double worst = 0, sum = 0;
+    const int times = repetitions(20);
+    for (int i = 0; i < times; ++i) {
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+        SimulatedProgram program({4, 1 << 14});
+        Victim victim(program, static_cast<uint32_t>(i), false);
+        ASSERT_TRUE(program.start_recorder(output_, victim.pid())) << program.failure();
+        victim.go();
+        while (victim.told() == 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(250 + random() % 400));
+        kill(program.recorder_pid(output_), SIGKILL);
+        const auto killed = std::chrono::system_clock::now().time_since_epoch();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        victim.kill_now();
+        const auto trace = opened();
+        ASSERT_TRUE(trace);
+        EXPECT_FALSE(trace->clean_end);
+        EXPECT_EQ(1, losses_of_kind(*trace, LossKind::unclean_end));
+        const int64_t last = trace->start_utc_ns + trace->devices.at(0).event_time.back();
+        const double lost_ms =
+            static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(killed).count() - last) / 1e6;
+        worst = std::max(worst, lost_ms);
+        sum += lost_ms;
+    }
+    printf("a killed recorder loses %.0f ms on average, %.0f ms at most\n", sum / times, worst);
+    EXPECT_LT(worst, 1000);
+}
+
+TEST_F(Recording, TheSessionFolderSaysWhatHappens) {
+    const std::string session = (folder_ / "session").string();
+    fs::create_directories(session);
+    SimulatedProgram program({4, 1 << 14});
+    Victim victim(program, 1);
+    ASSERT_TRUE(program.start_recorder(output_, victim.pid(), session));
+    const std::string report = session + "/" + std::to_string(victim.pid()) + ".trace";
+    const auto read = [&] {
+        std::ifstream file(report);
+        return std::string((std::istreambuf_iterator<char>(file)), {});
+    };
+    EXPECT_NE(std::string::npos, read().find("\"recording\""));
+    victim.go();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::ofstream(session + "/" + std::to_string(victim.pid()) + ".exit") << "killed by signal 9\n";
+    victim.kill_now();
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    EXPECT_NE(std::string::npos, read().find("\"finished\"")) << read();
+    EXPECT_NE(std::string::npos, read().find("killed by signal 9")) << read();
+    EXPECT_EQ("killed by signal 9", opened()->processes.at(0).how_ended);
+}
+
+TEST_F(Recording, TheStopFileEndsIt) {
+    const std::string session = (folder_ / "session").string();
+    fs::create_directories(session);
+    SimulatedProgram program({4, 1 << 14});
+    Victim victim(program, 1);
+    ASSERT_TRUE(program.start_recorder(output_, victim.pid(), session));
+    victim.go();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::ofstream(session + "/stop").put('\n');
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_TRUE(trace->clean_end);
+    EXPECT_EQ("", losses_of(*trace));
+    EXPECT_EQ("stopped", trace->processes.at(0).how_ended);
+    EXPECT_FALSE(trace->processes.at(0).end);
+}
+
+TEST_F(Recording, ASignalEndsItCleanly) {
+    SimulatedProgram program({4, 1 << 14});
+    Victim victim(program, 1);
+    ASSERT_TRUE(program.start_recorder(output_, victim.pid()));
+    victim.go();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    kill(program.recorder_pid(output_), SIGTERM);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    EXPECT_TRUE(opened()->clean_end);
+    EXPECT_NE(std::string::npos, losses_of(*opened()).find("signal 15"));
+}
+
+TEST_F(Recording, AFullDiskKeepsWhatWasCommitted) {
+    SimulatedProgram program({4, 1 << 14});
+    Victim victim(program, 1);
+    rlimit usual{};
+    getrlimit(RLIMIT_FSIZE, &usual);
+    const rlimit little{2 << 20, usual.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &little);
+    const bool started = program.start_recorder(output_, victim.pid());
+    setrlimit(RLIMIT_FSIZE, &usual);
+    ASSERT_TRUE(started);
+    victim.go();
+    ASSERT_TRUE(program.wait_for(RecorderState::failed));
+    EXPECT_NE(std::string::npos, program.failure().find("could not be written")) << program.failure();
+    victim.kill_now();
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_FALSE(trace->clean_end);
+    EXPECT_GT(trace->devices.at(0).event_count(), 1000);
+}
+
+TEST_F(Recording, AnExistingTraceIsKeptUnlessItMayBeReplaced) {
+    std::ofstream(output_) << "precious";
+    SimulatedProgram program({});
+    EXPECT_FALSE(program.start_recorder(output_, ::getpid()));
+    EXPECT_NE(std::string::npos, program.failure().find("exists already")) << program.failure();
+    SimulatedProgram second({}), third({});
+    ASSERT_TRUE(second.start_recorder(output_, ::getpid(), "", true)) << second.failure();
+    EXPECT_FALSE(third.start_recorder(output_, ::getpid(), "", true));
+    EXPECT_NE(std::string::npos, third.failure().find("being written")) << third.failure();
+    SimulatedThread(second, 1, 1).end(TIDEMARK_END_STOPPED);
+    EXPECT_TRUE(second.wait_for(RecorderState::finished));
+}
+
+TEST_F(Recording, DamagedRingsDoNotEndTheRecorder) {
+    std::mt19937_64 random(9);
+    for (int round = 0; round < 10; ++round) {
+        fs::remove(output_);
+        SimulatedProgram program({4, 1 << 10});
+        Victim victim(program, 1);
+        ASSERT_TRUE(program.start_recorder(output_, victim.pid()));
+        for (int i = 0; i < 3000; ++i) {
+            auto& ring = program.region().ring(static_cast<uint32_t>(random() % 4));
+            ring.state.store(recorder::RingState::in_use);
+            ring.serial = static_cast<uint32_t>(random() % 3);
+            const uint64_t head = ring.head.load();
+            tidemark_record record;
+            auto* words = reinterpret_cast<uint64_t*>(&record);
+            for (size_t w = 0; w < 8; ++w) {
+                words[w] = random() % 3 == 0 ? random() : random() % 64;
+            }
+            record.kind = static_cast<uint8_t>(random() % 17);  // not END
+            record.detail = static_cast<uint8_t>(random() % 10);
+            record.extra = static_cast<uint16_t>(random() % 16 == 0 ? random() : 0);
+            record.bytes = static_cast<uint32_t>(random() % 16 == 0 ? random() : record.extra * 64u);
+            const auto index = static_cast<uint32_t>(&ring - &program.region().ring(0));
+            program.region().slots(index)[head & 1023] = record;
+            ring.head.store(random() % 500 == 0 ? random() : head + 1);
+            if (i % 100 == 0) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        }
+        victim.kill_now();
+        ASSERT_TRUE(program.wait_for(RecorderState::finished, 60)) << round;
+    }
+}
+
+}  // namespace
+}  // namespace tidemark::test

@@ -1,0 +1,160 @@
+// A recorded program without PyTorch and without a GPU: threads that put records into rings as the plugin does, with an
+// allocator whose state is known exactly.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "recorder/core/ring.h"
+#include "storage/allocator/rules.h"
+#include "storage/format/trace.h"
+
+namespace tidemark::test {
+
+/// The shared memory and the recorder beside it.
+class SimulatedProgram {
+public:
+    struct Setup {
+        uint32_t rings = 8;
+        uint64_t capacity = 1 << 16;
+    };
+    explicit SimulatedProgram(const Setup& setup);
+    SimulatedProgram(const SimulatedProgram&) = delete;
+    SimulatedProgram& operator=(const SimulatedProgram&) = delete;
+    ~SimulatedProgram();
+
+    /// Starts tidemark-recorder for process `pid`. False: it refused; failure() says why.
+    bool start_recorder(const std::string& output, pid_t pid, const std::string& session = "", bool replace = false);
+    bool wait_for(recorder::RecorderState state, int seconds = 30) const;
+    std::string failure() const { return region_.header().failure; }
+    pid_t recorder_pid(const std::string& output) const;
+
+    const recorder::Region& region() const { return region_; }
+    int file() const { return file_; }
+
+private:
+    recorder::Region region_;
+    size_t bytes_ = 0;
+    int file_ = -1;
+};
+
+/// One thread of it, with its ring and what it has defined.
+class SimulatedThread {
+public:
+    /// Takes a free ring.
+    explicit SimulatedThread(SimulatedProgram& program, uint16_t serial, int64_t native_thread);
+    void retire();
+
+    /// Puts a message into the ring, waiting for room. `patience`: tries before it is dropped, -1 for ever.
+    bool push(tidemark_record record, const void* payload = nullptr, uint32_t bytes = 0, int64_t patience = -1);
+
+    uint32_t text(const std::string& text);
+    uint32_t stack(const std::vector<std::pair<std::string, int>>& functions_and_lines, uint64_t module = 0);
+    uint32_t op(uint8_t scope, const std::string& name, uint32_t parent);
+    void name_module(uint64_t address, const std::string& name);
+    void meta(const std::string& key, const std::string& value);
+    void device(int index, const std::string& name, uint64_t total);
+    void step(uint64_t number, bool told);
+    void end(uint8_t how, const std::string& sentence = "");
+
+    uint16_t serial() const { return static_cast<uint16_t>(header_->serial); }
+    recorder::RingHeader& header() { return *header_; }
+
+private:
+    SimulatedProgram& program_;
+    recorder::RingHeader* header_;
+    tidemark_record* slots_;
+    uint32_t next_text_ = 1, next_stack_ = 1, next_op_ = 1;
+    std::map<std::string, uint32_t> texts_;
+};
+
+/// What an event says beside the allocator's own facts.
+struct EventContext {
+    uint32_t stack = 0, op = 0;
+    uint16_t stack_thread = 0;
+    uint8_t phase = 0;
+};
+
+/// A caching allocator of one device: best fit, PyTorch's rules of rounding and splitting, every life written down.
+class SimulatedAllocator {
+public:
+    explicit SimulatedAllocator(int device, bool expandable = false) : device_(device), expandable_(expandable) {}
+
+    /// Tries before an event is dropped because the ring is full, -1 for ever.
+    void set_patience(int64_t tries) { patience_ = tries; }
+
+    /// Threads may call these at the same time; events are numbered and pushed under the lock, as in PyTorch.
+    uint64_t allocate(SimulatedThread& thread, uint64_t bytes, const EventContext& context = {});
+    void free(SimulatedThread& thread, uint64_t address, bool at_once = true, const EventContext& context = {});
+    void complete_free(SimulatedThread& thread, uint64_t address);
+    /// Gives free segments back.
+    void empty_cache(SimulatedThread& thread);
+
+    /// Tells the state, at this moment or as the start state (then events are numbered from here).
+    void tell_state(SimulatedThread& thread, uint8_t purpose);
+    /// As above, with one block said to be larger than it is.
+    void tell_wrong_state(SimulatedThread& thread);
+
+    /// The truth, in the order and form of a trace's columns (stacks, origins and times left out).
+    DeviceHistory truth() const;
+    uint64_t events() const { return next_; }
+    uint64_t peak_bytes() const { return peak_; }
+    int64_t dropped() const { return dropped_; }
+
+private:
+    struct Block {
+        uint64_t size, requested;
+        int state;  ///< 0 free, 1 allocated, 2 pending
+        uint64_t segment;
+    };
+    struct Seg {
+        uint64_t size;
+        bool is_large;
+        uint32_t index;
+    };
+
+    void emit(SimulatedThread& thread, Action action, uint64_t address, uint64_t size, const EventContext& context);
+    uint64_t new_segment(SimulatedThread& thread, uint64_t rounded, bool is_large);
+    void merge(std::map<uint64_t, Block>::iterator block);
+    void tell(SimulatedThread& thread, uint8_t purpose, uint64_t lie);
+
+    const int device_;
+    const bool expandable_;
+    int64_t patience_ = -1;
+    mutable std::mutex mutex_;
+    std::map<uint64_t, Block> blocks_;
+    std::map<uint64_t, Seg> segments_;
+    std::multimap<uint64_t, uint64_t> free_[2];  ///< size -> address, by pool
+    std::map<uint64_t, size_t> open_;            ///< address -> index in lives_
+    std::vector<Allocation> lives_;
+    std::vector<Segment> rows_;
+    bool recording_ = false;
+    uint64_t next_ = 0, next_address_ = 0x7f0000000000ull, allocated_ = 0, peak_ = 0;
+    int64_t dropped_ = 0;
+};
+
+/// Made-up traffic: sizes from a few bytes to tens of MiB, frees in any order, some of them waiting for a stream.
+class Traffic {
+public:
+    Traffic(SimulatedAllocator& allocator, SimulatedThread& thread, uint32_t seed);
+    void run(int64_t allocations);
+    void free_all();
+
+private:
+    EventContext context();
+
+    SimulatedAllocator& allocator_;
+    SimulatedThread& thread_;
+    std::mt19937 random_;
+    std::vector<uint64_t> mine_, pending_;
+    std::vector<uint32_t> stacks_, ops_;
+};
+
+}  // namespace tidemark::test

@@ -1,0 +1,12 @@
+"""S11: validation with inputs small, larger, small again: reserved memory rises and never falls."""
+
+import torch
+from torch import nn
+
+model = nn.Sequential(*[nn.Sequential(nn.Conv2d(16, 16, 3, padding=1), nn.ReLU()) for _ in range(6)]).cuda().eval()
+with torch.no_grad():
+    for size in [64, 64, 128, 128, 256, 512, 768, 512, 256, 128, 64, 64]:
+        batch = torch.randn(8, 16, size, size, device="cuda")
+        score = model(batch).mean().item()
+        del batch
+print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")
