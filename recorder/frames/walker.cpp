@@ -7,15 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "recorder/frames/layouts.h"
 #include "recorder/frames/line_table.h"
+#include "recorder/frames/number_table.h"
+#include "recorder/frames/object_identities.h"
 #include "recorder/frames/python_text.h"
 
 namespace tidemark::frames {
@@ -31,6 +35,8 @@ const Layout* layout = nullptr;
 ThreadStateOf this_thread_state = nullptr;
 const tidemark_api* api = nullptr;
 uint64_t module_call_code = 0;
+
+ObjectIdentities identities;
 
 std::mutex module_mutex;
 std::vector<uint64_t> new_modules;
@@ -53,35 +59,33 @@ bool is_python(const Layout& l, uint64_t frame) {
 }
 
 struct RawStack {
-    std::array<RawFrame, deepest_stack> frames;
+    std::array<RawFrame, deepest_stack> frames;  ///< innermost first
     int count = 0;
     uint64_t hash = 0;
     bool has_module = false;
 };
 
-uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * 0x9fb21c651e98df25u;
-    return hash ^ (hash >> 32);
-}
-
-/// What tells a code object from a later one at the same address.
-uint64_t fingerprint(const Layout& l, uint64_t code) {
-    return word_at(code, l.code_lines) ^ word_at(code, l.code_name);
+RawFrame frame_at(const Layout& l, uint64_t at) {
+    RawFrame frame{untagged(l, word_at(at, l.frame_code)), word_at(at, l.frame_instruction), 0};
+    frame.module = frame.code == module_call_code ? untagged(l, word_at(at, l.frame_locals)) : 0;
+    return frame;
 }
 
 void walk(RawStack& stack) {
     const Layout& l = *layout;
+    uint64_t hash = 0;
     for (uint64_t at = innermost_frame(l); at != 0 && stack.count < deepest_stack; at = word_at(at, l.frame_previous)) {
         if (!is_python(l, at)) {
             continue;
         }
-        RawFrame& frame = stack.frames[static_cast<size_t>(stack.count++)];
-        frame.code = untagged(l, word_at(at, l.frame_code));
-        frame.instruction = word_at(at, l.frame_instruction);
-        frame.module = frame.code == module_call_code ? untagged(l, word_at(at, l.frame_locals)) : 0;
+        const RawFrame frame = frame_at(l, at);
+        stack.frames[static_cast<size_t>(stack.count++)] = frame;
         stack.has_module |= frame.module != 0;
-        stack.hash = mix(mix(mix(stack.hash, frame.instruction), fingerprint(l, frame.code)), frame.module);
+        // Most of a frame's hash does not depend on the frame before: the processor works on several at once.
+        const uint64_t own = (frame.instruction ^ std::rotl(frame.module, 17)) * 0x9fb21c651e98df25u;
+        hash = hash * 0xff51afd7ed558ccdu + (own ^ (own >> 29));
     }
+    stack.hash = hash ^ (hash >> 32);
 }
 
 struct Place {
@@ -104,17 +108,28 @@ Place place_of(const Layout& l, uint64_t code, uint64_t instruction) {
 class ToldStacks {
 public:
     uint32_t number(tidemark_ring* ring, const RawStack& stack) {
-        if (ring != ring_ || api->serial(ring) != serial_) {
-            ring_ = ring;
-            serial_ = api->serial(ring);
-            numbers_.clear();
-            frames_.clear();
+        const uint32_t age = identities.age();
+        if (ring != ring_ || age != age_ || api->serial(ring) != serial_) {
+            start_anew(ring, age);
         }
-        const auto known = numbers_.find(stack.hash);
-        return known != numbers_.end() ? known->second : tell(stack);
+        const uint32_t known = numbers_.find(stack.hash);
+        return known != 0 ? known : tell(stack);
     }
 
 private:
+    /// A number is never used again within a ring, so that what was told before keeps its meaning.
+    void start_anew(tidemark_ring* ring, uint32_t age) {
+        if (ring != ring_ || api->serial(ring) != serial_) {
+            last_number_ = 0;
+        }
+        ring_ = ring;
+        serial_ = api->serial(ring);
+        age_ = age;
+        numbers_.clear();
+        frames_.clear();
+        modules_.clear();
+    }
+
     uint32_t tell(const RawStack& stack) {
         std::vector<tidemark_frame> frames;
         for (int i = 0; i < stack.count; ++i) {
@@ -122,25 +137,26 @@ private:
         }
         tidemark_record record{};
         record.kind = TIDEMARK_STACK;
-        record.define.id = static_cast<uint32_t>(numbers_.size() + 1) << 1 | (stack.has_module ? 1 : 0);
+        record.define.id = (last_number_ + 1) << 1 | (stack.has_module ? 1 : 0);
         const size_t bytes = frames.size() * sizeof(tidemark_frame);
         if (api->push(ring_, &record, frames.data(), static_cast<uint32_t>(bytes)) == 0) {
             return 0;
         }
-        numbers_.emplace(stack.hash, record.define.id);
+        ++last_number_;
+        numbers_.add(stack.hash, record.define.id);
         note_modules(stack);
         return record.define.id;
     }
 
     tidemark_frame frame(const RawFrame& raw) {
-        const uint64_t key = mix(mix(raw.code, raw.instruction), fingerprint(*layout, raw.code));
-        auto known = frames_.find(key);
+        auto known = frames_.find(raw.instruction);
         if (known == frames_.end()) {
+            identities.rely_on(raw.code);
             const Place place = place_of(*layout, raw.code, raw.instruction);
             const tidemark_frame told{api->text(ring_, place.function.data(), place.function.size()),
                                       api->text(ring_, place.file.data(), place.file.size()),
                                       static_cast<uint32_t>(place.line), 0, 0};
-            known = frames_.emplace(key, told).first;
+            known = frames_.emplace(raw.instruction, told).first;
         }
         tidemark_frame told = known->second;
         told.module = raw.module;
@@ -154,7 +170,7 @@ private:
         const std::lock_guard lock(module_mutex);
         for (int i = 0; i < stack.count; ++i) {
             const uint64_t module = stack.frames[static_cast<size_t>(i)].module;
-            if (module != 0 && modules_.try_emplace(module, true).second) {
+            if (module != 0 && modules_.insert(module).second) {
                 new_modules.push_back(module);
             }
         }
@@ -162,16 +178,17 @@ private:
 
     tidemark_ring* ring_ = nullptr;
     uint16_t serial_ = 0;
-    std::unordered_map<uint64_t, uint32_t> numbers_;
-    std::unordered_map<uint64_t, tidemark_frame> frames_;
-    std::unordered_map<uint64_t, bool> modules_;
+    uint32_t age_ = 0, last_number_ = 0;
+    NumberTable numbers_;
+    std::unordered_map<uint64_t, tidemark_frame> frames_;  ///< by instruction
+    std::unordered_set<uint64_t> modules_;
 };
 
 // Never destroyed: memory is freed after a thread's destructors have run.
 thread_local ToldStacks* told_by_thread = nullptr;
 
 uint32_t stack_of_this_thread(tidemark_ring* ring) {
-    RawStack stack;
+    RawStack stack;  // its frames are not cleared: only the first `count` are read
     walk(stack);
     if (stack.count == 0) {
         return 0;
@@ -260,6 +277,7 @@ TIDEMARK_EXPORT int tidemark_frames_prepare(int major, int minor, const tidemark
         return 0;
     }
     layout = candidate;
+    identities.watch_code_objects();
     return 1;
 }
 
@@ -272,6 +290,8 @@ TIDEMARK_EXPORT int tidemark_frames_walk_for(const tidemark_api* core, uint64_t 
     api->set_stack_walker(stack_of_this_thread);
     return 1;
 }
+
+TIDEMARK_EXPORT void tidemark_frames_module_died(void) { identities.grow_older(); }
 
 TIDEMARK_EXPORT int tidemark_frames_new_modules(uint64_t* addresses, int capacity) {
     const std::lock_guard lock(module_mutex);

@@ -34,6 +34,9 @@ int tidemark_frames_prepare(int major, int minor, const struct tidemark_known_fr
  * first argument is the module; 0: modules are not recorded. Stack ids are even without, odd with a module. */
 int tidemark_frames_walk_for(const struct tidemark_api* api, uint64_t module_call_code);
 
+/* A module named before is gone: another may take its address. Called with the interpreter's lock. */
+void tidemark_frames_module_died(void);
+
 /* Addresses of modules that stacks ran through since the last call; at most `capacity`, returns how many. The caller
  * names them (TIDEMARK_MODULE). Called with the interpreter's lock. */
 int tidemark_frames_new_modules(uint64_t* addresses, int capacity);

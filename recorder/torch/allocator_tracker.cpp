@@ -126,6 +126,13 @@ void listen_to_allocator() {
 
 void arm_at_next_snapshot() { arming.store(true, std::memory_order_release); }
 
+void arm_now() {
+    for (DeviceEvents& events : devices) {
+        events.next.store(0, std::memory_order_relaxed);
+        events.armed.store(true, std::memory_order_release);
+    }
+}
+
 void disarm() {
     arming.store(false, std::memory_order_release);
     for (DeviceEvents& events : devices) {

@@ -13,6 +13,8 @@ void listen_to_allocator();
 
 /// Events of a device count from its next SNAPSHOT event on; used by whoever takes the snapshot at the start.
 void arm_at_next_snapshot();
+/// Events of every device count from here on; only for devices whose allocator has not allocated yet.
+void arm_now();
 void disarm();
 
 /// Takes a snapshot and tells, per device, how many events came before it: that marker is an exact cut, made under the

@@ -25,7 +25,7 @@ void tell_span(ThreadState& state, uint8_t detail, const char* name) {
 
 /// A forward op that may make a node remembers who called it.
 void remember_maker(ThreadState& state, const at::RecordFunction& op) {
-    if (op.seqNr() >= 0 && state.ring() != nullptr) {
+    if (op.seqNr() >= 0) {
         if (const StackRef stack = state.caller_of_op(); stack.id != 0) {
             remember_forward_op(op.threadId(), op.seqNr(), stack);
         }

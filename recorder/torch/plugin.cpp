@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "recorder/torch/allocator_settings.h"
 #include "recorder/torch/allocator_tracker.h"
 #include "recorder/torch/op_observer.h"
 #include "recorder/torch/thread_state.h"
@@ -87,6 +88,23 @@ void tell_state(uint8_t purpose) {
     }
 }
 
+/// A snapshot would show in the history that the program itself records: where there is nothing yet, none is needed.
+bool start_without_snapshot() {
+    if (!allocator::isHistoryEnabled()) {
+        return false;
+    }
+    for (int device = 0; device < device_count(); ++device) {
+        if (allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device)).reserved_bytes[0].current != 0) {
+            return false;
+        }
+    }
+    arm_now();
+    for (int device = 0; device < device_count(); ++device) {
+        StateTeller(device, TIDEMARK_STATE_START, 0).end();
+    }
+    return true;
+}
+
 int attach(const tidemark_api* api, bool ops) {
     set_core(api);
     static bool listening = false;  // torch offers no way to stop listening
@@ -96,8 +114,11 @@ int attach(const tidemark_api* api, bool ops) {
     }
     observe_ops(ops);
     disarm();
-    arm_at_next_snapshot();
-    tell_state(TIDEMARK_STATE_START);
+    tell_allocator_settings();
+    if (!start_without_snapshot()) {
+        arm_at_next_snapshot();
+        tell_state(TIDEMARK_STATE_START);
+    }
     return 1;
 }
 

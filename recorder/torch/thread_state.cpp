@@ -89,8 +89,7 @@ void ThreadState::leave_evaluation() {
 }
 
 StackRef ThreadState::own_stack() {
-    tidemark_ring* own = ring();
-    return own == nullptr ? StackRef{} : StackRef{core()->stack(own), serial_};
+    return ring_ == nullptr ? StackRef{} : StackRef{core()->stack(ring_), serial_};
 }
 
 StackRef ThreadState::responsible() {
@@ -138,7 +137,7 @@ uint16_t ThreadState::pool(int64_t first, int64_t second) {
     record.define.id = static_cast<uint32_t>(pools_.size() + 1);
     record.define.owner[0] = first;
     record.define.owner[1] = second;
-    if (pools_.size() >= UINT16_MAX || core()->push(ring(), &record, nullptr, 0) == 0) {
+    if (pools_.size() >= UINT16_MAX || core()->push(ring_, &record, nullptr, 0) == 0) {
         return 0;
     }
     pools_.push_back({first, second});
@@ -148,8 +147,8 @@ uint16_t ThreadState::pool(int64_t first, int64_t second) {
 void set_named_phase(uint32_t phase) { named_phase.store(phase, std::memory_order_relaxed); }
 
 void remember_backward_call() {
-    const StackRef here = ThreadState::here().responsible();
-    if (here.id != 0) {
+    ThreadState& state = ThreadState::here();
+    if (const StackRef here = state.ring() == nullptr ? StackRef{} : state.responsible(); here.id != 0) {
         backward_call.store(uint64_t{here.thread} << 32 | here.id, std::memory_order_relaxed);
     }
 }

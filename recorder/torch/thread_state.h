@@ -21,7 +21,8 @@ public:
     /// Of the calling thread. Never destroyed: memory is freed after a thread's destructors have run.
     static ThreadState& here();
 
-    /// This thread's ring in the present recording, or nullptr. Numbers told to an earlier ring are forgotten.
+    /// This thread's ring in the present recording, or nullptr. Numbers told to an earlier ring are forgotten. Asked
+    /// once in every call from PyTorch, before anything below.
     tidemark_ring* ring();
 
     /// An op, node or anything that nests begins or ends on this thread.

@@ -232,8 +232,8 @@ Trace excerpt(const Trace& trace, const Stretch& stretch) {
     part.processes = cut_processes(trace.processes, stretch);
     part.nvml_pid = trace.nvml_pid;
     part.steps = cut_spans(trace.steps, stretch, &Step::start, &Step::end);
-    part.driver_allocations = cut_spans(trace.driver_allocations, stretch, &DriverAllocation::time,
-                                        &DriverAllocation::free_time);
+    part.driver_allocations =
+        cut_spans(trace.driver_allocations, stretch, &DriverAllocation::time, &DriverAllocation::free_time);
     part.samples = cut_samples(trace.samples, stretch);
     part.losses = trace.losses;
     for (Loss& loss : part.losses) {

@@ -42,8 +42,8 @@ Status harden(sqlite3* connection) {
     sqlite3_limit(connection, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
     sqlite3_limit(connection, SQLITE_LIMIT_EXPR_DEPTH, 100);
     sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0);
-    if (sqlite3_exec(connection, "pragma cell_size_check=on; pragma mmap_size=0; pragma query_only=on", nullptr, nullptr,
-                     nullptr) != SQLITE_OK) {
+    if (sqlite3_exec(connection, "pragma cell_size_check=on; pragma mmap_size=0; pragma query_only=on", nullptr,
+                     nullptr, nullptr) != SQLITE_OK) {
         return sqlite_error(connection, "opening");
     }
     return {};
@@ -138,11 +138,12 @@ std::span<const std::byte> Statement::blob(int column) const {
 Result<Connection> Connection::open(const std::string& path, OpenMode mode) {
     Connection connection;
     sqlite3* raw = nullptr;
-    const int flags = SQLITE_OPEN_NOMUTEX | (mode == OpenMode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                                                                      : SQLITE_OPEN_READONLY);
-    const int code = mode == OpenMode::read_alone
-                         ? sqlite3_open_v2(uri_of(path).c_str(), &raw, flags | SQLITE_OPEN_URI, nullptr)
-                         : sqlite3_open_v2(path.c_str(), &raw, flags, mode == OpenMode::read_left ? "unix-none" : nullptr);
+    const int flags = SQLITE_OPEN_NOMUTEX |
+                      (mode == OpenMode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
+    const int code =
+        mode == OpenMode::read_alone
+            ? sqlite3_open_v2(uri_of(path).c_str(), &raw, flags | SQLITE_OPEN_URI, nullptr)
+            : sqlite3_open_v2(path.c_str(), &raw, flags, mode == OpenMode::read_left ? "unix-none" : nullptr);
     connection.connection_.reset(raw);
     if (code != SQLITE_OK) {
         return sqlite_error(raw, path);

@@ -52,11 +52,11 @@ private:
 };
 
 enum class OpenMode {
-    create,     ///< a new file; fails if one exists
-    read_only,  ///< another's file: hardened against hostile content, never written
-    read_left,  ///< likewise, left in WAL mode with its log beside it by a writer that is gone: the log is read in
-                ///< memory, without locks, and nothing is written beside it either
-    read_alone, ///< likewise, in WAL mode but without its log: whatever was only in the log is not there
+    create,      ///< a new file; fails if one exists
+    read_only,   ///< another's file: hardened against hostile content, never written
+    read_left,   ///< likewise, left in WAL mode with its log beside it by a writer that is gone: the log is read in
+                 ///< memory, without locks, and nothing is written beside it either
+    read_alone,  ///< likewise, in WAL mode but without its log: whatever was only in the log is not there
 };
 
 /// One connection to one file. Not thread-safe; open one per thread.

@@ -14,9 +14,9 @@ namespace tidemark {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> words{
-    "requested",     "rounding", "waiting", "free_in_segments", "idle_segments", "private_pools",
-    "library",       "context",  "kernels", "other_processes",  "unknown"};
+constexpr std::array<std::string_view, 11> words{"requested",     "rounding",        "waiting", "free_in_segments",
+                                                 "idle_segments", "private_pools",   "library", "context",
+                                                 "kernels",       "other_processes", "unknown"};
 
 /// When the first segment was there, on the trace's clock.
 std::optional<int64_t> first_segment_time(const DeviceHistory& device) {
@@ -27,9 +27,7 @@ std::optional<int64_t> first_segment_time(const DeviceHistory& device) {
     return event == before_history ? device.time_of_state(0) : device.event_time[static_cast<size_t>(event)];
 }
 
-bool concerns(const Loss& loss, const DeviceHistory& device) {
-    return loss.device < 0 || loss.device == device.device;
-}
+bool concerns(const Loss& loss, const DeviceHistory& device) { return loss.device < 0 || loss.device == device.device; }
 
 }  // namespace
 
@@ -116,8 +114,8 @@ void Ledger::Index::add_allocator(LedgerRow& row) const {
 void Ledger::Index::add_driver(LedgerRow& row) const {
     for (const DriverLayer& layer : driver) {
         const Amount::Value amount = layer.amount.at(row.time);
-        row.layers.push_back({layer.kind, layer.name, amount.bytes,
-                              layer.kind == LayerKind::library ? amount.count : 0, 0});
+        row.layers.push_back(
+            {layer.kind, layer.name, amount.bytes, layer.kind == LayerKind::library ? amount.count : 0, 0});
     }
 }
 
@@ -155,7 +153,8 @@ LedgerRow Ledger::at_time(int64_t time) const { return index_->row(analysis_->de
 std::vector<LedgerRow> Ledger::band(const std::vector<int64_t>& times) const {
     std::vector<LedgerRow> rows;
     rows.reserve(times.size());
-    std::transform(times.begin(), times.end(), std::back_inserter(rows), [this](int64_t time) { return at_time(time); });
+    std::transform(times.begin(), times.end(), std::back_inserter(rows),
+                   [this](int64_t time) { return at_time(time); });
     return rows;
 }
 
@@ -185,7 +184,8 @@ std::vector<std::string> ledger_gaps(const Trace& trace, const DeviceHistory& de
                                 "explained.");
     }
     for (const Loss& loss : trace.losses) {
-        if ((loss.kind == LossKind::not_recorded || loss.kind == LossKind::recorder_overrun) && concerns(loss, device)) {
+        if ((loss.kind == LossKind::not_recorded || loss.kind == LossKind::recorder_overrun) &&
+            concerns(loss, device)) {
             gaps.push_back(loss.text);
         }
     }

@@ -30,7 +30,7 @@ std::string_view layer_word(LayerKind kind);
 
 struct Layer {
     LayerKind kind = LayerKind::unknown;
-    std::string name;   ///< of the library or process; empty elsewhere
+    std::string name;  ///< of the library or process; empty elsewhere
     int64_t bytes = 0;
     int64_t count = 0;  ///< blocks, segments or driver allocations in it, 0 where that says nothing
     int64_t pid = 0;    ///< other_processes

@@ -24,8 +24,8 @@ struct TraceFile {
     int64_t bytes = 0;  ///< of the trace and its log
 };
 
-/// A trace's file, open for looking at it. Closing it ends the locks that SQLite holds on the same file in this process:
-/// it must outlive connections that are kept.
+/// A trace's file, open for looking at it. Closing it ends the locks that SQLite holds on the same file in this
+/// process: it must outlive connections that are kept.
 class WatchedFile {
 public:
     /// Errors: cannot be opened (environment); not a file, empty, not SQLite (input).

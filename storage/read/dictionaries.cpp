@@ -48,9 +48,9 @@ Status Dictionaries::read_frames(RowSource& source, StackTable& table) {
             file >= known) {
             return false;
         }
-        frames_.push_back(table.intern(Frame{strings_[static_cast<size_t>(function)],
-                                             strings_[static_cast<size_t>(file)],
-                                             static_cast<int32_t>(row.integer(3))}));
+        frames_.push_back(
+            table.intern(Frame{strings_[static_cast<size_t>(function)], strings_[static_cast<size_t>(file)],
+                               static_cast<int32_t>(row.integer(3))}));
         return true;
     });
 }
@@ -74,22 +74,21 @@ Status Dictionaries::read_stacks(RowSource& source, StackTable& table) {
 Status Dictionaries::read_origins(RowSource& source, Trace& trace) {
     trace.origins.resize(origins_.size() + 1);
     size_t at = 0;
-    return source.each(
-        "SELECT id, op, module, phase, compile_context, user_metadata, thread FROM origin ORDER BY id",
-        [&](Statement& row) {
-            const OriginRow now{row.integer(1), row.integer(2), row.integer(3),
-                                row.integer(4), row.integer(5), row.integer(6)};
-            const bool is_new = at == origins_.size();
-            if (is_new || origins_[at] != now) {
-                origins_.resize(std::max(origins_.size(), at + 1));
-                trace.origins.resize(origins_.size() + 1);
-                origins_[at] = now;
-                trace.origins[at + 1] = {text(trace, now[0]), text(trace, now[1]), text(trace, now[2]),
-                                         text(trace, now[3]), text(trace, now[4]), now[5]};
-            }
-            ++at;
-            return row.integer(0) == static_cast<int64_t>(at);
-        });
+    return source.each("SELECT id, op, module, phase, compile_context, user_metadata, thread FROM origin ORDER BY id",
+                       [&](Statement& row) {
+                           const OriginRow now{row.integer(1), row.integer(2), row.integer(3),
+                                               row.integer(4), row.integer(5), row.integer(6)};
+                           const bool is_new = at == origins_.size();
+                           if (is_new || origins_[at] != now) {
+                               origins_.resize(std::max(origins_.size(), at + 1));
+                               trace.origins.resize(origins_.size() + 1);
+                               origins_[at] = now;
+                               trace.origins[at + 1] = {text(trace, now[0]), text(trace, now[1]), text(trace, now[2]),
+                                                        text(trace, now[3]), text(trace, now[4]), now[5]};
+                           }
+                           ++at;
+                           return row.integer(0) == static_cast<int64_t>(at);
+                       });
 }
 
 }  // namespace tidemark

@@ -176,9 +176,15 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
             if (!stack || bytes < 0 || bytes > most_bytes) {
                 return false;
             }
-            a = {std::string(row.text(1)), device_number(row, 2),       static_cast<uint64_t>(row.integer(3)),
-                 static_cast<uint64_t>(bytes), row.integer(5),          optional_integer(row, 6),
-                 dictionaries_.text(raw_, row.integer(7)), *stack,      !row.is_null(9)};
+            a = {std::string(row.text(1)),
+                 device_number(row, 2),
+                 static_cast<uint64_t>(row.integer(3)),
+                 static_cast<uint64_t>(bytes),
+                 row.integer(5),
+                 optional_integer(row, 6),
+                 dictionaries_.text(raw_, row.integer(7)),
+                 *stack,
+                 !row.is_null(9)};
             return true;
         },
         [](const DriverAllocation& a) { return !a.free_time; }));

@@ -19,7 +19,8 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     const auto origins = static_cast<uint32_t>(trace.origins.size());
     bool sound = std::is_sorted(a.alloc_event.begin(), a.alloc_event.end());
     for (uint32_t i = 0; i < a.size() && sound; ++i) {
-        sound = a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins && a.block_size[i] <= most_bytes;
+        sound =
+            a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins && a.block_size[i] <= most_bytes;
     }
     uint64_t total = 0;
     for (const Segment& s : device.segments) {

@@ -13,12 +13,12 @@ namespace tidemark {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, GroupBy>, 11> names_of_groups{{{"stack", GroupBy::stack},
-                                                                               {"line", GroupBy::line},
-                                                                               {"file", GroupBy::file},
-                                                                               {"size", GroupBy::size},
-                                                                               {"stream", GroupBy::stream},
-                                                                               {"pool", GroupBy::pool},
-                                                                               {"annotation", GroupBy::annotation},
+                                                                                {"line", GroupBy::line},
+                                                                                {"file", GroupBy::file},
+                                                                                {"size", GroupBy::size},
+                                                                                {"stream", GroupBy::stream},
+                                                                                {"pool", GroupBy::pool},
+                                                                                {"annotation", GroupBy::annotation},
                                                                                 {"module", GroupBy::module},
                                                                                 {"op", GroupBy::op},
                                                                                 {"phase", GroupBy::phase},

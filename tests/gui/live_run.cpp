@@ -43,8 +43,10 @@ public:
         writer_.process(process_);
         for (int line = 0; line < 12; ++line) {
             StackTable& table = writer_.stacks();
-            const FrameId main = table.intern(Frame{table.intern("train_step"), table.intern("/home/anna/train.py"), 40});
-            const FrameId layer = table.intern(Frame{table.intern("forward"), table.intern("/home/anna/model.py"), 10 + 7 * line});
+            const FrameId main =
+                table.intern(Frame{table.intern("train_step"), table.intern("/home/anna/train.py"), 40});
+            const FrameId layer =
+                table.intern(Frame{table.intern("forward"), table.intern("/home/anna/model.py"), 10 + 7 * line});
             stacks_.push_back(table.intern_stack(std::array{layer, main}));
             OriginRow origin;
             origin.op = table.intern(line % 2 ? "aten::linear" : "aten::scaled_dot_product_attention");
@@ -54,7 +56,8 @@ public:
             origins_.push_back(writer_.origin(origin));
         }
         if (shape_.samples) {
-            writer_.driver_allocated({"context", 0, 0, uint64_t(490 * mib), 0, {}, "libcuda.so.1", 0, false}, no_segment);
+            writer_.driver_allocated({"context", 0, 0, uint64_t(490 * mib), 0, {}, "libcuda.so.1", 0, false},
+                                     no_segment);
             sample(0);
         }
     }

@@ -10,10 +10,10 @@ namespace tidemark::gui::test {
 
 struct LiveRunShape {
     double seconds = 5;
-    int events_before = 0;         ///< written before the run begins: what a long run has behind it
+    int events_before = 0;  ///< written before the run begins: what a long run has behind it
     int events_per_second = 20000;
     int events_per_step = 400;
-    bool samples = true;           ///< NVML's figure, driver memory, another process
+    bool samples = true;  ///< NVML's figure, driver memory, another process
     bool clean_end = true;
     std::string how_ended = "exited";
     int exit_status = 0;

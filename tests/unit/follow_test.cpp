@@ -70,7 +70,8 @@ private:
         const StackTable& from = trace_.stacks;
         for (StackId s = table.stack_count(); s <= id; ++s) {
             const Frame frame = from.frame(from.stack(s).frame);
-            const Frame moved{table.intern(from.string(frame.function)), table.intern(from.string(frame.file)), frame.line};
+            const Frame moved{table.intern(from.string(frame.function)), table.intern(from.string(frame.file)),
+                              frame.line};
             table.intern(StackEntry{from.stack(s).caller, table.intern(moved)});
         }
         return id;
@@ -83,7 +84,8 @@ private:
         for (uint32_t s = 0; s < device.segments.size() && device.segments[s].alloc_event == before_history; ++s) {
             add_segment(teller, s, 0);
         }
-        for (uint32_t a = 0; a < device.allocations.size() && device.allocations.alloc_event[a] == before_history; ++a) {
+        for (uint32_t a = 0; a < device.allocations.size() && device.allocations.alloc_event[a] == before_history;
+             ++a) {
             bear(teller, a, 0);
         }
     }
@@ -99,8 +101,16 @@ private:
     void bear(Teller& teller, uint32_t a, int64_t time) {
         const Allocations& all = teller.device.allocations;
         AllocationRow row;
-        row.life = {all.alloc_event[a], never,          never, all.address[a], all.requested[a], all.block_size[a],
-                    stack(all.stack[a]), 0, all.segment[a], 0};
+        row.life = {all.alloc_event[a],
+                    never,
+                    never,
+                    all.address[a],
+                    all.requested[a],
+                    all.block_size[a],
+                    stack(all.stack[a]),
+                    0,
+                    all.segment[a],
+                    0};
         row.time = time;
         teller.lives[a] = writer_.born(teller.device.device, row);
     }
@@ -164,11 +174,16 @@ public:
 private:
     void tell_one(int64_t now) {
         switch (random_() % 8) {
-            case 0: driver_.push_back(writer_.driver_allocated({"device", 0, random_(), 512, now, {}, "libx.so", 0, false}, no_segment)); return;
+            case 0:
+                driver_.push_back(
+                    writer_.driver_allocated({"device", 0, random_(), 512, now, {}, "libx.so", 0, false}, no_segment));
+                return;
             case 1: end(driver_, [&](int64_t id) { writer_.driver_freed(id, now); }); return;
             case 2: spans_.push_back(writer_.annotation_begun({"span", "user", 0, now, now, false}, 1)); return;
             case 3: end(spans_, [&](int64_t id) { writer_.annotation_ended(id, now); }); return;
-            case 4: writer_.sample({now, 0, std::nullopt, static_cast<int64_t>(random_() % 4096), 4096, "nvml"}); return;
+            case 4:
+                writer_.sample({now, 0, std::nullopt, static_cast<int64_t>(random_() % 4096), 4096, "nvml"});
+                return;
             case 5: writer_.mark({"mark", now, 0.5, {{0, 1}}}); return;
             case 6: writer_.loss({LossKind::recorder_overrun, 0, now, 3, 0, "Three were lost."}); return;
             default: change_origin();
@@ -235,9 +250,7 @@ public:
         EXPECT_EQ(1, ::write(orders_[1], &order, 1));
         return wait_for_answer();
     }
-    void end(char order) {
-        EXPECT_EQ(1, ::write(orders_[1], &order, 1));
-    }
+    void end(char order) { EXPECT_EQ(1, ::write(orders_[1], &order, 1)); }
     void wait_for_end() {
         waitpid(pid_, nullptr, 0);
         pid_ = 0;

@@ -78,7 +78,8 @@ TEST_F(Holders, GroupsByTheInnermostAnnotationOpenAtTheAllocation) {
 
 TEST(HoldersOfRecordedTraces, AreToldApartByModuleOpPhaseAndStep) {
     Trace trace = test::hand_made_trace();
-    trace.origins = {{}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.0", "backward", "", "", 2}};
+    trace.origins = {
+        {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.0", "backward", "", "", 2}};
     trace.steps = {{7, "user", 500, 1500}, {8, "user", 1500, 4000}};
     trace.devices[0].allocations.origin = {0, 1, 2, 1};
     const LiveIndex live(trace.devices[0].allocations);

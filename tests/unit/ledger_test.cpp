@@ -37,7 +37,8 @@ int64_t sum(const LedgerRow& row) {
 }
 
 const Layer* find(const LedgerRow& row, LayerKind kind) {
-    const auto found = std::find_if(row.layers.begin(), row.layers.end(), [&](const Layer& l) { return l.kind == kind; });
+    const auto found =
+        std::find_if(row.layers.begin(), row.layers.end(), [&](const Layer& l) { return l.kind == kind; });
     return found == row.layers.end() ? nullptr : &*found;
 }
 
@@ -45,7 +46,8 @@ using Bytes = std::map<std::string, int64_t>;
 
 DriverAllocation taken(std::string kind, int64_t bytes, int64_t time, std::optional<int64_t> free_time,
                        std::string source, bool in_allocator = false, int device = 0) {
-    return {std::move(kind), device, 0, static_cast<uint64_t>(bytes), time, free_time, std::move(source), 0, in_allocator};
+    return {std::move(kind),   device, 0,           static_cast<uint64_t>(bytes), time, free_time,
+            std::move(source), 0,      in_allocator};
 }
 
 /// The hand-made trace (device 0, 4 MiB reserved from event 0 on), recorded by process 100.
@@ -278,8 +280,9 @@ TEST(Ledger, AddsUpAtEveryEventAndTime) {
             int64_t inner = 0, free = 0;
             for (const Layer& layer : rows.back().layers) {
                 inner += layer.kind <= LayerKind::private_pools ? layer.bytes : 0;
-                free += layer.kind >= LayerKind::free_in_segments && layer.kind <= LayerKind::private_pools ? layer.bytes
-                                                                                                             : 0;
+                free += layer.kind >= LayerKind::free_in_segments && layer.kind <= LayerKind::private_pools
+                            ? layer.bytes
+                            : 0;
             }
             ASSERT_EQ(inner, static_cast<int64_t>(state.reserved));
             ASSERT_EQ(free, static_cast<int64_t>(state.free_in_holes + state.free_in_idle_segments));

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "storage/format/trace.h"
 
 namespace tidemark::test {
@@ -27,9 +29,7 @@ inline auto fields(const Step& s) { return std::tie(s.number, s.source, s.start,
 inline auto fields(const DriverAllocation& a) {
     return std::tie(a.kind, a.device, a.address, a.bytes, a.time, a.free_time, a.source, a.stack, a.in_allocator);
 }
-inline auto fields(const Sample& s) {
-    return std::tie(s.time, s.device, s.pid, s.used_bytes, s.total_bytes, s.source);
-}
+inline auto fields(const Sample& s) { return std::tie(s.time, s.device, s.pid, s.used_bytes, s.total_bytes, s.source); }
 inline auto fields(const Allocations& a) {
     return std::tie(a.alloc_event, a.free_event, a.done_event, a.address, a.requested, a.block_size, a.stack,
                     a.free_stack, a.segment, a.origin);

@@ -278,18 +278,19 @@ TEST_F(TraceFile, WhatARecorderSawIsReadBack) {
 
 TEST_F(TraceFile, AbsurdRowsOfARecorderAreRefusedOrMadeHarmless) {
     Progress progress;
-    for (const char* sql : {"UPDATE driver_allocation SET bytes=-1 WHERE id=1",
-                            "UPDATE driver_allocation SET bytes=1<<61 WHERE id=1",
-                            "UPDATE driver_allocation SET stack=123456 WHERE id=1"}) {
+    for (const char* sql :
+         {"UPDATE driver_allocation SET bytes=-1 WHERE id=1", "UPDATE driver_allocation SET bytes=1<<61 WHERE id=1",
+          "UPDATE driver_allocation SET stack=123456 WHERE id=1"}) {
         SCOPED_TRACE(sql);
         ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
         alter(sql);
         EXPECT_FALSE(open(path_));
     }
     ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
-    alter("UPDATE sample SET used_bytes=-5, device=1<<40; UPDATE driver_allocation SET source=1<<40, device=-9;"
-          "INSERT INTO sample VALUES(NULL,-7,0,NULL,NULL,NULL,'nvml'),(NULL,-7,0,NULL,1,NULL,'nvml');"
-          "INSERT INTO step VALUES(NULL,5,'user',-3,NULL)");
+    alter(
+        "UPDATE sample SET used_bytes=-5, device=1<<40; UPDATE driver_allocation SET source=1<<40, device=-9;"
+        "INSERT INTO sample VALUES(NULL,-7,0,NULL,NULL,NULL,'nvml'),(NULL,-7,0,NULL,1,NULL,'nvml');"
+        "INSERT INTO step VALUES(NULL,5,'user',-3,NULL)");
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().message;
     ASSERT_EQ(3u, (*read)->samples.size()) << "what says nothing is left out";
@@ -310,8 +311,10 @@ TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
     ASSERT_TRUE(write_trace(half, whole, IfExists::fail, progress));
     device.allocations.resize(device.allocations.size() - 1);
     ASSERT_TRUE(write_trace(half, path_, IfExists::replace, progress));
-    alter(("ATTACH '" + whole + "' AS whole; DELETE FROM allocation;"
-           "INSERT INTO allocation SELECT * FROM whole.allocation").c_str());
+    alter(("ATTACH '" + whole +
+           "' AS whole; DELETE FROM allocation;"
+           "INSERT INTO allocation SELECT * FROM whole.allocation")
+              .c_str());
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().message;
     test::expect_same_device(original_->main_device(), (*read)->main_device());

@@ -45,6 +45,10 @@ class Frames:
         address = 0 if module_call is None else id(module_call.__code__)
         self._library.tidemark_frames_walk_for(core_table, ctypes.c_uint64(address))
 
+    def module_died(self):
+        """A named module is gone: another may take its place in memory."""
+        self._library.tidemark_frames_module_died()
+
     def new_modules(self):
         """Addresses of modules that stacks ran through since the last call."""
         count = self._library.tidemark_frames_new_modules(self._buffer, len(self._buffer))

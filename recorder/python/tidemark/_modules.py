@@ -16,11 +16,11 @@ def _roots(modules):
 
 
 def name_modules(addresses, module_type):
-    """Yields (address, path) for those of `addresses` that are alive and part of a model."""
+    """Yields (module, path) for those at `addresses` that are alive and part of a model."""
     wanted = set(addresses)
     for root in _roots(_all_modules(module_type)):
         root_name = type(root).__name__
         for path, module in root.named_modules():
             if id(module) in wanted:
                 wanted.discard(id(module))
-                yield id(module), f"{root_name}.{path}" if path else root_name
+                yield module, f"{root_name}.{path}" if path else root_name

@@ -5,6 +5,7 @@ import contextlib
 import os
 import sys
 import time
+import weakref
 
 from tidemark import _core, _records
 
@@ -101,6 +102,7 @@ class Recording:
         self._frames = None
         self._fallback = None
         self._module_type = None
+        self._named = set()  # addresses of modules that were named and live
         self._phases = {}
         self._phase = None
         self._steps = {_records.STEP_SEEN: 0, _records.STEP_TOLD: 0}
@@ -188,8 +190,6 @@ class Recording:
     def _listen_to_allocator(self, torch):
         from tidemark import _allocator, _plugin
 
-        for key, value in _allocator.settings(torch):
-            self.core.push(_records.meta(key, value))
         try:
             _allocator.raise_unless_native(torch)
             self._plugin = _plugin.Plugin(torch, self.core.table, "ops" in self.parts)
@@ -280,12 +280,18 @@ class Recording:
     def _name_new_modules(self):
         if self._frames is None:
             return
-        addresses = self._frames.new_modules()
+        addresses = [address for address in self._frames.new_modules() if address not in self._named]
         if addresses:
             from tidemark import _modules
 
-            for address, path in _modules.name_modules(addresses, self._module_type):
-                self.core.push(_records.module(address, path))
+            for module, path in _modules.name_modules(addresses, self._module_type):
+                self.core.push(_records.module(id(module), path))
+                self._named.add(id(module))
+                weakref.finalize(module, self._module_died, id(module)).atexit = False
+
+    def _module_died(self, address):
+        self._named.discard(address)
+        self._frames.module_died()
 
     def end(self, how, sentence, wait_ms):
         """True when the trace is finished."""

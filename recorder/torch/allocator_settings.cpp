@@ -1,0 +1,67 @@
+#include "recorder/torch/allocator_settings.h"
+
+#include <c10/cuda/CUDAAllocatorConfig.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "recorder/torch/thread_state.h"
+
+namespace tidemark::plugin {
+
+namespace {
+
+using Config = c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
+
+void tell(const std::string& name, const std::string& json) {
+    const std::string payload = name + '\0' + json;
+    tidemark_record record{};
+    record.kind = TIDEMARK_META;
+    if (tidemark_ring* ring = ThreadState::here().ring()) {
+        core()->push(ring, &record, payload.data(), static_cast<uint32_t>(payload.size()));
+    }
+}
+
+template <class Value>
+std::string as_text(Value value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+}
+
+std::string quoted(const char* text) {
+    std::string json = "\"";
+    for (; text != nullptr && *text != '\0'; ++text) {
+        if (*text == '"' || *text == '\\') {
+            json += '\\';
+        }
+        json += *text;
+    }
+    return json + '"';
+}
+
+/// Divisions by the power of two of the size in MiB.
+std::string divisions() {
+    std::string json = "{";
+    uint64_t mib = 1;
+    for (const size_t value : Config::roundup_power2_divisions()) {
+        json += (mib == 1 ? "\"" : ", \"") + as_text(mib) + "\": " + as_text(value);
+        mib *= 2;
+    }
+    return json + "}";
+}
+
+}  // namespace
+
+void tell_allocator_settings() {
+    const char* text = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
+    tell("PYTORCH_CUDA_ALLOC_CONF", quoted(text != nullptr ? text : std::getenv("PYTORCH_ALLOC_CONF")));
+    tell("max_split_size", as_text(static_cast<int64_t>(Config::max_split_size())));  // -1: no limit
+    tell("garbage_collection_threshold", as_text(Config::garbage_collection_threshold()));
+    tell("expandable_segments", Config::expandable_segments() ? "true" : "false");
+    tell("roundup_power2_divisions", divisions());
+}
+
+}  // namespace tidemark::plugin

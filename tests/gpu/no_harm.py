@@ -1,0 +1,263 @@
+"""Recording must not change a program, and however a program ends, its trace must open and say so.
+
+    python tests/gpu/no_harm.py TIDEMARK [NAME...]
+
+Runs small programs on the GPU, bare and recorded, and compares. Prints one line per check; exit status 1 if one is
+wrong.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TIDEMARK = os.path.abspath(sys.argv[1])
+
+PROFILED = """
+import json, torch
+x = torch.randn(512, 512, device="cuda")
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU,
+                                        torch.profiler.ProfilerActivity.CUDA]) as seen:
+    for _ in range(5):
+        y = (x @ x).relu().sum()
+    torch.cuda.synchronize()
+# The recorder takes its place back at the next steps.
+model = torch.nn.Linear(64, 64).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+import time
+for _ in range(40):
+    model(torch.ones(4, 64, device="cuda")).sum().backward()
+    optimizer.step()
+    torch.cuda.synchronize()
+    time.sleep(0.02)
+big = torch.empty(300 << 20, dtype=torch.uint8, device="cuda")
+print(json.dumps(sorted((e.key, e.count) for e in seen.key_averages() if "cuda" not in e.key.lower())))
+"""
+
+HISTORY = """
+import json, torch
+torch.cuda.memory._record_memory_history(stacks="python")
+model = torch.nn.Linear(256, 256).cuda()
+for _ in range(3):
+    model(torch.ones(64, 256, device="cuda")).sum().backward()
+torch.cuda.synchronize()
+found = torch.cuda.memory._snapshot()
+print(json.dumps([[e["action"], e["size"], len(e.get("frames", []))] for e in found["device_traces"][0]]))
+"""
+
+WORK = """
+import os, sys, time, signal, torch
+kept = [torch.ones(1 << 18, device="cuda") for _ in range(20)]
+torch.cuda.synchronize()
+"""
+
+LATE = """
+import json, sys, torch
+kept = [torch.ones(1000 * (i + 1), device="cuda") for i in range(30)]
+del kept[::3]
+sys.path.insert(0, sys.argv[2])
+import tidemark
+truth = []
+with tidemark.record(sys.argv[1], replace=True):
+    for step in range(20):
+        kept.append(torch.ones(5000 * step + 1, device="cuda"))
+        if step % 4 == 0:
+            del kept[:3]
+        tidemark.mark(f"m{step}")
+        truth.append(torch.cuda.memory_stats())
+print(json.dumps(truth))
+"""
+
+RANKS = """
+import os, torch
+import torch.multiprocessing as mp
+def work(rank):
+    os.environ["RANK"] = str(rank)
+    x = torch.ones(1000 * (rank + 1), device="cuda")
+    torch.cuda.synchronize()
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+"""
+
+LOADER = """
+import torch
+from torch.utils.data import DataLoader
+x = torch.ones(10, device="cuda")
+class Numbers(torch.utils.data.Dataset):
+    def __len__(self): return 40
+    def __getitem__(self, i): return torch.tensor([float(i)])
+total = sum(batch.cuda().sum().item() for batch in DataLoader(Numbers(), batch_size=4, num_workers=2, pin_memory=True))
+print(total)
+"""
+
+
+class Wrong(Exception):
+    pass
+
+
+def require(condition, said):
+    if not condition:
+        raise Wrong(said)
+
+
+def bare(arguments, **options):
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def recorded(trace, arguments, **options):
+    return subprocess.run([TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable, *arguments],
+                          capture_output=True, text=True, timeout=120, **options)
+
+
+def info(trace):
+    done = subprocess.run([TIDEMARK, "info", trace, "--format", "json"], capture_output=True, text=True)
+    require(done.returncode == 0, f"{trace} does not open: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def how_ended(trace):
+    return info(trace)["processes"][0]["how_ended"]
+
+
+def program(folder, text, name="program.py"):
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def same_losses(folder):
+    arguments = [os.path.join(HERE, "gpt2.py"), "--steps", "8", "--warm-up", "2", "--layers", "4", "--deterministic"]
+    expected = json.loads(bare(arguments).stdout.splitlines()[-1])["losses"]
+    seen = json.loads(recorded(folder + "/t.tide", arguments).stdout.splitlines()[-1])["losses"]
+    require(expected == seen, f"losses {seen} instead of {expected}")
+    return expected[:16]
+
+
+def same_profile(folder):
+    path = program(folder, PROFILED)
+    expected = json.loads(bare([path]).stdout.splitlines()[-1])
+    done = recorded(folder + "/t.tide", [path])
+    seen = json.loads(done.stdout.splitlines()[-1])
+    kernels = [key for key, _ in seen if "::" not in key]
+    require(expected == seen, f"torch.profiler saw {seen} instead of {expected}; {done.stderr}")
+    gaps = [loss["text"] for loss in info(folder + "/t.tide")["losses"]]
+    require(len(gaps) == 1 and "Driver memory" in gaps[0], f"losses {gaps}")
+    require("end" not in gaps[0], f"the driver part did not come back: {gaps}")
+    return f"{len(seen)} keys, {len(kernels)} of the GPU; {gaps[0]}"
+
+
+def same_history(folder):
+    path = program(folder, HISTORY)
+    expected = json.loads(bare([path]).stdout.splitlines()[-1])
+    seen = json.loads(recorded(folder + "/t.tide", [path]).stdout.splitlines()[-1])
+    require(expected == seen, f"{len(seen)} entries instead of {len(expected)}")
+    return f"{len(expected)} entries"
+
+
+def ends(folder, text, status, words):
+    trace = folder + "/t.tide"
+    done = recorded(trace, [program(folder, WORK + text)])
+    require(done.returncode == status, f"exit status {done.returncode} instead of {status}: {done.stderr[-500:]}")
+    said = how_ended(trace)
+    require(words in said, f"how it ended: {said!r}")
+    require(info(trace)["devices"][0]["allocations"] >= 20, "allocations are missing")
+    return said[:60]
+
+
+def interrupted(folder):
+    trace = folder + "/t.tide"
+    running = subprocess.Popen([TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable,
+                                program(folder, WORK + "print('up', flush=True); time.sleep(60)")],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    running.stdout.readline()
+    os.killpg(running.pid, signal.SIGINT)
+    status = running.wait(60)
+    said = how_ended(trace)
+    require("interrupt" in said.lower(), f"how it ended: {said!r}")
+    return f"{said[:60]}, exit status {status}"
+
+
+def recorder_killed(folder):
+    trace = folder + "/t.tide"
+    kill = ("import subprocess\nsubprocess.run(['pkill', '-9', 'tidemark-record'])\ntime.sleep(0.3)\n"
+            "more = [torch.ones(1000, device='cuda') for _ in range(1000)]\nprint('alive', flush=True)")
+    time_before = time.monotonic()
+    done = recorded(trace, [program(folder, WORK + "time.sleep(0.5)\n" + kill)])
+    require("alive" in done.stdout and done.returncode == 0, f"{done.returncode} {done.stderr[-500:]}")
+    kinds = [loss["kind"] for loss in info(trace)["losses"]]
+    require("unclean_end" in kinds, f"losses {kinds}")
+    require(info(trace)["devices"][0]["allocations"] >= 20, "allocations are missing")
+    return f"{time.monotonic() - time_before:.1f} s"
+
+
+def late_start(folder):
+    trace = folder + "/t.tide"
+    package = os.path.join(os.path.dirname(TIDEMARK), "..", "lib", "tidemark", "python")
+    done = bare([program(folder, LATE), trace, package])
+    require(done.returncode == 0, done.stderr[-800:])
+    compared = 0
+    for number, truth in enumerate(json.loads(done.stdout.splitlines()[-1])):
+        asked = subprocess.run([TIDEMARK, "stats", trace, "--at", f"mark:m{number}", "--format", "json"],
+                               capture_output=True, text=True)
+        seen = json.loads(asked.stdout)
+        for key, value in truth.items():
+            if key.endswith(".current"):
+                compared += 1
+                require(seen[key] == value, f"m{number}: {key} is {seen[key]} instead of {value}")
+    return f"{compared} counters"
+
+
+def ranks(folder):
+    done = recorded(folder + "/t.tide", [program(folder, RANKS)])
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".tide"))
+    require(done.returncode == 0 and len(names) == 2, f"{names}; {done.stderr[-800:]}")
+    require(all(f"rank{i}-" in name for i, name in enumerate(names)), str(names))
+    return ", ".join(names)
+
+
+def loader(folder):
+    done = recorded(folder + "/t.tide", [program(folder, LOADER)])
+    require(done.returncode == 0 and done.stdout.strip() == "780.0", f"{done.stdout} {done.stderr[-800:]}")
+    names = [name for name in os.listdir(folder) if name.endswith(".tide")]
+    require(names == ["t.tide"], str(names))
+    return "one trace"
+
+
+CHECKS = {
+    "same losses, bit for bit": same_losses,
+    "torch.profiler sees the same": same_profile,
+    "the program's own memory history is the same": same_history,
+    "ends by itself": lambda folder: ends(folder, "", 0, "exited"),
+    "sys.exit(5)": lambda folder: ends(folder, "sys.exit(5)", 5, "exited"),
+    "an exception nobody catches": lambda folder: ends(folder, "raise ValueError('no')", 1, "ValueError: no"),
+    "os._exit(3)": lambda folder: ends(folder, "os._exit(3)", 3, "exited 3"),
+    "SIGKILL": lambda folder: ends(folder, "os.kill(os.getpid(), 9)", 137, "killed by signal 9"),
+    "Ctrl-C": interrupted,
+    "the recorder is killed": recorder_killed,
+    "recording starts late": late_start,
+    "two ranks": ranks,
+    "DataLoader workers": loader,
+}
+
+
+def main():
+    wrong = 0
+    for name, check in CHECKS.items():
+        if len(sys.argv) > 2 and not any(word in name for word in sys.argv[2:]):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                print(f"ok     {name}: {check(folder)}", flush=True)
+            except Exception as failure:
+                wrong += 1
+                print(f"WRONG  {name}: {type(failure).__name__} {failure}", flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+// The Record dialog with a made-up `tidemark`: what is offered, what is run, what is said when it ends.
+#include <QCheckBox>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/app/record_dialog.h"
+#include "gui/app/settings.h"
+
+using namespace tidemark::gui;
+
+namespace {
+
+/// Answers --check; else tells its arguments, writes a finished trace and its session entry, waits for `stop`.
+const char* const script =
+    "#!/bin/sh\n"
+    "if [ \"$2\" = --check ]; then\n"
+    "  echo '[{\"part\":\"stacks\",\"available\":true,\"sentence\":\"Stacks work here.\"},'\n"
+    "  echo ' {\"part\":\"nvml\",\"available\":false,\"sentence\":\"There is no NVIDIA driver.\"}]'\n"
+    "  exit 0\n"
+    "fi\n"
+    "echo \"ran: $*\"\n"
+    "session=\"$3\"; output=\"$5\"\n"
+    "echo data > \"$output\"\n"
+    "echo \"{\\\"pid\\\": 77, \\\"output\\\": \\\"$output\\\", \\\"state\\\": \\\"finished\\\", \\\"events\\\": 5, "
+    "\\\"losses\\\": []}\" > \"$session/77.trace\"\n"
+    "i=0\n"
+    "while [ ! -e \"$session/stop\" ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i+1)); done\n"
+    "exit 3\n";
+
+}  // namespace
+
+class TestRecordDialog : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() {
+        tidemark_ = folder_.filePath(QStringLiteral("tidemark"));
+        QFile file(tidemark_);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(script);
+        file.close();
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    }
+
+    void what_cannot_work_is_explained_before() {
+        Settings settings(Settings::Keep::in_memory);
+        RecordDialog dialog(settings, tidemark_);
+        auto* nvml = dialog.findChild<QCheckBox*>(QStringLiteral("nvml"));
+        QTRY_VERIFY(!nvml->isEnabled());
+        QVERIFY(!nvml->isChecked());
+        QVERIFY(nvml->accessibleDescription().contains(QStringLiteral("There is no NVIDIA driver.")));
+        QVERIFY(dialog.findChild<QCheckBox*>(QStringLiteral("stacks"))->isChecked());
+    }
+
+    void a_program_is_run_stopped_and_its_end_said() {
+        Settings settings(Settings::Keep::in_memory);
+        settings.set(QStringLiteral("record/command"), QStringLiteral("python \"my train.py\""));
+        settings.set(QStringLiteral("record/folder"), folder_.path());
+        RecordDialog dialog(settings, tidemark_);
+        QTRY_VERIFY(!dialog.findChild<QCheckBox*>(QStringLiteral("nvml"))->isEnabled());
+        QSignalSpy opened(&dialog, &RecordDialog::open_wanted);
+        button(dialog, QStringLiteral("Start"))->click();
+        QVERIFY(opened.wait(5000));
+        QCOMPARE(opened.front().front().toString(), folder_.filePath(QStringLiteral("run.tide")));
+        auto* traces = dialog.findChild<QListWidget*>();
+        QTRY_COMPARE(traces->count(), 1);
+        emit traces->itemActivated(traces->item(0));
+        QCOMPARE(opened.size(), 2);
+        button(dialog, QStringLiteral("Stop recording"))->click();
+        QTRY_VERIFY2(dialog.status_text().contains(QStringLiteral("exited with status 3")),
+                     qPrintable(dialog.status_text()));
+        const QString log = dialog.findChild<QPlainTextEdit*>()->toPlainText();
+        QVERIFY2(log.contains(QStringLiteral("--with driver,modules,ops,stacks -- python my train.py")),
+                 qPrintable(log));
+        QCOMPARE(settings.value(QStringLiteral("record/parts")).toString(),
+                 QStringLiteral("driver,modules,ops,stacks"));
+    }
+
+    void without_the_command_it_says_so() {
+        Settings settings(Settings::Keep::in_memory);
+        RecordDialog dialog(settings, {});
+        QVERIFY(dialog.status_text().contains(QStringLiteral("tidemark")));
+        QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());
+    }
+
+    void answers_of_other_versions_are_tolerated() {
+        QVERIFY(read_parts("no json").empty());
+        QVERIFY(read_parts("{\"parts\": [{\"sentence\": \"x\"}]}").empty());
+        QCOMPARE(read_parts("{\"parts\": [{\"part\": \"ops\"}]}").size(), size_t{1});
+        const auto needs = read_parts(
+            "{\"parts\": [{\"name\": \"gpu\", \"title\": \"GPU driver\", \"ok\": false,"
+            "\"text\": \"no answer\", \"remedy\": \"Install it.\"}]}");
+        QCOMPARE(needs.size(), size_t{1});
+        QVERIFY(!needs.front().available);
+        QCOMPARE(needs.front().sentence, QStringLiteral("no answer. Install it."));
+    }
+
+private:
+    static QPushButton* button(RecordDialog& dialog, const QString& text) {
+        for (QPushButton* b : dialog.findChildren<QPushButton*>()) {
+            if (b->text() == text) {
+                return b;
+            }
+        }
+        return nullptr;
+    }
+
+    QTemporaryDir folder_;
+    QString tidemark_;
+};
+
+QTEST_MAIN(TestRecordDialog)
+#include "test_record_dialog.moc"

@@ -1,0 +1,152 @@
+"""Python stacks as the recorder reads them from memory, against what Python itself says. Needs no torch, no GPU."""
+
+import ctypes
+import os
+import sqlite3
+import struct
+import sys
+import tempfile
+import threading
+import unittest
+
+HOME = os.environ["TIDEMARK_HOME"]
+sys.path.insert(0, os.path.join(HOME, "python"))
+
+import tidemark
+from tidemark import _frames, _records
+
+DRIVER = 14
+
+
+class Recorded:
+    """A recording in which each noted stack is that of one driver allocation, its address the note's number."""
+
+    def __init__(self, path):
+        self.recording = tidemark.record(path, parts=())
+        self.core = self.recording.core
+        self.api = self.core.table.contents
+        _frames.Frames().walk_for(self.core.table, None)
+        self.expected = []
+
+    def note(self):
+        """Remembers the caller's stack as Python sees it, and has the recorder read it."""
+        ring = self.api.this_thread()
+        frame, expected = sys._getframe(), []
+        stack, frame.f_trace = self._read(ring), None
+        while frame is not None:
+            expected.append((frame.f_code.co_qualname, frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+        self.expected.append(expected[1:])  # the line inside this function is another by now
+        body = struct.pack("=QQQIIHBBI", len(self.expected), 1, 0, stack, 0, self.api.serial(ring), 0, 0, 0)
+        self.core.push((_records._record(DRIVER, 0, body), b""))
+
+    def _read(self, ring):
+        return self.api.stack(ring)
+
+
+def stacks_of(path):
+    """Per note: the frames above note(), innermost first."""
+    trace = sqlite3.connect(path)
+    rows = trace.execute(
+        "SELECT d.address, s.function, s.file, s.line FROM driver_allocation d JOIN stacks s ON s.id = d.stack "
+        "ORDER BY d.address, s.depth"
+    )
+    stacks = {}
+    for address, function, file, line in rows:
+        stacks.setdefault(address, []).append((function, file, line))
+    return [stacks[address][2:] for address in sorted(stacks)]
+
+
+@unittest.skipIf(sys.version_info < (3, 11), "stacks are read from Python 3.11 on")
+class Frames(unittest.TestCase):
+    def recorded(self, program):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.tide")
+            recorded = Recorded(path)
+            program(recorded)
+            self.assertTrue(tidemark.stop(), "the trace is not finished")
+            seen = stacks_of(path)
+        self.assertEqual(len(seen), len(recorded.expected))
+        for stack, expected in zip(seen, recorded.expected):
+            self.assertEqual(stack, expected[: len(stack)])
+            self.assertGreaterEqual(len(stack), min(len(expected), 250))
+        return seen
+
+    def test_kinds_of_callers(self):
+        def program(recorded):
+            class Model:
+                def forward(self, depth):
+                    if depth:
+                        return self.forward(depth - 1)
+                    recorded.note()
+
+                @property
+                def value(self):
+                    recorded.note()
+
+            def generate():
+                yield recorded.note()
+
+            Model().forward(3)
+            Model().value
+            list(generate())
+            [recorded.note() for _ in range(2)]
+            (lambda: recorded.note())()
+            recorded \
+                .note()
+            try:
+                raise ValueError
+            except ValueError:
+                recorded.note()
+            sorted([1, 2], key=lambda _: recorded.note() or 0)
+
+        self.recorded(program)
+
+    def test_names_of_all_kinds(self):
+        def program(recorded):
+            for name in ("plain", "größe", "内存", "𝒻"):
+                source = f"def {name}(recorded):\n\n    recorded.note()\n{name}(recorded)"
+                exec(compile(source, f"/home/anna/{name}.py", "exec"), {"recorded": recorded})
+
+        self.recorded(program)
+
+    def test_code_that_takes_the_place_of_other_code(self):
+        def program(recorded):
+            for number in range(300):
+                source = "\n" * number + f"def made_{number}(recorded): recorded.note()\nmade_{number}(recorded)"
+                exec(compile(source, "made.py", "exec"), {"recorded": recorded})
+
+        seen = self.recorded(program)
+        self.assertEqual(len({stack[0] for stack in seen}), 300)
+
+    def test_deep_recursion_keeps_the_inner_frames(self):
+        def program(recorded):
+            def down(depth):
+                return down(depth - 1) if depth else recorded.note()
+
+            for depth in (5, 100, 200, 400):
+                down(depth)
+
+        self.recorded(program)
+
+    def test_threads(self):
+        def program(recorded):
+            def work():
+                for _ in range(20):
+                    recorded.note()
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+                thread.join()
+
+        self.recorded(program)
+
+    def test_a_wrong_layout_is_refused(self):
+        frames = _frames.Frames()
+        self.assertFalse(frames._prepare(3, 99))
+        self.assertFalse(frames._prepare(3, 13 if sys.version_info[1] != 13 else 11))
+
+
+if __name__ == "__main__":
+    unittest.main()
