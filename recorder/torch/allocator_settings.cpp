@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <sstream>
 #include <string>
 
 #include "recorder/torch/thread_state.h"
@@ -24,13 +23,6 @@ void tell(const std::string& name, const std::string& json) {
     }
 }
 
-template <class Value>
-std::string as_text(Value value) {
-    std::ostringstream text;
-    text << value;
-    return text.str();
-}
-
 std::string quoted(const char* text) {
     std::string json = "\"";
     for (; text != nullptr && *text != '\0'; ++text) {
@@ -47,7 +39,7 @@ std::string divisions() {
     std::string json = "{";
     uint64_t mib = 1;
     for (const size_t value : Config::roundup_power2_divisions()) {
-        json += (mib == 1 ? "\"" : ", \"") + as_text(mib) + "\": " + as_text(value);
+        json += (mib == 1 ? "\"" : ", \"") + std::to_string(mib) + "\": " + std::to_string(value);
         mib *= 2;
     }
     return json + "}";
@@ -58,8 +50,8 @@ std::string divisions() {
 void tell_allocator_settings() {
     const char* text = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
     tell("PYTORCH_CUDA_ALLOC_CONF", quoted(text != nullptr ? text : std::getenv("PYTORCH_ALLOC_CONF")));
-    tell("max_split_size", as_text(static_cast<int64_t>(Config::max_split_size())));  // -1: no limit
-    tell("garbage_collection_threshold", as_text(Config::garbage_collection_threshold()));
+    tell("max_split_size", std::to_string(static_cast<int64_t>(Config::max_split_size())));  // -1: no limit
+    tell("garbage_collection_threshold", std::to_string(Config::garbage_collection_threshold()));
     tell("expandable_segments", Config::expandable_segments() ? "true" : "false");
     tell("roundup_power2_divisions", divisions());
 }

@@ -153,7 +153,7 @@ int tidemark_plugin_check(void) {
         }
         tell_state(TIDEMARK_STATE_CHECK);
         return 1;
-    } catch (const std::exception&) {
+    } catch (...) {
         return 0;  // a check that cannot be made is no reason to disturb the program
     }
 }

@@ -87,6 +87,10 @@ class Core:
         """True when the trace is finished."""
         return bool(self._library.tidemark_stop(how, sentence.encode() or None, wait_ms))
 
+    def sample_now(self, wait_ms):
+        """Asks the recorder for an NVML sample. True if it came within the time."""
+        return bool(self._api.sample_now(wait_ms))
+
     def recording(self):
         return bool(self._api.recording())
 

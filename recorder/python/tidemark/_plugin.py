@@ -46,7 +46,7 @@ def _command(torch, output):
     package = os.path.dirname(os.path.abspath(torch.__file__))
     standard = "c++17" if torch_version(torch) < (2, 12) else "c++20"
     command = shlex.split(compiler) + [
-        f"-std={standard}", "-O2", "-shared", "-fPIC", "-w",
+        f"-std={standard}", "-O2", "-shared", "-fPIC", "-w", "-Wl,--exclude-libs,ALL",
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
         "-I", root, "-isystem", os.path.join(package, "include"), "-isystem", _cuda_include(torch),
     ]  # fmt: skip

@@ -13,6 +13,7 @@ PARTS = ("stacks", "ops", "modules", "driver", "nvml")
 CHECK_EVERY_S = 10.0
 WAIT_FOR_TRACE_MS = 60_000
 WAIT_AT_EXIT_MS = 10_000
+LAST_SAMPLE_MS = 1_000  # NVML itself takes some 400 ms to start
 
 _current = None
 _ending = None  # (how, sentence) once an uncaught exception has been seen
@@ -148,6 +149,7 @@ class Recording:
     def _attach(self, torch):
         self.core.push(_records.meta("torch_version", torch.__version__))
         self._tell_devices(torch)
+        self.core.sample_now(0)
         self._prepare_stacks(torch)
         if "driver" in self.parts:
             self._listen_to_driver()
@@ -301,6 +303,8 @@ class Recording:
         if self._plugin:
             self._plugin.check()
             self._plugin.detach()
+        if "nvml" in self.parts and self._plugin:
+            self.core.sample_now(LAST_SAMPLE_MS)
         finished = self.core.stop(how, sentence, wait_ms)
         if self._driver:
             self._driver.lend()
@@ -333,4 +337,5 @@ def _watch_the_end():
 def _end_at_exit():
     if current() is not None:
         how, sentence = _ending or (_records.END_EXITED, "")
-        current().end(how, sentence, WAIT_AT_EXIT_MS)
+        # Whoever started the session waits for the trace; otherwise nobody else does.
+        current().end(how, sentence, 0 if os.environ.get("TIDEMARK_SESSION") else WAIT_AT_EXIT_MS)
