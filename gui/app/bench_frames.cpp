@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "gui/app/main_window.h"
+#include "gui/app/percentiles.h"
 
 namespace tidemark::gui {
 
@@ -24,15 +25,6 @@ double cpu_milliseconds(clockid_t clock) {
     timespec time{};
     clock_gettime(clock, &time);
     return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
-}
-
-QJsonObject percentiles(std::vector<double> times) {
-    std::sort(times.begin(), times.end());
-    const auto at = [&](double part) {
-        return times[static_cast<size_t>(part * static_cast<double>(times.size() - 1))];
-    };
-    const auto round = [](double ms) { return std::round(ms * 100) / 100; };
-    return {{"p50_ms", round(at(0.5))}, {"p95_ms", round(at(0.95))}, {"max_ms", round(times.back())}};
 }
 
 using Gesture = void (*)(Session& session, int frame);

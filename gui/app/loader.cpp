@@ -48,7 +48,34 @@ Result<Opened> as_session(Result<std::shared_ptr<const Trace>> trace, const QStr
     return opened;
 }
 
+/// What is there of a trace that is being written; a recorder that has just begun may not have committed anything.
+Result<Opened> open_followed(const QString& path, Progress& progress) {
+    constexpr int looks = 50;
+    constexpr unsigned long pause = 100;  // milliseconds
+    auto follower = TraceFollower::open(path.toStdString());
+    if (!follower) {
+        return follower.error();
+    }
+    auto shared = std::make_shared<TraceFollower>(std::move(*follower));
+    for (int look = 0; look < looks; ++look) {
+        auto trace = shared->poll(progress);
+        if (!trace || *trace) {
+            auto opened = as_session(std::move(trace), path, progress);
+            if (opened) {
+                opened->follower = shared;
+            }
+            return opened;
+        }
+        QThread::msleep(pause);
+    }
+    return input_error(
+        translated(QT_TRANSLATE_NOOP("Loader", "%1 is being written, but holds nothing yet.")).arg(path).toStdString());
+}
+
 Result<Opened> open_as_session(const QString& path, Progress& progress) {
+    if (is_being_written(path.toStdString())) {
+        return open_followed(path, progress);
+    }
     return as_session(open_trace(path.toStdString(), progress), path, progress);
 }
 

@@ -6,13 +6,15 @@
 #include <memory>
 
 #include "gui/model/session.h"
+#include "storage/read/follow.h"
 
 namespace tidemark::gui {
 
 struct Opened {
     std::shared_ptr<Session> session;
-    QString trace_path;  ///< the trace that is shown: the file itself, or what it was imported to
-    QString note;        ///< one sentence the user should know, e.g. where the imported trace lies; may be empty
+    std::shared_ptr<TraceFollower> follower;  ///< of a trace that is being written
+    QString trace_path;                       ///< the trace that is shown: the file itself, or what it was imported to
+    QString note;  ///< one sentence the user should know, e.g. where the imported trace lies; may be empty
 };
 
 /// Does all of it on the calling thread. The session belongs to the GUI's thread afterwards.

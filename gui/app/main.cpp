@@ -7,6 +7,7 @@
 
 #include "gui/app/application.h"
 #include "gui/app/bench_frames.h"
+#include "gui/app/bench_live.h"
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
 
@@ -48,7 +49,7 @@ void only_what_matters(QtMsgType type, const QMessageLogContext& context, const 
 /// Pictures need no display; neither does --help.
 void choose_platform(int argc, char** argv) {
     const bool display = !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
-    const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-frames");
+    const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-");
     const bool answer = has_argument(argc, argv, "--help") || has_argument(argc, argv, "--version");
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && (picture || (answer && !display))) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -63,7 +64,7 @@ struct Options {
     QCommandLineOption render{
         "render",
         QApplication::translate(
-            "main", "Draw a view into a picture and exit: timeline, allocations, segments, overview or window."),
+            "main", "Draw a view into a picture and exit: timeline, allocations, segments, ledger, overview or window."),
         "view"};
     QCommandLineOption at{"at", QApplication::translate("main", "The moment: event:N, time:T, mark:NAME, peak or end."),
                           "moment", "peak"};
@@ -78,6 +79,7 @@ struct Options {
     QCommandLineOption output{QStringList{"o", "output"}, QApplication::translate("main", "The picture, .png or .svg."),
                               "file"};
     QCommandLineOption bench{"bench-frames"};
+    QCommandLineOption bench_live{"bench-live", {}, "seconds"};
 
     Options() {
         parser.setApplicationDescription(
@@ -85,7 +87,8 @@ struct Options {
         parser.addHelpOption();
         parser.addVersionOption();
         bench.setFlags(QCommandLineOption::HiddenFromHelp);
-        parser.addOptions({render, at, size, scale, theme, language, device, output, bench});
+        bench_live.setFlags(QCommandLineOption::HiddenFromHelp);
+        parser.addOptions({render, at, size, scale, theme, language, device, output, bench, bench_live});
         parser.addPositionalArgument(
             "files", QApplication::translate("main", "Traces (.tide) or PyTorch memory snapshots."), "[FILE...]");
     }
@@ -148,7 +151,7 @@ int main(int argc, char** argv) {
     QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("org.tidemark.Tidemark"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/tidemark.svg")));
-    const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-frames");
+    const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-");
     Application application(picture ? Settings::Keep::in_memory : Settings::Keep::on_disk);
     Options options;
     options.parser.process(qt);
@@ -160,6 +163,9 @@ int main(int argc, char** argv) {
         const Status read = read_request(options, request);
         if (!read) {
             return report(read);
+        }
+        if (options.parser.isSet(options.bench_live)) {
+            return report(bench_live(application, request, options.parser.value(options.bench_live).toDouble()));
         }
         return report(options.parser.isSet(options.bench) ? bench_frames(application, request)
                                                           : render(application, request));

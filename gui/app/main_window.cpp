@@ -12,14 +12,11 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 
+#include "gui/model/text.h"
 #include "gui/plot/qcp.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
-
-namespace {
-QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
-}  // namespace
 
 MainWindow::MainWindow(Application& application) : application_(application) {
     setWindowTitle(QStringLiteral("Tidemark"));
@@ -44,12 +41,16 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     make_actions();
 
     connect(start_, &StartPage::open_requested, this, &MainWindow::ask_for_file);
+    connect(start_, &StartPage::record_requested, this, &MainWindow::show_record_dialog);
     connect(start_, &StartPage::file_chosen, this, &MainWindow::open);
     connect(loading_, &LoadingPage::cancel_requested, &loader_, &Loader::cancel);
     connect(&loader_, &Loader::progressed, loading_, &LoadingPage::show_progress);
     connect(&loader_, &Loader::opened, this, [this](const Opened& opened) {
         application_.settings().remember_file(pending_);
         show_session(opened.session, pending_);
+        if (opened.follower) {
+            page_->follow(std::make_unique<LiveFeed>(opened.follower));
+        }
         if (!opened.note.isEmpty()) {
             message_->show_message(opened.note, false);
         }
@@ -65,6 +66,20 @@ MainWindow::MainWindow(Application& application) : application_(application) {
         update_actions();
     });
     connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
+    connect(page_, &TracePage::live_changed, this, &MainWindow::update_actions);
+    connect(page_, &TracePage::session_replaced, this, [this] {
+        follow_session();
+        update_actions();
+        update_status();
+    });
+    connect(page_, &TracePage::live_ended, this, [this] {
+        message_->show_message(ended_text(page_->session()->trace()), false);
+        update_status();
+    });
+    connect(page_, &TracePage::live_failed, this, [this](const QString& sentence) {
+        message_->show_message(sentence, true);
+        update_status();
+    });
 
     const Settings& settings = application_.settings();
     resize(QSize(1600, 900).boundedTo(screen()->availableSize() - QSize(20, 60)));  // with its frame
@@ -77,7 +92,10 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     update_status();
 }
 
-MainWindow::~MainWindow() { page_->set_session(nullptr); }
+MainWindow::~MainWindow() {
+    page_->release_feed();
+    page_->set_session(nullptr);
+}
 
 // ---- opening ----------------------------------------------------------------------------------------------------
 
@@ -95,6 +113,7 @@ void MainWindow::open(const QString& path) {
 
 void MainWindow::show_session(std::shared_ptr<Session> session, const QString& file) {
     file_ = file;
+    page_->release_feed();
     page_->set_session(std::move(session));
     setWindowTitle(QFileInfo(file).fileName() + QStringLiteral(" – Tidemark"));
     setWindowFilePath(file);
@@ -108,6 +127,8 @@ void MainWindow::show_session(std::shared_ptr<Session> session, const QString& f
 void MainWindow::follow_session() {
     Session& session = *page_->session();
     connect(&session.selection(), &Selection::moment_changed, this, &MainWindow::update_status);
+    connect(&session, &Session::grown, this, &MainWindow::update_status);
+    connect(&session.time_view(), &TimeView::tail_changed, this, &MainWindow::update_actions);
     connect(&session.selection(), &Selection::history_changed, this, &MainWindow::update_actions);
     connect(&session.time_view(), &TimeView::history_changed, this, &MainWindow::update_actions);
 }
@@ -117,6 +138,7 @@ void MainWindow::close_trace() {
         close();
         return;
     }
+    page_->release_feed();
     page_->set_session(nullptr);
     file_.clear();
     setWindowTitle(QStringLiteral("Tidemark"));
@@ -133,10 +155,21 @@ void MainWindow::take_over(MainWindow& other) {
     page_->restore_layout(application_.settings());
     if (const auto session = other.page_->shared_session()) {
         const ColorBy colors = other.page_->allocations().color_by();
+        auto feed = other.page_->release_feed();
         other.page_->set_session(nullptr);
         session->rename_groups();
         show_session(session, other.file_);
         page_->set_color_by(colors);
+        if (feed) {
+            page_->follow(std::move(feed));
+        }
+    }
+    if (other.record_ != nullptr && other.record_->recording() != nullptr) {
+        // A run goes on under its dialog; that keeps the language it was made in.
+        record_ = std::exchange(other.record_, nullptr);
+        record_->disconnect(&other);
+        record_->setParent(this, record_->windowFlags());
+        connect(record_, &RecordDialog::open_wanted, this, &MainWindow::open);
     }
     if (other.loader_.busy()) {
         other.loader_.stop();
@@ -154,6 +187,16 @@ void MainWindow::ask_for_file() {
         application_.settings().set(QStringLiteral("last_folder"), QFileInfo(file).absolutePath());
         open(file);
     }
+}
+
+void MainWindow::show_record_dialog() {
+    if (record_ == nullptr) {
+        record_ = new RecordDialog(application_.settings(), find_tidemark(), this);
+        connect(record_, &RecordDialog::open_wanted, this, &MainWindow::open);
+    }
+    record_->show();
+    record_->raise();
+    record_->activateWindow();
 }
 
 void MainWindow::reload() {
@@ -222,7 +265,7 @@ void MainWindow::update_status() {
     memory << (device.total_bytes > 0 ? tr("device %1").arg(bytes_text(device.total_bytes))
                                       : tr("device size not recorded"));
     status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));
-    const auto losses = static_cast<int>(session->trace().losses.size());
+    const auto losses = static_cast<int>(session->losses().size());
     status_losses_->setText(losses == 0 ? tr("nothing was lost") : tr("⚠ losses: %1").arg(losses));
 }
 
@@ -240,6 +283,8 @@ std::vector<MainWindow::Exportable> MainWindow::exportables() {
              QPainter painter(&device);
              page->segments().render_to(painter, size);
          }},
+        {QStringLiteral("ledger"), tr("Ledger"), &page->ledger(),
+         [page](QPaintDevice& device, QSize size) { page->ledger().render_to(device, size); }},
         {QStringLiteral("overview"), tr("Overview"), &page->overview(),
          [page](QPaintDevice& device, QSize size) {
              QPainter painter(&device);

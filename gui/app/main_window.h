@@ -8,6 +8,7 @@
 #include "gui/app/application.h"
 #include "gui/app/export.h"
 #include "gui/app/loader.h"
+#include "gui/app/record_dialog.h"
 #include "gui/app/start_page.h"
 #include "gui/app/trace_page.h"
 
@@ -60,6 +61,7 @@ private:
     void make_status_bar();
 
     void ask_for_file();
+    void show_record_dialog();
     void reload();
     std::vector<Exportable> exportables();
     void export_picture(const Exportable& what);
@@ -77,8 +79,9 @@ private:
     MessageBar* message_;
     Actions* actions_;
     QMenu* recent_menu_ = nullptr;
-    QString file_;     ///< what the user opened
-    QString pending_;  ///< what is being opened
+    RecordDialog* record_ = nullptr;  ///< made when first asked for
+    QString file_;                    ///< what the user opened
+    QString pending_;                 ///< what is being opened
     QLabel* status_time_;
     QLabel* status_memory_;
     QLabel* status_losses_;

@@ -36,6 +36,8 @@ void MainWindow::make_actions() {
 void MainWindow::make_file_menu() {
     actions_->begin_menu(tr("&File"));
     actions_->add(QStringLiteral("file.open"), tr("&Open…"), {QKeySequence::Open}, [this] { ask_for_file(); });
+    actions_->add(QStringLiteral("file.record"), tr("&Record…"), {QKeySequence(QStringLiteral("Ctrl+R"))},
+                  [this] { show_record_dialog(); });
     recent_menu_ = actions_->menu()->addMenu(tr("Open &recent"));
     connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
     actions_->add(QStringLiteral("file.reload"), tr("Re&load"), {key(Qt::Key_F5)}, [this] { reload(); });
@@ -60,7 +62,13 @@ void MainWindow::make_file_menu() {
         export_table(QStringLiteral("summary"),
                      [this](const QString& path, QString* error) { return page_->summary().export_csv(path, error); });
     });
+    actions_->add(QStringLiteral("export.ledger_table"), tr("Ledger at the cursor…"), {}, [this] {
+        export_table(QStringLiteral("ledger"),
+                     [this](const QString& path, QString* error) { return page_->ledger().export_csv(path, error); });
+    });
     actions_->end_submenu();
+    actions_->add(QStringLiteral("file.about_trace"), tr("Trace &information"),
+                  {QKeySequence(QStringLiteral("Ctrl+I"))}, [this] { page_->show_trace_information(); });
     actions_->separator();
     actions_->add(QStringLiteral("file.close"), tr("&Close"), {QKeySequence(QStringLiteral("Ctrl+W"))},
                   [this] { close_trace(); });
@@ -102,6 +110,25 @@ void MainWindow::make_view_menu() {
     actions_->add(QStringLiteral("plots.redo"), tr("Redo zoom"),
                   {QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))},
                   [this] { page_->session()->time_view().redo(); });
+    actions_->separator();
+    const auto tail = [this](bool on) {
+        if (Session* session = page_->session()) {
+            session->time_view().follow_tail(on);
+        }
+    };
+    QAction* follow =
+        actions_->add(QStringLiteral("live.tail"), tr("Follow the end of the recording"), {key(Qt::Key_T)}, [] {});
+    follow->setCheckable(true);
+    connect(follow, &QAction::triggered, this, tail);
+    QAction* freeze = actions_->add(QStringLiteral("live.freeze"), tr("Freeze the window"),
+                                    {QKeySequence(QStringLiteral("Shift+T"))}, [] {});
+    freeze->setCheckable(true);
+    connect(freeze, &QAction::triggered, this, [this](bool on) {
+        if (LiveView* live = page_->live()) {
+            live->set_frozen(on);
+        }
+    });
+    actions_->separator();
     QAction* wheel = actions_->add(QStringLiteral("view.wheel"), tr("Wheel zooms (Ctrl+wheel scrolls)"), {}, [] {});
     wheel->setCheckable(true);
     wheel->setChecked(application_.settings().value(QStringLiteral("wheel_zooms"), false).toBool());
@@ -132,8 +159,8 @@ void MainWindow::make_view_menu() {
 void MainWindow::make_axis_menus() {
     actions_->begin_submenu(tr("&Stack by"));
     auto* groups = new QActionGroup(this);
-    const QStringList by = {tr("stack"),  tr("line"), tr("file"),      tr("size"),
-                            tr("stream"), tr("pool"), tr("annotation")};
+    const QStringList by = {tr("stack"),      tr("line"),   tr("file"),     tr("size"),  tr("stream"), tr("pool"),
+                            tr("annotation"), tr("module"), tr("operator"), tr("phase"), tr("step")};
     for (int i = 0; i < by.size(); ++i) {
         actions_->add_choice(groups, QStringLiteral("group.%1").arg(i), by[i], i == 0,
                              [this, i] { page_->set_group_by(static_cast<GroupBy>(i)); });
@@ -181,6 +208,8 @@ void MainWindow::make_go_menu() {
     actions_->separator();
     actions_->add(QStringLiteral("go.find"), tr("Find allocations"), {QKeySequence::Find, key(Qt::Key_Slash)},
                   [this] { page_->find_in_table(); });
+    actions_->add(QStringLiteral("go.ledger"), tr("Ledger: up to nvidia-smi's figure"), {key(Qt::Key_L)},
+                  [this] { page_->show_ledger(); });
 }
 
 void MainWindow::make_help_menu() {
@@ -230,6 +259,13 @@ void MainWindow::update_actions() {
                                        [&](const QString& menu) { return id.startsWith(menu); });
         entry.action->setEnabled(!needs || shown);
     }
+    const bool live = page_->live() != nullptr;
+    for (const char* id : {"live.tail", "live.freeze"}) {
+        actions_->find(QString::fromLatin1(id))->setEnabled(live);
+    }
+    actions_->find(QStringLiteral("live.tail"))->setChecked(live && session->time_view().follows_tail());
+    actions_->find(QStringLiteral("live.freeze"))->setChecked(live && page_->live()->frozen());
+    actions_->find(QStringLiteral("file.about_trace"))->setEnabled(session != nullptr);
     actions_->find(QStringLiteral("file.reload"))->setEnabled(!file_.isEmpty());
     if (!shown) {
         return;

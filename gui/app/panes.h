@@ -3,5 +3,6 @@
 
 #include "gui/view/allocation_table.h"
 #include "gui/view/details_pane.h"
+#include "gui/view/ledger_pane.h"
 #include "gui/view/segment_map.h"
 #include "gui/view/summary_table.h"

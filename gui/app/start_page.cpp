@@ -32,6 +32,14 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     open->setDefault(true);
     open->setMinimumHeight(36);
     connect(open, &QPushButton::clicked, this, &StartPage::open_requested);
+    auto* record = new QPushButton(tr("Record a program…"));
+    record->setMinimumHeight(36);
+    connect(record, &QPushButton::clicked, this, &StartPage::record_requested);
+    auto* buttons = new QHBoxLayout;
+    buttons->addStretch(1);
+    buttons->addWidget(open);
+    buttons->addWidget(record);
+    buttons->addStretch(1);
     recent_title_ = new QLabel(tr("Recent files"));
     recent_ = new QListWidget;
     recent_->setAccessibleName(recent_title_->text());
@@ -48,7 +56,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     column->addStretch(2);
     column->addWidget(centred(QStringLiteral("Tidemark"), 2.2, true));
     column->addWidget(centred(tr("Why GPU memory goes up and does not come back down"), 1.15, false));
-    column->addWidget(open, 0, Qt::AlignCenter);
+    column->addLayout(buttons);
     column->addWidget(
         centred(tr("or drop a file here: a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also "
                    "compressed), as torch.cuda.memory._dump_snapshot() writes it"),

@@ -17,6 +17,7 @@ public:
 
 signals:
     void open_requested();
+    void record_requested();
     void file_chosen(const QString& path);
 
 private:

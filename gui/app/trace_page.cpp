@@ -1,13 +1,18 @@
 #include "gui/app/trace_page.h"
 
 #include <QComboBox>
+#include <QDialog>
+#include <QDialogButtonBox>
 #include <QFileInfo>
+#include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QScrollArea>
+#include <QTextBrowser>
 #include <QVBoxLayout>
 
 #include "gui/model/text.h"
+#include "gui/view/describe_trace.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -31,7 +36,7 @@ QString device_text(const DeviceHistory& device) {
 
 }  // namespace
 
-TracePage::TracePage(QWidget* parent) : QWidget(parent), losses_(new QLabel) {
+TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), losses_(new QLabel) {
     details_ = new DetailsPane;
     overview_ = new OverviewPlot;
     make_tabs();
@@ -61,7 +66,10 @@ TracePage::TracePage(QWidget* parent) : QWidget(parent), losses_(new QLabel) {
     column->addWidget(columns_, 1);
 }
 
-TracePage::~TracePage() { set_session(nullptr); }
+TracePage::~TracePage() {
+    live_.reset();
+    set_session(nullptr);
+}
 
 QWidget* TracePage::make_header() {
     auto* header = new QWidget;
@@ -76,8 +84,8 @@ QWidget* TracePage::make_header() {
     row->addWidget(about_, 1);
     device_ = new QComboBox;
     group_by_ = new QComboBox;
-    for (const QString& name :
-         {tr("stack"), tr("line"), tr("file"), tr("size"), tr("stream"), tr("pool"), tr("annotation")}) {
+    for (const QString& name : {tr("stack"), tr("line"), tr("file"), tr("size"), tr("stream"), tr("pool"),
+                                tr("annotation"), tr("module"), tr("operator"), tr("phase"), tr("step")}) {
         group_by_->addItem(name);
     }
     color_by_ = new QComboBox;
@@ -96,6 +104,8 @@ QWidget* TracePage::make_header() {
     losses_->setMinimumWidth(120);
     connect(losses_, &QLabel::linkActivated, this, &TracePage::show_losses);
     column->addWidget(losses_);
+    column->addWidget(strip_);
+    strip_->hide();
     connect(device_, &QComboBox::activated, this,
             [this](int position) { session_->selection().choose_device(position); });
     connect(group_by_, &QComboBox::activated, this, [this](int by) { set_group_by(static_cast<GroupBy>(by)); });
@@ -138,16 +148,21 @@ void TracePage::make_tabs() {
     segments_ = new SegmentMap;
     table_ = new AllocationTable;
     summary_ = new SummaryTable;
+    ledger_ = new LedgerPane;
     tabs_ = new QTabWidget;
     tabs_->setDocumentMode(true);
     tabs_->setAccessibleName(tr("State at the cursor"));
     tabs_->addTab(segments_, tr("Segments"));
     tabs_->addTab(table_, tr("Table"));
     tabs_->addTab(summary_, tr("Summary"));
+    tabs_->addTab(ledger_, tr("Ledger"));
 }
 
 void TracePage::set_session(std::shared_ptr<Session> session) {
     Session* raw = session.get();
+    if (session_) {
+        session_->disconnect(this);
+    }
     overview_->set_session(raw);
     timeline_->set_session(raw);
     allocations_->set_session(raw);
@@ -155,6 +170,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     segments_->set_session(raw);
     table_->set_session(raw);
     summary_->set_session(raw);
+    ledger_->set_session(raw);
     details_->set_session(raw);
     if (session_) {
         session_->selection().disconnect(this);
@@ -164,28 +180,44 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
         fill_header();
         connect(&raw->selection(), &Selection::chosen_changed, this, &TracePage::follow_choice);
         connect(&raw->selection(), &Selection::device_changed, this, &TracePage::fill_header);
+        connect(raw, &Session::grown, this, &TracePage::fill_facts);
     }
 }
 
 void TracePage::fill_header() {
-    const Trace& trace = session_->trace();
-    QStringList facts{
-        QStringLiteral("<b>%1</b>").arg(QFileInfo(QString::fromStdString(trace.path)).fileName().toHtmlEscaped())};
+    fill_devices();
+    fill_facts();
+    group_by_->setCurrentIndex(static_cast<int>(session_->group_by()));
+    color_by_->setCurrentIndex(static_cast<int>(allocations_->color_by()));
+    axis_->setCurrentIndex(static_cast<int>(session_->time_view().axis()));
+}
+
+void TracePage::fill_devices() {
+    const auto& devices = session_->trace().devices;
     device_->clear();
-    for (const DeviceHistory& device : trace.devices) {
+    for (const DeviceHistory& device : devices) {
         device_->addItem(device_text(device));
     }
-    const bool choice = trace.devices.size() > 1;
+    device_->setCurrentIndex(session_->selection().state().device);
+    const bool choice = devices.size() > 1;
     device_->setVisible(choice);
     for (QLabel* label : findChildren<QLabel*>()) {
         if (label->buddy() == device_) {
             label->setVisible(choice);
         }
     }
+}
+
+void TracePage::fill_facts() {
+    const Trace& trace = session_->trace();
+    if (device_->count() != static_cast<int>(trace.devices.size())) {
+        fill_devices();
+    }
+    QStringList facts{
+        QStringLiteral("<b>%1</b>").arg(QFileInfo(QString::fromStdString(trace.path)).fileName().toHtmlEscaped())};
     if (session_->has_device()) {
-        device_->setCurrentIndex(session_->selection().state().device);
         const DeviceHistory& device = session_->device();
-        if (!choice) {
+        if (trace.devices.size() == 1) {
             facts << device_text(device).toHtmlEscaped();
         }
         const int64_t peak = session_->analysis().curves().peak(Series::allocated).max;
@@ -195,19 +227,58 @@ void TracePage::fill_header() {
     }
     about_->setText(facts.join(QStringLiteral(" · ")));
     about_->setToolTip(QString::fromStdString(trace.source) + '\n' + QString::fromStdString(trace.path));
-    group_by_->setCurrentIndex(static_cast<int>(session_->group_by()));
-    color_by_->setCurrentIndex(static_cast<int>(allocations_->color_by()));
-    axis_->setCurrentIndex(static_cast<int>(session_->time_view().axis()));
-    losses_->setVisible(!trace.losses.empty());
-    if (!trace.losses.empty()) {
-        const QString more = trace.losses.size() > 1 ? tr(" and %1 more").arg(trace.losses.size() - 1) : QString();
+    const std::vector<Loss> losses = session_->losses();
+    losses_->setVisible(!losses.empty());
+    if (!losses.empty()) {
+        const QString more = losses.size() > 1 ? tr(" and %1 more").arg(losses.size() - 1) : QString();
         losses_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
-                             .arg(loss_text(trace, trace.losses.front()).toHtmlEscaped(), more.toHtmlEscaped()));
+                             .arg(loss_text(trace, losses.front()).toHtmlEscaped(), more.toHtmlEscaped()));
         QStringList all;
-        for (const Loss& loss : trace.losses) {
+        for (const Loss& loss : losses) {
             all << QString::fromStdString(loss.text);
         }
         losses_->setToolTip(all.join('\n'));
+    }
+}
+
+// ---- following a recording ------------------------------------------------------------------------------------------
+
+void TracePage::follow(std::unique_ptr<LiveFeed> feed) {
+    LiveFeed* raw = feed.get();
+    live_ = std::make_unique<LiveView>(*this, *strip_, std::move(feed));
+    connect(live_.get(), &LiveView::session_replaced, this, &TracePage::session_replaced);
+    connect(live_.get(), &LiveView::frozen_changed, this, &TracePage::live_changed);
+    connect(live_.get(), &LiveView::failed, this, [this](const QString& sentence) {
+        stop_following();
+        emit live_failed(sentence);
+    });
+    connect(live_.get(), &LiveView::ended, this, [this] {
+        stop_following();
+        emit live_ended();
+    });
+    strip_->show();
+    fill_facts();
+    raw->start();
+    emit live_changed();
+}
+
+std::unique_ptr<LiveFeed> TracePage::release_feed() {
+    auto feed = live_ ? live_->release_feed() : nullptr;
+    stop_following();
+    return feed;
+}
+
+/// Also called from the view's own signals, so it goes when they are through.
+void TracePage::stop_following() {
+    if (live_) {
+        live_->disconnect(this);
+        live_.release()->deleteLater();
+        strip_->set_session(nullptr);
+        strip_->hide();
+        if (session_) {
+            fill_facts();
+        }
+        emit live_changed();
     }
 }
 
@@ -223,7 +294,7 @@ void TracePage::changeEvent(QEvent* event) {
 
 void TracePage::show_losses() {
     QString html;
-    for (const Loss& loss : session_->trace().losses) {
+    for (const Loss& loss : session_->losses()) {
         html += QStringLiteral("<p>• %1</p>").arg(loss_text(session_->trace(), loss).toHtmlEscaped());
         if (loss.kind == LossKind::redacted) {
             html += QStringLiteral("<p><small>%1</small></p>").arg(QString::fromStdString(loss.text).toHtmlEscaped());
@@ -234,6 +305,25 @@ void TracePage::show_losses() {
                         html.isEmpty() ? tr("Nothing: the whole history is there.") : html, QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
+}
+
+void TracePage::show_trace_information() {
+    auto* dialog = new QDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Trace information"));
+    auto* text = new QTextBrowser;
+    text->setAccessibleName(dialog->windowTitle());
+    text->setFrameShape(QFrame::NoFrame);
+    text->setOpenLinks(false);
+    text->setHtml(describe_trace(*session_).html(Theme::current(), text->font(),
+                                                 QFontDatabase::systemFont(QFontDatabase::FixedFont).family()));
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+    auto* column = new QVBoxLayout(dialog);
+    column->addWidget(text);
+    column->addWidget(buttons);
+    dialog->resize(720, 560);
+    dialog->open();
 }
 
 // ---- what can be done -------------------------------------------------------------------------------------------

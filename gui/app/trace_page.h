@@ -7,6 +7,8 @@
 #include <QWidget>
 #include <memory>
 
+#include "gui/app/live_strip.h"
+#include "gui/app/live_view.h"
 #include "gui/app/panes.h"
 #include "gui/app/settings.h"
 #include "gui/plot/allocations_plot.h"
@@ -28,6 +30,12 @@ public:
     Session* session() const { return session_.get(); }
     std::shared_ptr<Session> shared_session() const { return session_; }
 
+    /// The session's trace is being written: keeps up with it until it ends or another session is shown.
+    void follow(std::unique_ptr<LiveFeed> feed);
+    LiveView* live() const { return live_.get(); }
+    /// Stops following, so that another page can go on; null if nothing is followed.
+    std::unique_ptr<LiveFeed> release_feed();
+
     void zoom(double factor);  ///< around the pointer, else around the cursor
     void pan(double fraction) { session_->time_view().pan(fraction); }
     void focus();  ///< on the chosen allocation or range; else everything
@@ -38,6 +46,7 @@ public:
     void set_wheel_mode(WheelMode mode);
     void find_in_table();  ///< puts the keyboard into the allocation table's filter
     void show_losses();
+    void show_trace_information();
     void set_color_by(ColorBy by);
     void set_group_by(GroupBy by);
     void set_axis(TimeAxis axis);
@@ -52,10 +61,16 @@ public:
     SegmentMap& segments() const { return *segments_; }
     AllocationTable& table() const { return *table_; }
     SummaryTable& summary() const { return *summary_; }
+    LedgerPane& ledger() const { return *ledger_; }
+    void show_ledger() { tabs_->setCurrentWidget(ledger_); }
     DetailsPane& details() const { return *details_; }
 
 signals:
-    void colors_changed();  ///< grouping, colouring or axis, wherever it was changed
+    void live_changed();  ///< following began or ended
+    void live_ended();    ///< the writer is gone
+    void live_failed(const QString& sentence);
+    void session_replaced();  ///< while following
+    void colors_changed();    ///< grouping, colouring or axis, wherever it was changed
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -65,10 +80,15 @@ private:
     QWidget* make_plots();
     void make_tabs();
     void fill_header();
+    void fill_facts();
+    void fill_devices();
+    void stop_following();
     void follow_choice();
     void reveal_moment();
 
     std::shared_ptr<Session> session_;
+    std::unique_ptr<LiveView> live_;
+    LiveStrip* strip_;
     QLabel* about_;
     QLabel* losses_;
     QComboBox* device_;
@@ -84,6 +104,7 @@ private:
     SegmentMap* segments_;
     AllocationTable* table_;
     SummaryTable* summary_;
+    LedgerPane* ledger_;
     DetailsPane* details_;
     QSplitter* plot_split_;
     QSplitter* legend_split_;

@@ -10,8 +10,7 @@ namespace tidemark::gui {
 namespace {
 
 bool is_number(AllocationColumn column) {
-    return column != AllocationColumn::stream && column != AllocationColumn::pool && column != AllocationColumn::line &&
-           column != AllocationColumn::file;
+    return column != AllocationColumn::stream && column != AllocationColumn::pool && column < AllocationColumn::line;
 }
 
 QString seconds_text(int64_t nanoseconds) { return QString::number(static_cast<double>(nanoseconds) / 1e9, 'f', 9); }
@@ -107,6 +106,9 @@ QString AllocationModel::title(AllocationColumn column) {
         case AllocationColumn::pool: return tr("Pool");
         case AllocationColumn::line: return tr("Line");
         case AllocationColumn::file: return tr("File");
+        case AllocationColumn::op: return tr("Operator");
+        case AllocationColumn::module: return tr("Module");
+        case AllocationColumn::phase: return tr("Phase");
     }
     return {};
 }
@@ -141,6 +143,11 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
         case AllocationColumn::pool: return pool_of_text(trace, device, a);
         case AllocationColumn::line: return stack_text(trace.stacks, all.stack[a]);
         case AllocationColumn::file: return file_text(trace.stacks, all.stack[a]);
+        case AllocationColumn::op:
+        case AllocationColumn::module:
+        case AllocationColumn::phase:
+            return all.origin[a] < trace.origins.size() ? to_qstring(trace.origins[all.origin[a]].*origin_text(column))
+                                                        : QString();
     }
     return {};
 }

@@ -1,6 +1,7 @@
 #include "gui/model/allocation_query.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "gui/model/text.h"
 
@@ -64,6 +65,18 @@ std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_sta
     return ranks;
 }
 
+/// Position of each origin when origins are ordered by one of their texts.
+std::vector<uint64_t> origin_ranks(const std::vector<Origin>& origins, std::string Origin::*text) {
+    std::vector<uint32_t> order(origins.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return origins[a].*text < origins[b].*text; });
+    std::vector<uint64_t> ranks(origins.size());
+    for (size_t i = 1; i < order.size(); ++i) {
+        ranks[order[i]] = ranks[order[i - 1]] + (origins[order[i]].*text != origins[order[i - 1]].*text);
+    }
+    return ranks;
+}
+
 template <class KeyOf>
 void sort_rows(std::vector<AllocationIndex>& rows, bool descending, KeyOf&& key_of) {
     std::vector<std::pair<uint64_t, AllocationIndex>> keyed(rows.size());
@@ -114,10 +127,22 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
                 stacks, [&](StackId s) { return to_qstring(stacks.string(stacks.frame(stacks.user_frame(s)).file)); });
             return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
         }
+        case AllocationColumn::op:
+        case AllocationColumn::module:
+        case AllocationColumn::phase: {
+            const auto ranks = origin_ranks(analysis.trace().origins, origin_text(query.sort_by));
+            return by([&](AllocationIndex a) { return all.origin[a] < ranks.size() ? ranks[all.origin[a]] : 0; });
+        }
     }
 }
 
 }  // namespace
+
+std::string Origin::*origin_text(AllocationColumn column) {
+    return column == AllocationColumn::op       ? &Origin::op
+           : column == AllocationColumn::module ? &Origin::module
+                                                : &Origin::phase;
+}
 
 std::vector<bool> stacks_matching(const StackTable& stacks, const std::string& text) {
     const QString wanted = to_qstring(text);

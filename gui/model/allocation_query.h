@@ -23,9 +23,15 @@ enum class AllocationColumn : int {
     stream,
     pool,
     line,
-    file
+    file,
+    op,
+    module,
+    phase
 };
-constexpr int allocation_column_count = 12;
+constexpr int allocation_column_count = 15;
+
+/// What the columns op, module and phase show of an allocation's origin.
+std::string Origin::*origin_text(AllocationColumn column);
 
 struct AllocationQuery {
     std::string text;  ///< part of a function, file or "file:line" of any frame; case-insensitive

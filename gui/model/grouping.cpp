@@ -54,6 +54,33 @@ std::vector<uint32_t> largest(const std::vector<double>& bytes) {
     return order;
 }
 
+/// The groups worth a colour, those of `before` in their old places. They count for more, so that two of about equal
+/// size do not take turns.
+std::vector<uint32_t> largest_as_before(Weighed w, const Groups& before) {
+    constexpr double seniority = 1.25;
+    std::vector<uint32_t> old;
+    for (const AllocationIndex a : before.member) {
+        if (a < w.group.size()) {
+            old.push_back(w.group[a]);
+            w.bytes[old.back()] *= seniority;
+        }
+    }
+    std::vector<uint32_t> kept = largest(w.bytes);
+    const auto newcomers = std::stable_partition(
+        kept.begin(), kept.end(), [&](uint32_t g) { return std::find(old.begin(), old.end(), g) != old.end(); });
+    std::vector<uint32_t> result;
+    auto next = newcomers;
+    for (const uint32_t g : old) {
+        if (std::find(kept.begin(), newcomers, g) != newcomers) {
+            result.push_back(g);
+        } else if (next != kept.end()) {
+            result.push_back(*next++);
+        }
+    }
+    result.insert(result.end(), next, kept.end());
+    return result;
+}
+
 /// Where the stacks differ first, walking outwards from the allocation; SIZE_MAX if one is the other's beginning.
 size_t first_difference(const std::vector<std::vector<FrameId>>& stacks) {
     size_t depth = 0;
@@ -112,11 +139,11 @@ std::string rest_name() { return QCoreApplication::translate("Groups", "the rest
 
 }  // namespace
 
-std::shared_ptr<const Groups> make_groups(const Analysis& analysis, GroupBy by) {
+std::shared_ptr<const Groups> make_groups(const Analysis& analysis, GroupBy by, const Groups* before) {
     const DeviceHistory& device = analysis.device();
     Grouper grouper(analysis.trace(), device, by);
     const Weighed w = weigh(device, analysis.curves().peak(Series::active).max_event, grouper);
-    const std::vector<uint32_t> kept = largest(w.bytes);
+    const std::vector<uint32_t> kept = before != nullptr ? largest_as_before(w, *before) : largest(w.bytes);
 
     auto result = std::make_shared<Groups>();
     result->rest = static_cast<int>(kept.size());
@@ -126,6 +153,7 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, GroupBy by) 
         result->grouping.names.push_back(has_no_stack(device, w.any[g], by) ? no_frames_text().toStdString()
                                                                             : grouper.name(g));
         result->stack.push_back(by == GroupBy::stack ? device.allocations.stack[w.any[g]] : 0);
+        result->member.push_back(w.any[g]);
     }
     if (by == GroupBy::stack) {
         result->stack.push_back(0);

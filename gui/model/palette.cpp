@@ -96,6 +96,27 @@ QColor id_color(const Theme& theme, uint32_t id) {
     return mix(base, (hash >> 12) % 2 ? QColor(Qt::white) : QColor(Qt::black), shade);
 }
 
+QColor layer_color(const Theme& theme, LayerKind kind, int nth) {
+    const auto by_nth = [&](QColor base) {
+        return mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), 0.16 * (nth % 4));
+    };
+    switch (kind) {
+        case LayerKind::requested: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
+        case LayerKind::rounding: return theme.rounding;
+        case LayerKind::waiting: return theme.pending;
+        case LayerKind::free_in_segments: return mix(theme.reserved_line, theme.idle, 0.62);
+        case LayerKind::idle_segments: return mix(theme.reserved_line, theme.idle, 0.82);
+        case LayerKind::private_pools: return theme.dark ? QColor(0xb3, 0x55, 0x9f) : QColor(0xaa, 0x44, 0x99);
+        case LayerKind::library: return by_nth(theme.dark ? QColor(0x3d, 0x9c, 0x8c) : QColor(0x44, 0xaa, 0x99));
+        case LayerKind::context: return theme.dark ? QColor(0xd0, 0xbe, 0x68) : QColor(0xdd, 0xcc, 0x77);
+        case LayerKind::kernels: return theme.dark ? QColor(0x9a, 0x9a, 0x3c) : QColor(0x99, 0x99, 0x33);
+        case LayerKind::other_processes:
+            return by_nth(theme.dark ? QColor(0x64, 0x6d, 0x79) : QColor(0xb4, 0xba, 0xc2));
+        case LayerKind::unknown: return theme.unknown;
+    }
+    return theme.unknown;
+}
+
 QColor scale_color(const Theme& theme, double value) {
     // Both ends stay off the background: the darkest fifth on dark, the lightest on light.
     const double low = theme.dark ? 0.18 : 0.0, high = theme.dark ? 1.0 : 0.92;

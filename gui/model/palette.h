@@ -3,6 +3,7 @@
 
 #include <QColor>
 
+#include "storage/ledger/ledger.h"
 #include "storage/timeline/columns.h"
 
 namespace tidemark::gui {
@@ -21,6 +22,8 @@ struct Theme {
 QColor group_color(const Theme& theme, int index, int count);
 /// A stable colour for any id (stack, stream, pool), the same in every run.
 QColor id_color(const Theme& theme, uint32_t id);
+/// Of a layer of the ledger; `nth` tells apart libraries, and processes.
+QColor layer_color(const Theme& theme, LayerKind kind, int nth);
 /// Sequential scale, 0 to 1 (age, size).
 QColor scale_color(const Theme& theme, double value);
 

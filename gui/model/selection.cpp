@@ -138,6 +138,42 @@ void Selection::set_trace(const Trace* trace) {
     emit history_changed();
 }
 
+namespace {
+
+/// Devices and allocations keep their identity while a trace grows, not always their place.
+void move_to(SelectionState& state, const Trace& before, const Trace& after) {
+    if (before.devices.empty()) {
+        return;
+    }
+    const DeviceHistory& device = before.devices[static_cast<size_t>(state.device)];
+    const auto found = std::find_if(after.devices.begin(), after.devices.end(),
+                                    [&](const DeviceHistory& d) { return d.device == device.device; });
+    if (found == after.devices.end()) {
+        state = {};
+        return;
+    }
+    state.device = static_cast<int>(found - after.devices.begin());
+    if (state.allocation != no_allocation) {
+        state.allocation = found->find_allocation(device.allocation_id(state.allocation)).value_or(no_allocation);
+    }
+}
+
+}  // namespace
+
+void Selection::grow(const Trace& trace) {
+    for (SelectionState* state : {&state_, before_preview_ ? &*before_preview_ : nullptr}) {
+        if (state != nullptr) {
+            move_to(*state, *trace_, trace);
+        }
+    }
+    for (auto* history : {&past_, &future_}) {
+        for (SelectionState& state : *history) {
+            move_to(state, *trace_, trace);
+        }
+    }
+    trace_ = &trace;
+}
+
 bool Selection::can_go_back() const { return !past_.empty(); }
 bool Selection::can_go_forward() const { return !future_.empty(); }
 

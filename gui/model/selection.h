@@ -36,7 +36,9 @@ public:
     void preview_range(
         std::optional<std::pair<double, double>> range);  ///< while dragging: shown, not a history step yet
     void choose_device(int position);
-    void clear();                        ///< Esc: keeps moment and device
+    void clear();  ///< Esc: keeps moment and device
+    /// The same run, longer: what is chosen stays chosen. Emits nothing (see Session::grown).
+    void grow(const Trace& trace);
     void set_trace(const Trace* trace);  ///< resets everything; moment = peak of the device is set by the session
 
     bool can_go_back() const;

@@ -5,6 +5,7 @@
 
 #include "gui/model/column_cache.h"
 #include "gui/model/grouping.h"
+#include "gui/model/lazy_ledger.h"
 
 namespace tidemark::gui {
 
@@ -64,7 +65,7 @@ void Session::show_device() {
         return;
     }
     chosen_group_ = -1;
-    time_view_.set_history(&device(), trace_->duration);
+    time_view_.set_history(&device(), known_time());
     show_events();
     go_to_peak();
     emit grouping_changed();
@@ -102,6 +103,53 @@ std::optional<StartView> Session::start_view() const {
     return same ? start_view_ : std::nullopt;
 }
 
+int64_t Session::known_time() const { return std::max(trace_->duration, trace_->committed_time); }
+
+// ---- a run that goes on -------------------------------------------------------------------------------------------
+
+void Session::grow(Content content, const DeviceGroups& groups) {
+    const bool at_end = selection_.state().moment == device().event_count();
+    // What was shown so far stays until every pane has turned to the new one.
+    const Content before{std::exchange(trace_, std::move(content.trace)),
+                         std::exchange(analyses_, std::move(content.analyses))};
+    selection_.grow(*trace_);
+    column_cache_ = std::make_shared<ColumnCache>();
+    ledgers_.clear();
+    groups_.clear();
+    if (groups.groups && groups.by == group_by_ && groups.device == device().device) {
+        groups_[{device_position(), group_by_}] = groups.groups;
+    }
+    time_view_.grow(&device(), known_time());
+    if (at_end && time_view_.follows_tail()) {
+        selection_.set_moment(device().event_count());
+    }
+    emit grown();
+}
+
+void Session::set_live(bool live) {
+    if (live == live_) {
+        return;
+    }
+    live_ = live;
+    time_view_.set_live(live);
+    if (live && has_device()) {
+        start_view_.reset();
+        time_view_.set_tail_length(0);
+        selection_.set_moment(device().event_count());
+    }
+    emit live_changed();
+}
+
+std::vector<Loss> Session::losses() const {
+    std::vector<Loss> losses = trace_->losses;
+    if (live_) {
+        std::erase_if(losses, [](const Loss& loss) { return loss.kind == LossKind::unclean_end; });
+    }
+    return losses;
+}
+
+DeviceGroups Session::device_groups() const { return {device().device, group_by_, shared_groups()}; }
+
 void Session::rename_groups() {
     groups_.clear();
     if (has_device()) {
@@ -128,6 +176,14 @@ std::shared_ptr<const Groups> Session::shared_groups() const {
     auto& entry = groups_[{device_position(), group_by_}];
     if (!entry) {
         entry = make_groups(analysis(), group_by_);
+    }
+    return entry;
+}
+
+std::shared_ptr<const LazyLedger> Session::shared_ledger() const {
+    auto& entry = ledgers_[device_position()];
+    if (!entry) {
+        entry = std::make_shared<const LazyLedger>(shared_analysis());
     }
     return entry;
 }

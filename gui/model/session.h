@@ -16,12 +16,20 @@
 namespace tidemark::gui {
 
 class ColumnCache;
+class LazyLedger;
+
+/// A trace and the analysis of each of its devices.
+struct Content {
+    std::shared_ptr<const Trace> trace;
+    std::vector<std::shared_ptr<const Analysis>> analyses;
+};
 
 /// A Grouping and what a legend wants to know about it. Immutable once made.
 struct Groups {
     Grouping grouping;
-    std::vector<StackId> stack;  ///< the stack of each group where it has just one, else 0
-    int rest = 0;                ///< index of "the rest", always the last
+    std::vector<StackId> stack;           ///< the stack of each group where it has just one, else 0
+    std::vector<AllocationIndex> member;  ///< of each group its first allocation, by which it is known again
+    int rest = 0;                         ///< index of "the rest", always the last
     int count() const { return static_cast<int>(grouping.names.size()); }
 };
 
@@ -31,8 +39,15 @@ struct StartView {
     double share = 0;         ///< of all events
 };
 
-/// Immutable after construction except for what hangs on signals. Lives on the GUI thread; its const parts
-/// (trace, analysis) may be read from any thread while the session is kept alive by a shared_ptr.
+/// The groups of one device, as a run that goes on keeps them.
+struct DeviceGroups {
+    int device = 0;  ///< PyTorch's index
+    GroupBy by = GroupBy::stack;
+    std::shared_ptr<const Groups> groups;
+};
+
+/// Lives on the GUI thread. A trace and an analysis are immutable and may be read from any thread while a shared_ptr
+/// keeps them; grow() puts longer ones in their place.
 class Session : public QObject {
     Q_OBJECT
 public:
@@ -43,7 +58,19 @@ public:
     Session(std::shared_ptr<const Trace> trace, std::vector<std::shared_ptr<const Analysis>> analyses,
             QObject* parent = nullptr);
 
+    /// Of a run that is being recorded: what the trace holds now. Choice, zoom, grouping and colours stay; while the
+    /// tail is followed, a cursor at the end stays at the end. `groups` may be of another device or kind, or none. The
+    /// session has a device before, and has it still.
+    void grow(Content content, const DeviceGroups& groups);
+    /// Whether the run is still being recorded. A session is made for a run that has ended.
+    bool is_live() const { return live_; }
+    /// Live: shows the whole run and follows its tail, the cursor at the end.
+    void set_live(bool live);
+    DeviceGroups device_groups() const;
+
     const Trace& trace() const { return *trace_; }
+    /// What the trace is missing. A run that goes on has not failed to end.
+    std::vector<Loss> losses() const;
     std::shared_ptr<const Trace> shared_trace() const { return trace_; }
     /// False for a trace without any device: nothing below that needs one may be called.
     bool has_device() const { return !analyses_.empty(); }
@@ -72,6 +99,9 @@ public:
     /// Shared by the plots, which cut the same span into the same columns.
     const std::shared_ptr<ColumnCache>& column_cache() const { return column_cache_; }
 
+    /// Of the selected device.
+    std::shared_ptr<const LazyLedger> shared_ledger() const;
+
     /// The group everything else is dimmed for, or -1. With GroupBy::stack it is the chosen stack's group.
     int chosen_group() const;
     /// Chooses a group: its stack where groups are stacks, else only its colour lights up. -1 chooses none.
@@ -85,9 +115,13 @@ public:
 signals:
     void grouping_changed();
     void group_chosen();
+    /// The trace is a longer one, and with it all that is made from it.
+    void grown();
+    void live_changed();
 
 private:
     size_t device_position() const { return static_cast<size_t>(selection_.state().device); }
+    int64_t known_time() const;  ///< of a run that goes on: as far as its recorder has told, events or not
     void show_device();
     void show_events();
 
@@ -98,8 +132,10 @@ private:
     std::shared_ptr<ColumnCache> column_cache_;
     GroupBy group_by_ = GroupBy::stack;
     int chosen_group_ = -1;
+    bool live_ = false;
     std::optional<StartView> start_view_;
     mutable std::map<std::pair<size_t, GroupBy>, std::shared_ptr<const Groups>> groups_;
+    mutable std::map<size_t, std::shared_ptr<const LazyLedger>> ledgers_;
 };
 
 }  // namespace tidemark::gui

@@ -38,6 +38,11 @@ QString both_bytes_text(uint64_t bytes) {
                         : QStringLiteral("%1 (%2)").arg(bytes_text(bytes), exact_bytes_text(bytes));
 }
 
+QString signed_bytes_text(int64_t bytes) {
+    const QString size = both_bytes_text(static_cast<uint64_t>(bytes < 0 ? -bytes : bytes));
+    return bytes < 0 ? QStringLiteral("−") + size : size;
+}
+
 QString count_text(int64_t count) { return to_qstring(format_count(count)); }
 
 QString percent_text(double part, double whole) {
@@ -70,9 +75,7 @@ QString stack_text(const StackTable& stacks, StackId stack) {
     }
     const FrameId innermost = stacks.stack(stack).frame;
     const QString line = to_qstring(describe_frame(stacks, user));
-    return innermost == user
-               ? line
-               : line + QStringLiteral(" → ") + to_qstring(describe_frame(stacks, innermost));
+    return innermost == user ? line : line + QStringLiteral(" → ") + to_qstring(describe_frame(stacks, innermost));
 }
 
 QString stream_text(const Trace& trace, uint32_t stream) {
@@ -157,8 +160,44 @@ QString loss_text(const Trace& trace, const Loss& loss) {
                 "apart.");
         case LossKind::redacted:
             return Text::tr("Before this trace was shared, names were replaced or parts were cut out.");
+        // The recorder's own sentence says why and what would help.
+        case LossKind::not_recorded:
+        case LossKind::state_disagrees: return to_qstring(loss.text);
     }
     return to_qstring(loss.text);
+}
+
+QString ended_text(const Process& process) {
+    const QString how = to_qstring(process.how_ended);
+    if (how.isEmpty()) {
+        return {};
+    }
+    if (how == QLatin1String("stopped")) {
+        return Text::tr("Recording was stopped; the program went on.");
+    }
+    if (how.startsWith(QLatin1String("exited"))) {
+        const QString status = process.exit_status ? QString::number(*process.exit_status) : how.section(u' ', 1);
+        return status.isEmpty() || status == QLatin1String("0")
+                   ? Text::tr("The program ended.")
+                   : Text::tr("The program exited with status %1.").arg(status);
+    }
+    static const QString signal = QStringLiteral("killed by signal ");
+    if (how.startsWith(signal)) {
+        return Text::tr("The program was killed by signal %1.").arg(how.mid(signal.size()));
+    }
+    static const QString exception = QStringLiteral("exception: ");
+    if (how.startsWith(exception)) {
+        return Text::tr("The program ended with an exception: %1").arg(how.mid(exception.size()));
+    }
+    return how;
+}
+
+QString ended_text(const Trace& trace) {
+    if (!trace.clean_end) {
+        return Text::tr("The recorder is gone without ending the trace; what came last may be missing.");
+    }
+    const QString how = trace.processes.empty() ? QString() : ended_text(trace.processes.front());
+    return how.isEmpty() ? Text::tr("The recording has ended.") : Text::tr("The recording has ended. %1").arg(how);
 }
 
 std::pair<QString, QString> split_group_name(const QString& name) {

@@ -19,6 +19,7 @@ QString tip_text(const QString& text);
 QString bytes_text(uint64_t bytes);        ///< "2.00 MiB"
 QString exact_bytes_text(uint64_t bytes);  ///< "2,097,152 bytes"
 QString both_bytes_text(uint64_t bytes);   ///< "2.00 MiB (2,097,152 bytes)", or only "512 bytes" where they agree
+QString signed_bytes_text(int64_t bytes);  ///< as both_bytes_text, of what may be negative
 QString count_text(int64_t count);         ///< "1,234,567"
 QString percent_text(double part, double whole);
 QString moment_text(int64_t nanoseconds);
@@ -35,6 +36,10 @@ QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
 /// What the trace cannot know, in the user's language. The trace's own sentence, in English, may say more.
 QString loss_text(const Trace& trace, const Loss& loss);
+/// How a recorded process ended, as a sentence; empty if it runs or nobody knows.
+QString ended_text(const Process& process);
+/// How the recording of a trace ended.
+QString ended_text(const Trace& trace);
 /// "train.py:42 forward" and "→ linear.py:134 forward", what tells apart groups of that line; the latter may be empty.
 std::pair<QString, QString> split_group_name(const QString& name);
 /// A group's name within `width` pixels: the user's line in front stays readable, what tells it apart is cut in the

@@ -9,7 +9,8 @@ namespace {
 constexpr size_t longest_history = 200;
 constexpr double smallest_time_span = 50;  // ns: finer than any clock an allocator event carries
 constexpr double smallest_event_span = 4;
-constexpr double room_at_the_end = 0.008;  // what happens last (often the OOM) is drawn inside, not on the edge
+constexpr double room_at_the_end = 0.008;   // what happens last (often the OOM) is drawn inside, not on the edge
+constexpr double room_for_the_next = 0.02;  // of a followed span: what comes next appears inside
 }  // namespace
 
 void TimeView::set_history(const DeviceHistory* device, int64_t duration) {
@@ -32,10 +33,12 @@ void TimeView::set_limits() {
     } else if (axis_ == TimeAxis::event_index) {
         whole_to_ = std::max<double>(device_->event_count(), smallest_event_span) * (1 + room_at_the_end);
     } else {
-        const int64_t last = device_->event_time.empty() ? 0 : device_->event_time.back();
-        whole_to_ =
-            std::max(static_cast<double>(std::max(duration_, last)), smallest_time_span) * (1 + room_at_the_end);
+        whole_to_ = std::max(static_cast<double>(last_time()), smallest_time_span) * (1 + room_at_the_end);
     }
+}
+
+int64_t TimeView::last_time() const {
+    return std::max(duration_, device_->event_time.empty() ? int64_t{0} : device_->event_time.back());
 }
 
 double TimeView::smallest_span() const {
@@ -93,6 +96,75 @@ void TimeView::apply(Span span, bool remember) {
     if (save) {
         emit history_changed();
     }
+    notice_tail();
+}
+
+// ---- a run that goes on -------------------------------------------------------------------------------------------
+
+double TimeView::known_to() const {
+    if (device_ == nullptr) {
+        return whole_to_;
+    }
+    return axis_ == TimeAxis::event_index ? device_->event_count() : static_cast<double>(last_time());
+}
+
+void TimeView::grow(const DeviceHistory* device, int64_t duration) {
+    const bool whole = from_ <= whole_from_ && to_ >= whole_to_;
+    device_ = device;
+    duration_ = duration;
+    set_limits();
+    if (follows_tail() || whole) {
+        const Span span = follows_tail() ? clamped(tail_span()) : Span{whole_from_, whole_to_};
+        from_ = span.from;
+        to_ = span.to;
+    }
+}
+
+void TimeView::set_live(bool live) {
+    live_ = live;
+    tail_ = false;
+    tail_length_ = 0;
+    emit tail_changed();
+}
+
+TimeView::Span TimeView::tail_span() const {
+    const double end = known_to(), from = position_of_time(last_time() - tail_length_);
+    return tail_length_ == 0 || from <= whole_from_ ? Span{whole_from_, whole_to_}
+                                                    : Span{from, end + (end - from) * room_for_the_next};
+}
+
+void TimeView::follow_tail(bool on) {
+    if (!live_ || on == tail_) {
+        return;
+    }
+    if (on) {
+        apply(tail_span(), true);
+    }
+    tail_ = on;
+    emit tail_changed();
+}
+
+void TimeView::set_tail_length(int64_t nanoseconds) {
+    if (!live_) {
+        return;
+    }
+    tail_length_ = nanoseconds;
+    apply(tail_span(), true);
+    tail_length_ = nanoseconds;  // a run that is still shorter will grow to it
+    tail_ = true;
+    emit tail_changed();
+}
+
+/// After the span was moved.
+void TimeView::notice_tail() {
+    if (!live_) {
+        return;
+    }
+    tail_ = to_ >= known_to();
+    if (tail_) {
+        tail_length_ = from_ <= whole_from_ ? 0 : last_time() - time_at(from_);
+    }
+    emit tail_changed();
 }
 
 void TimeView::show(double from, double to) { apply({from, to}, true); }

@@ -25,6 +25,8 @@ public:
     double whole_from() const { return whole_from_; }
     double whole_to() const { return whole_to_; }
     double smallest_span() const;  ///< no zoom goes deeper
+    /// Where what is known ends: beyond lies what a run that goes on has yet to do.
+    double known_to() const;
 
     void show(double from, double to);    ///< clamped; one undo step unless part of a running gesture
     void zoom(double factor, double at);  ///< factor > 1 zooms in around `at` (axis units)
@@ -36,6 +38,17 @@ public:
     bool can_redo() const { return !future_.empty(); }
     void undo();
     void redo();
+
+    /// The run goes on. While the tail is followed the newest stays in view, else the span shown stays. Emits nothing:
+    /// whoever hears Session::grown looks here anew.
+    void grow(const DeviceHistory* device, int64_t duration);
+    /// While a run is recorded, the right edge may follow its end; moving the span away from the end stops that,
+    /// moving it there again resumes it.
+    void set_live(bool live);
+    bool follows_tail() const { return live_ && tail_; }
+    void follow_tail(bool on);
+    int64_t tail_length() const { return tail_length_; }  ///< ns before the end that are shown; 0: the whole run
+    void set_tail_length(int64_t nanoseconds);            ///< follows the tail
 
     double position_of(EventNumber n) const;      ///< a state's place on the axis
     double position_of_time(int64_t time) const;  ///< a wall-clock time's place on the axis
@@ -50,6 +63,7 @@ signals:
     void changed();  ///< span or axis
     void history_changed();
     void pointer_moved();
+    void tail_changed();
 
 private:
     struct Span {
@@ -57,14 +71,19 @@ private:
         bool operator==(const Span&) const = default;
     };
     void set_limits();
+    int64_t last_time() const;
     Span clamped(Span span) const;
     void apply(Span span, bool remember);
+    Span tail_span() const;
+    void notice_tail();
 
     const DeviceHistory* device_ = nullptr;
     int64_t duration_ = 0;
     TimeAxis axis_ = TimeAxis::wall_clock;
     double from_ = 0, to_ = 1, whole_from_ = 0, whole_to_ = 1;
     bool in_gesture_ = false, gesture_saved_ = false;
+    bool live_ = false, tail_ = false;
+    int64_t tail_length_ = 0;
     std::vector<Span> past_, future_;
     std::optional<double> pointer_;
 };

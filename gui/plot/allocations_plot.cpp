@@ -29,8 +29,14 @@ void AllocationsPlot::session_changed() {
     worker_.forget();
     picture_ = {};
     if (has_data()) {
-        set_whole_bytes(static_cast<double>(session()->analysis().curves().peak(Series::active).max) * 1.04);
+        set_whole_bytes(all_bytes());
     }
+}
+
+void AllocationsPlot::session_grown() { grow_whole_bytes(all_bytes()); }
+
+double AllocationsPlot::all_bytes() const {
+    return static_cast<double>(session()->analysis().curves().peak(Series::active).max) * 1.04;
 }
 
 void AllocationsPlot::view_changed() {

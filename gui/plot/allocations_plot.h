@@ -22,6 +22,7 @@ public:
 
 protected:
     void session_changed() override;
+    void session_grown() override;
     void view_changed() override;
     void paint_picture(QCPPainter& painter) override;
     void paint_overlay(QCPPainter& painter) override;
@@ -31,6 +32,7 @@ protected:
     void double_clicked(QPoint point) override;
 
 private:
+    double all_bytes() const;
     QString life_text(AllocationIndex a) const;
 
     ColorBy color_by_ = ColorBy::group;

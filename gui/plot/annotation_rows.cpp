@@ -1,25 +1,58 @@
 #include "gui/plot/annotation_rows.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 
 namespace tidemark::gui {
 
+namespace {
+
+/// The user's steps before those seen at the optimizer: the first row is what the program calls a step.
+void add_step_rows(AnnotationRows& result, const Trace& trace) {
+    auto spans = std::make_shared<std::vector<Annotation>>();
+    spans->reserve(trace.steps.size());
+    for (const Step& step : trace.steps) {
+        spans->push_back({QCoreApplication::translate("Steps", "step %1").arg(step.number).toStdString(), step.source,
+                          -1, step.start, step.end.value_or(trace.duration), step.end.has_value()});
+    }
+    for (const char* source : {"user", "optimizer"}) {
+        std::vector<const Annotation*> row;
+        for (const Annotation& span : *spans) {
+            if (span.kind == source) {
+                row.push_back(&span);
+                result.all.push_back(&span);
+            }
+        }
+        if (!row.empty()) {
+            result.rows.push_back(std::move(row));
+        }
+    }
+    result.steps = std::move(spans);
+}
+
+}  // namespace
+
 AnnotationRows lay_out_annotations(const Trace& trace, int device) {
     AnnotationRows result;
+    add_step_rows(result, trace);
+    const size_t step_rows = result.rows.size(), steps = result.all.size();
     for (const Annotation& a : trace.annotations) {
         if (a.device == device || a.device < 0) {
             result.all.push_back(&a);
         }
     }
-    std::stable_sort(result.all.begin(), result.all.end(), [](const Annotation* a, const Annotation* b) {
+    const auto by_start = [](const Annotation* a, const Annotation* b) {
         return a->start != b->start ? a->start < b->start : a->end > b->end;
-    });
+    };
+    const auto first = result.all.begin() + static_cast<ptrdiff_t>(steps);
+    std::stable_sort(first, result.all.end(), by_start);
     std::vector<int64_t> row_end;
-    for (const Annotation* a : result.all) {
+    for (auto it = first; it != result.all.end(); ++it) {
+        const Annotation* a = *it;
         const auto free_row =
             std::find_if(row_end.begin(), row_end.end(), [a](int64_t end) { return end <= a->start; });
-        const auto row = static_cast<size_t>(free_row - row_end.begin());
-        if (row >= most_annotation_rows) {
+        const auto row = step_rows + static_cast<size_t>(free_row - row_end.begin());
+        if (row >= step_rows + most_annotation_rows) {
             ++result.hidden;
             continue;
         }
@@ -31,6 +64,7 @@ AnnotationRows lay_out_annotations(const Trace& trace, int device) {
         }
         result.rows[row].push_back(a);
     }
+    std::stable_sort(result.all.begin(), result.all.end(), by_start);
     return result;
 }
 

@@ -27,6 +27,7 @@ void Legend::set_session(Session* session) {
     session_ = session;
     if (session != nullptr) {
         connect(session, &Session::grouping_changed, this, &Legend::update_rows);
+        connect(session, &Session::grown, this, &Legend::update_rows);
         connect(session, &Session::group_chosen, this, qOverload<>(&QWidget::update));
         connect(&session->selection(), &Selection::moment_changed, this, &Legend::update_rows);
         connect(&session->selection(), &Selection::chosen_changed, this, qOverload<>(&QWidget::update));

@@ -45,6 +45,8 @@ void OverviewPlot::set_session(Session* session) {
         connect(&session->selection(), &Selection::moment_changed, this, qOverload<>(&QWidget::update));
         connect(&session->selection(), &Selection::range_moved, this, qOverload<>(&QWidget::update));
         connect(session, &Session::grouping_changed, this, &OverviewPlot::drop_picture);
+        connect(session, &Session::grown, this, &OverviewPlot::drop_picture);
+        connect(session, &Session::live_changed, this, &OverviewPlot::drop_picture);
     }
     drop_picture();
 }
@@ -88,7 +90,8 @@ void OverviewPlot::paint_run(QPainter& painter, double ratio) const {
     };
     QColor fill = theme.reserved_line;
     fill.setAlpha(theme.dark ? 120 : 105);
-    for (int i = 0; i < count; ++i) {
+    const double known = session_->is_live() ? pixel(view.known_to()) : frame.right() + 1;
+    for (int i = 0; i < count && frame.left() + i / ratio < known; ++i) {
         const double x = frame.left() + i / ratio;
         const Column& c = columns[static_cast<size_t>(i)];
         const double high = y(c.max[static_cast<size_t>(Series::allocated)]);
@@ -110,6 +113,10 @@ void OverviewPlot::paint_run(QPainter& painter, double ratio) const {
     for (const Mark& mark : session_->trace().marks) {
         const auto event = mark.events.find(device);
         tick(pixel(event != mark.events.end() ? view.position_of(event->second) : view.position_of_time(mark.time)));
+    }
+    last = -10;
+    for (const Step& step : session_->trace().steps) {
+        tick(pixel(view.position_of_time(step.start)));
     }
     last = -10;
     for (const Annotation& a : session_->trace().annotations) {

@@ -6,67 +6,12 @@
 #include <span>
 
 #include "gui/model/in_halves.h"
+#include "gui/plot/column_canvas.h"
 #include "gui/plot/coordinates.h"
 
 namespace tidemark::gui {
 
 namespace {
-
-QRgb mixed(QRgb a, QRgb b, double part) {
-    const auto channel = [part](int x, int y) { return static_cast<int>(x + (y - x) * part + 0.5); };
-    return qRgb(channel(qRed(a), qRed(b)), channel(qGreen(a), qGreen(b)), channel(qBlue(a), qBlue(b)));
-}
-
-/// Pixels stored column after column, bottom row first: a column's runs are contiguous while painting.
-class ColumnCanvas {
-public:
-    ColumnCanvas(QSize size, QRgb background)
-        : width_(size.width()),
-          height_(size.height()),
-          pixels_(static_cast<size_t>(width_) * static_cast<size_t>(height_), background) {}
-
-    QRgb* column(int x) { return pixels_.data() + static_cast<size_t>(x) * static_cast<size_t>(height_); }
-    int rows() const { return height_; }
-    void fill(int x, RowRun run, QRgb color) {
-        std::fill(column(x) + run.begin, column(x) + std::max(run.begin, run.end), color);
-    }
-
-    /// Tiles keep both sides of the transposition in the cache.
-    QImage to_image() const {
-        QImage image(width_, height_, QImage::Format_RGB32);
-        constexpr int tile = 16;
-        uchar* bits = image.bits();
-        const auto stride = image.bytesPerLine();
-        for (int x0 = 0; x0 < width_; x0 += tile) {
-            for (int y0 = 0; y0 < height_; y0 += tile) {
-                copy_tile(bits, stride, x0, std::min(x0 + tile, width_), y0, std::min(y0 + tile, height_));
-            }
-        }
-        return image;
-    }
-
-private:
-    void copy_tile(uchar* bits, qsizetype stride, int x0, int x1, int y0, int y1) const {
-        for (int y = y0; y < y1; ++y) {
-            auto* line = reinterpret_cast<QRgb*>(bits + stride * y);
-            const QRgb* source = pixels_.data() + (height_ - 1 - y);
-            for (int x = x0; x < x1; ++x) {
-                line[x] = source[static_cast<ptrdiff_t>(x) * height_];
-            }
-        }
-    }
-
-    int width_, height_;
-    std::vector<QRgb> pixels_;
-};
-
-double bytes_per_row(const PictureRequest& r) { return (r.high - r.low) / r.pixels.height(); }
-
-Columns columns_of(const PictureRequest& r) {
-    ColumnCache uncached;
-    ColumnCache& cache = r.column_cache ? *r.column_cache : uncached;
-    return cache.get(*r.analysis, r.axis, r.from, r.to, r.pixels.width());
-}
 
 // ---- timeline -------------------------------------------------------------------------------------------------
 
@@ -261,6 +206,7 @@ TimelinePicture paint_timeline(const PictureRequest& request) {
     paint_maxima(canvas, picture, Series::reserved, r.theme.reserved_line);
     paint_maxima(canvas, picture, Series::active, r.theme.active_line);
     paint_maxima(canvas, picture, Series::allocated, r.theme.allocated_line);
+    clear_future(canvas, r);
     picture.image = canvas.to_image();
     return picture;
 }
@@ -274,6 +220,7 @@ AllocationsPicture paint_allocations(const PictureRequest& request) {
     ColumnCanvas canvas(r.pixels, r.theme.plot_background.rgb());
     const BandColors colors(r);
     in_halves(r.pixels.width(), [&](int first, int last) { paint_columns(canvas, picture, colors, first, last); });
+    clear_future(canvas, r);
     picture.image = canvas.to_image();
     return picture;
 }

@@ -3,6 +3,7 @@
 
 #include <QImage>
 #include <QSize>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -19,9 +20,11 @@ struct PictureRequest {
     std::shared_ptr<const Analysis> analysis;
     std::shared_ptr<const Groups> groups;
     std::shared_ptr<ColumnCache> column_cache;  ///< may be null
+    std::shared_ptr<const LazyLedger> ledger;   ///< for the ledger's picture
     TimeAxis axis = TimeAxis::wall_clock;
-    double from = 0, to = 1;   ///< axis units, left and right edge
-    double low = 0, high = 1;  ///< bytes, bottom and top edge
+    double from = 0, to = 1;                                    ///< axis units, left and right edge
+    double known_to = std::numeric_limits<double>::infinity();  ///< what lies beyond has yet to happen: left empty
+    double low = 0, high = 1;                                   ///< bytes, bottom and top edge
     QSize pixels;
     int line_width = 1;  ///< device pixels
     Theme theme;

@@ -14,9 +14,11 @@ PictureRequest picture_request(const Session& session, const Theme& theme, QRect
     request.analysis = session.shared_analysis();
     request.groups = session.shared_groups();
     request.column_cache = session.column_cache();
+    request.ledger = session.shared_ledger();
     request.axis = view.axis();
     request.from = view.from();
     request.to = view.to();
+    request.known_to = session.is_live() ? view.known_to() : view.to();
     request.low = low;
     request.high = high;
     request.pixels = QSize(static_cast<int>(std::lround(area.width() * ratio)),

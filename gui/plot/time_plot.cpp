@@ -74,6 +74,14 @@ void TimePlot::set_whole_bytes(double whole) {
     yAxis->setRange(0, whole_bytes_);
 }
 
+void TimePlot::grow_whole_bytes(double whole) {
+    if (low() <= 0 && high() >= whole_bytes_) {
+        set_whole_bytes(whole);
+    } else {
+        whole_bytes_ = std::max(whole, 512.0);
+    }
+}
+
 void TimePlot::show_bytes(double from, double to) {
     const double length = std::clamp(to - from, std::min(4096.0, whole_bytes_), whole_bytes_);
     const double start = std::clamp(from, 0.0, whole_bytes_ - length);
@@ -120,6 +128,12 @@ void TimePlot::set_session(Session* session) {
             view_changed();
             repaint_picture();
         });
+        connect(session, &Session::grown, this, [this] {
+            session_grown();
+            follow_time_view();
+            tell_values();
+        });
+        connect(session, &Session::live_changed, this, &TimePlot::follow_time_view);
         connect(session, &Session::grouping_changed, this, [this] {
             session_changed();
             view_changed();
@@ -170,8 +184,9 @@ void TimePlot::follow_time_view() {
 }
 
 void TimePlot::repaint_overlay() {
-    QCPLayer* overlay = layer(QStringLiteral("overlay"));
-    overlay->replot();
+    if (isVisible()) {  // what is hidden is painted as a whole when it is shown
+        layer(QStringLiteral("overlay"))->replot();
+    }
 }
 
 void TimePlot::refresh_now() {

@@ -62,6 +62,7 @@ protected:
 
     // For subclasses.
     virtual void session_changed() {}
+    virtual void session_grown() {}                       ///< the same run, longer; view_changed() follows
     virtual void view_changed() {}                        ///< span, bytes, size, theme or selection
     virtual void paint_picture(QCPPainter& painter) = 0;  ///< below the axes
     virtual void paint_overlay(QCPPainter&) {}            ///< above everything; cheap
@@ -73,6 +74,8 @@ protected:
     void set_moment_at(QPoint point);
     /// The vertical axis: 0 to `whole` bytes at most. Resets a vertical zoom.
     void set_whole_bytes(double whole);
+    /// A higher limit; keeps a vertical zoom.
+    void grow_whole_bytes(double whole);
     double low() const { return yAxis->range().lower; }
     double high() const { return yAxis->range().upper; }
     double whole_bytes() const { return whole_bytes_; }

@@ -58,11 +58,23 @@ TimelinePlot::TimelinePlot(QWidget* parent)
 void TimelinePlot::session_changed() {
     worker_.forget();
     picture_ = {};
-    annotations_ = {};
+    lay_out_annotation_rows();
     if (has_data()) {
-        annotations_ = lay_out_annotations(session()->trace(), session()->device().device);
-        set_whole_bytes(static_cast<double>(session()->analysis().curves().peak(Series::reserved).max) * 1.2);
+        set_whole_bytes(all_bytes());
     }
+}
+
+void TimelinePlot::session_grown() {
+    lay_out_annotation_rows();
+    grow_whole_bytes(all_bytes());
+}
+
+double TimelinePlot::all_bytes() const {
+    return static_cast<double>(session()->analysis().curves().peak(Series::reserved).max) * 1.2;
+}
+
+void TimelinePlot::lay_out_annotation_rows() {
+    annotations_ = has_data() ? lay_out_annotations(session()->trace(), session()->device().device) : AnnotationRows{};
     const auto rows = static_cast<int>(annotations_.rows.size());
     set_top_margin(8 + (rows ? rows * row_height + 4 : 0));
 }
@@ -94,6 +106,7 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     }
     painter.restore();
     paint_annotations(painter);
+    paint_steps(painter);
     paint_marks(painter);
     paint_oom_flags(painter, *session(), theme(), area(), true);
     paint_peak(painter);
@@ -184,6 +197,24 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
         ++it;
     }
     painter.restore();
+}
+
+/// Where steps end, as lines through the plot, unless they are so many that they would hide it.
+void TimelinePlot::paint_steps(QCPPainter& painter) const {
+    constexpr double least_distance = 24;
+    const TimeView& view = session()->time_view();
+    const AxisMap x = time_map(*session(), area());
+    QColor color = theme().faint_text;
+    color.setAlpha(90);
+    painter.setPen(QPen(color, 1, Qt::DotLine));
+    double last = -least_distance;
+    for (const Step& step : session()->trace().steps) {
+        const double at = step.end ? std::round(x.pixel(view.position_of_time(*step.end))) : -1;
+        if (at >= area().left() && at <= area().right() && at - last >= least_distance) {
+            painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
+            last = at;
+        }
+    }
 }
 
 void TimelinePlot::paint_marks(QCPPainter& painter) const {

@@ -18,6 +18,7 @@ public:
 
 protected:
     void session_changed() override;
+    void session_grown() override;
     void view_changed() override;
     void paint_picture(QCPPainter& painter) override;
     QString empty_reason() const override;
@@ -25,9 +26,12 @@ protected:
     void clicked(QPoint point) override;
 
 private:
+    double all_bytes() const;
+    void lay_out_annotation_rows();
     void paint_vector(QCPPainter& painter) const;
     void paint_annotations(QCPPainter& painter) const;
     void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
+    void paint_steps(QCPPainter& painter) const;
     void paint_marks(QCPPainter& painter) const;
     void paint_peak(QCPPainter& painter) const;
     void paint_legend(QCPPainter& painter) const;

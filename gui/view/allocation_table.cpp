@@ -28,6 +28,7 @@ namespace tidemark::gui {
 namespace {
 constexpr int typing_pause = 180;  // milliseconds without a key before the filter runs
 constexpr int scrubbing_pause = 60;
+constexpr int growing_pause = 500;
 constexpr int rows_written_at_once = 20000;
 }  // namespace
 
@@ -135,7 +136,10 @@ void AllocationTable::make_table() {
                                   "stream 0x7f00",
                                   "default pool 00",
                                   "model.py:1234 forward_attention_ → scaled",
-                                  ""};
+                                  "model.py ",
+                                  "aten::scaled_dot_product",
+                                  "layers.11.attention",
+                                  "backward "};
     for (int column = 0; column < allocation_column_count; ++column) {
         const int text = fontMetrics().horizontalAdvance(QString::fromLatin1(widest[column]));
         const int title =
@@ -193,7 +197,9 @@ void AllocationTable::set_session(Session* session) {
         });
         connect(&selection, &Selection::device_changed, this, [this] { schedule(0); });
         connect(session_, &Session::grouping_changed, this, &AllocationTable::update_colors);
+        connect(session_, &Session::grown, this, &AllocationTable::follow_growth);
         update_colors();
+        show_known_columns();
         schedule(0);
     }
     show_counts();
@@ -206,6 +212,26 @@ void AllocationTable::update_colors() {
         const Grouping& grouping = groups->grouping;
         return a < grouping.group_of.size() ? group_color(theme, grouping.group_of[a], groups->count()) : theme.unknown;
     });
+}
+
+/// At a reader's pace, and never while an answer is being made: it would never be finished.
+void AllocationTable::follow_growth() {
+    update_colors();
+    show_known_columns();
+    if (!delay_.isActive() && !task_.busy()) {
+        schedule(growing_pause);
+    }
+}
+
+/// Imported snapshots know nothing of operators, modules and phases.
+void AllocationTable::show_known_columns() {
+    const auto& origins = session_->trace().origins;
+    for (const auto column : {AllocationColumn::op, AllocationColumn::module, AllocationColumn::phase}) {
+        const auto text = origin_text(column);
+        const bool known =
+            std::any_of(origins.begin(), origins.end(), [&](const Origin& o) { return !(o.*text).empty(); });
+        table_->setColumnHidden(static_cast<int>(column), !known);
+    }
 }
 
 // --- Filter -----------------------------------------------------------------------------------------------------
@@ -268,9 +294,14 @@ void AllocationTable::request() {
     if (asked_analysis_ == analysis && asked_ == wanted) {
         return;
     }
-    if (asked_analysis_ != analysis) {
+    const bool same_device =
+        asked_analysis_ != nullptr && asked_analysis_->device().device == analysis->device().device;
+    keep_scroll_ = session_->is_live() && same_device && asked_ == wanted;
+    if (!session_->is_live() || !same_device) {
         task_.abandon();
-        model_->show(nullptr, nullptr);
+        if (asked_analysis_ != analysis) {
+            model_->show(nullptr, nullptr);
+        }
     }
     asked_ = wanted;
     asked_analysis_ = analysis;
@@ -281,14 +312,20 @@ void AllocationTable::request() {
 
 void AllocationTable::show_rows(std::shared_ptr<const AllocationRows> rows) {
     following_ = true;
+    const int scroll = table_->verticalScrollBar()->value();
     model_->show(asked_analysis_, std::move(rows));
     following_ = false;
     progress_timer_.stop();
     progress_->setVisible(false);
     show_counts();
     show_note();
-    table_->scrollToTop();
-    show_choice();
+    if (keep_scroll_) {
+        show_choice(false);
+        table_->verticalScrollBar()->setValue(scroll);
+    } else {
+        table_->scrollToTop();
+        show_choice();
+    }
 }
 
 void AllocationTable::show_counts() {
@@ -335,7 +372,7 @@ void AllocationTable::choose_row(int row) {
     }
 }
 
-void AllocationTable::show_choice() {
+void AllocationTable::show_choice(bool scroll_there) {
     if (following_ || !session_ || !model_->rows()) {
         return;
     }
@@ -346,7 +383,9 @@ void AllocationTable::show_choice() {
         table_->selectionModel()->setCurrentIndex(model_->index(row, column),
                                                   QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
         const int scroll = table_->horizontalScrollBar()->value();
-        table_->scrollTo(model_->index(row, column), QAbstractItemView::EnsureVisible);
+        if (scroll_there) {
+            table_->scrollTo(model_->index(row, column), QAbstractItemView::EnsureVisible);
+        }
         table_->horizontalScrollBar()->setValue(scroll);
     } else {
         table_->clearSelection();

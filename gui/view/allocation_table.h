@@ -48,14 +48,17 @@ private:
     void show_rows(std::shared_ptr<const AllocationRows> rows);
     void show_counts();
     void show_note();
-    void show_choice();
+    void show_choice(bool scroll_there = true);
     void choose_row(int row);
     void update_colors();
+    void follow_growth();
+    void show_known_columns();
 
     QPointer<Session> session_;
     bool empty_trace_ = false;
     bool stale_ = false;
-    bool following_ = false;  ///< the row is being set from the selection
+    bool following_ = false;    ///< the row is being set from the selection
+    bool keep_scroll_ = false;  ///< the rows to come are those of the same question to a longer run
     AllocationQuery asked_;
     AllocationColumn sort_by_ = AllocationColumn::taken;
     bool descending_ = true;

@@ -159,6 +159,9 @@ void Describer::add_life(AllocationIndex a) {
             report_.field(name, to_qstring(value));
         }
     }
+    if (origin.thread != 0) {
+        report_.field(Details::tr("Thread"), QString::number(origin.thread));
+    }
 }
 
 void Describer::add_place(AllocationIndex a) {

@@ -69,6 +69,7 @@ DetailsPane::DetailsPane(QWidget* parent) : QWidget(parent) {
 
 void DetailsPane::set_session(Session* session) {
     if (session_) {
+        session_->disconnect(this);
         session_->selection().disconnect(this);
     }
     empty_trace_ = session && !session->has_device();
@@ -77,6 +78,10 @@ void DetailsPane::set_session(Session* session) {
     options_ = {};
     if (session_) {
         connect(&session_->selection(), &Selection::moment_changed, this, &DetailsPane::schedule);
+        connect(session_, &Session::grown, this, [this] {
+            owners_of_ = no_allocation;
+            schedule();
+        });
         connect(&session_->selection(), &Selection::chosen_changed, this, [this] {
             options_ = {};
             text_->verticalScrollBar()->setValue(0);

@@ -25,6 +25,7 @@ void MapLegend::set_session(Session* session) {
     session_ = session;
     if (session_) {
         connect(session_, &Session::grouping_changed, this, qOverload<>(&QWidget::update));
+        connect(session_, &Session::grown, this, qOverload<>(&QWidget::update));
     }
     update();
 }

@@ -109,6 +109,7 @@ QWidget* SegmentMap::make_toolbar() {
 
 void SegmentMap::set_session(Session* session) {
     if (session_) {
+        session_->disconnect(this);
         session_->selection().disconnect(this);
     }
     reference_task_.abandon();
@@ -120,7 +121,11 @@ void SegmentMap::set_session(Session* session) {
     if (session_) {
         canvas_->set_note(tr("The allocator holds no segment at this moment: nothing is reserved."));
         connect(&session_->selection(), &Selection::chosen_changed, this, &SegmentMap::follow_choice);
-        connect(&session_->selection(), &Selection::device_changed, this, &SegmentMap::measure_reference);
+        connect(&session_->selection(), &Selection::device_changed, this, [this] {
+            canvas_->set_reference(nullptr);
+            measure_reference();
+        });
+        connect(session_, &Session::grown, this, &SegmentMap::follow_growth);
         measure_reference();
     }
     say({}, false);
@@ -129,11 +134,16 @@ void SegmentMap::set_session(Session* session) {
 }
 
 void SegmentMap::measure_reference() {
-    canvas_->set_reference(nullptr);
-    reference_task_.start([analysis = session_->shared_analysis()](Progress&) {
-        const EventNumber fullest = analysis->curves().peak(Series::reserved).max_event;
+    fullest_ = session_->analysis().curves().peak(Series::reserved).max_event;
+    reference_task_.start([analysis = session_->shared_analysis(), fullest = fullest_](Progress&) {
         return std::make_shared<const MemoryState>(memory_state(analysis->device(), analysis->live(), fullest));
     });
+}
+
+void SegmentMap::follow_growth() {
+    if (session_->analysis().curves().peak(Series::reserved).max_event != fullest_ && !reference_task_.busy()) {
+        measure_reference();
+    }
 }
 
 void SegmentMap::show_state() {

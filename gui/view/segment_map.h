@@ -41,12 +41,14 @@ private:
     void show_figures();
     void follow_choice();
     void measure_reference();
+    void follow_growth();
     void say(const QString& text, bool problem);
 
     QPointer<Session> session_;
     CursorState state_{this};
     bool follow_later_ = false;
     LatestTask<MemoryState> reference_task_;
+    EventNumber fullest_ = -1;  ///< the moment the bars' scale is measured at
     QLabel* figures_;
     QLabel* verdict_;
     QLabel* found_;

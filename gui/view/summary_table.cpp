@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QMessageBox>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStackedWidget>
 #include <QStyledItemDelegate>
 #include <QTabBar>
@@ -25,6 +26,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int scrubbing_pause = 40;  // milliseconds: several moves of the cursor, one answer
+constexpr int growing_pause = 250;   // a run that goes on moves the cursor all the time
 
 /// A bar as long as the group's share, under its percentage.
 class ShareDelegate : public QStyledItemDelegate {
@@ -79,7 +81,6 @@ SummaryTable::SummaryTable(QWidget* parent)
     make_controls();
 
     delay_.setSingleShot(true);
-    delay_.setInterval(scrubbing_pause);
     connect(&delay_, &QTimer::timeout, this, &SummaryTable::request);
     connect(holders_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) { choose_row(current.row()); });
@@ -129,7 +130,11 @@ void SummaryTable::make_controls() {
                                                  {tr("by size"), GroupBy::size},
                                                  {tr("by stream"), GroupBy::stream},
                                                  {tr("by pool"), GroupBy::pool},
-                                                 {tr("by annotation"), GroupBy::annotation}};
+                                                 {tr("by annotation"), GroupBy::annotation},
+                                                 {tr("by module"), GroupBy::module},
+                                                 {tr("by operator"), GroupBy::op},
+                                                 {tr("by phase"), GroupBy::phase},
+                                                 {tr("by step"), GroupBy::step}};
     for (const auto& [name, by] : kinds) {
         by_->addItem(name, static_cast<int>(by));
     }
@@ -175,6 +180,7 @@ void SummaryTable::set_session(Session* session) {
             schedule();
         });
         connect(&selection, &Selection::chosen_changed, this, &SummaryTable::show_choice);
+        connect(session_, &Session::grown, this, &SummaryTable::follow_growth);
         connect(session_, &Session::grouping_changed, this, [this] {
             set_group_by(session_->group_by());
             update_colors();
@@ -210,8 +216,14 @@ void SummaryTable::update_colors() {
 
 void SummaryTable::schedule() {
     if (!delay_.isActive()) {
-        delay_.start();
+        delay_.start(session_->is_live() ? growing_pause : scrubbing_pause);
     }
+}
+
+/// Nothing changes at a moment that has passed but the colours; a cursor at the end moves and asks anew by itself.
+void SummaryTable::follow_growth() {
+    update_colors();
+    stale_ = stale_ || !isVisible();
 }
 
 void SummaryTable::request() {
@@ -239,9 +251,11 @@ void SummaryTable::request() {
 void SummaryTable::take(std::shared_ptr<const Answer> answer) {
     const GroupBy by = answer->by;
     following_ = true;
+    const int scroll = holders_table_->verticalScrollBar()->value();
     update_colors();
     holders_->show(session_ ? session_->shared_trace() : nullptr,
                    std::shared_ptr<const Holders>(answer, &answer->holders), by);
+    holders_table_->verticalScrollBar()->setValue(scroll);
     following_ = false;
     show_note();
     show_choice();

@@ -52,6 +52,7 @@ private:
     void schedule();
     void request();
     void take(std::shared_ptr<const Answer> answer);
+    void follow_growth();
     void choose_row(int row);
     void show_choice();
     void show_note();

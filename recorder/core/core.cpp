@@ -14,6 +14,7 @@
 #include "recorder/core/recording.h"
 
 using tidemark::recorder::Recording;
+using tidemark::recorder::ThreadRing;
 
 namespace {
 
@@ -25,14 +26,14 @@ pthread_key_t thread_end;
 
 struct ThreadPart {
     Recording* recording = nullptr;
-    tidemark_ring* ring = nullptr;
+    ThreadRing* ring = nullptr;
 };
 thread_local ThreadPart this_thread_part;
 
 /// At the end of a thread. Destructors that run later may still free GPU memory: they get a new ring.
 void retire_ring(void* ring) {
     this_thread_part = {};
-    Recording::retire(static_cast<tidemark_ring*>(ring));
+    Recording::retire(static_cast<ThreadRing*>(ring));
 }
 
 void forget_in_child() {
@@ -57,7 +58,7 @@ Recording* active_recording() {
 
 int recording_now() { return active_recording() != nullptr; }
 
-tidemark_ring* claim_for_this_thread(Recording* recording) {
+ThreadRing* claim_for_this_thread(Recording* recording) {
     if (this_thread_part.ring != nullptr) {
         Recording::retire(this_thread_part.ring);
     }
@@ -66,7 +67,7 @@ tidemark_ring* claim_for_this_thread(Recording* recording) {
     return this_thread_part.ring;
 }
 
-tidemark_ring* ring_of_this_thread() {
+ThreadRing* ring_of_this_thread() {
     Recording* recording = active_recording();
     if (recording == nullptr) {
         return nullptr;
@@ -74,16 +75,16 @@ tidemark_ring* ring_of_this_thread() {
     return this_thread_part.recording == recording ? this_thread_part.ring : claim_for_this_thread(recording);
 }
 
-uint16_t serial_of(const tidemark_ring* ring) { return static_cast<uint16_t>(ring->header->serial); }
+tidemark_ring* this_thread() { return ring_of_this_thread(); }
 
 int push_record(tidemark_ring* ring, tidemark_record* record, const void* payload, uint32_t bytes) {
     Recording* recording = active_recording();
-    return recording != nullptr && recording->push(*ring, *record, payload, bytes);
+    return recording != nullptr && recording->push(*static_cast<ThreadRing*>(ring), *record, payload, bytes);
 }
 
 uint32_t text_id(tidemark_ring* ring, const char* text, size_t length) {
     Recording* recording = active_recording();
-    return recording == nullptr ? 0 : recording->text(*ring, std::string_view(text, length));
+    return recording == nullptr ? 0 : recording->text(*static_cast<ThreadRing*>(ring), std::string_view(text, length));
 }
 
 uint32_t stack_id(tidemark_ring* ring) {
@@ -98,8 +99,8 @@ int sample_now(uint32_t wait_ms) {
 
 void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk, std::memory_order_relaxed); }
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording_now, ring_of_this_thread, serial_of, push_record,
-                           text_id,               stack_id,      sample_now,          set_stack_walker};
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id,
+                           sample_now,            set_stack_walker};
 
 const char* environment(const char* name) {
     const char* value = std::getenv(name);
@@ -178,7 +179,7 @@ TIDEMARK_EXPORT int tidemark_stop(int how, const char* sentence, uint32_t wait_m
     if (recording == nullptr) {
         return 0;
     }
-    if (tidemark_ring* ring = ring_of_this_thread()) {
+    if (ThreadRing* ring = ring_of_this_thread()) {
         tidemark_record record{};
         record.kind = TIDEMARK_END;
         record.detail = static_cast<uint8_t>(how);

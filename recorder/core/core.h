@@ -17,7 +17,10 @@ extern "C" {
 
 #define TIDEMARK_CORE_VERSION 1u
 
-typedef struct tidemark_ring tidemark_ring;
+/* A thread's ring. What follows the serial is core's own. */
+typedef struct tidemark_ring {
+    uint16_t serial; /* of its thread, for tidemark_record.event.stack_thread; 0: stacks have no name */
+} tidemark_ring;
 
 struct tidemark_options {
     const char* recorder;    /* path of the program tidemark-recorder */
@@ -47,8 +50,6 @@ struct tidemark_api {
     int (*recording)(void);
     /* This thread's ring; NULL when not recording, in a forked child, or when all rings are taken. */
     tidemark_ring* (*this_thread)(void);
-    /* Serial of a ring's thread, for tidemark_record.event.stack_thread. */
-    uint16_t (*serial)(const tidemark_ring* ring);
     /* Puts a message into this thread's ring; fills kind-independent fields (extra, bytes, ticks if 0). When the
      * ring is full it waits for the recorder up to a second, then drops and counts. 1: it is in the ring. */
     int (*push)(tidemark_ring* ring, struct tidemark_record* record, const void* payload, uint32_t bytes);

@@ -169,7 +169,7 @@ bool Recording::wait_until_ready(std::string& error) {
     return false;
 }
 
-tidemark_ring* Recording::claim_ring() {
+ThreadRing* Recording::claim_ring() {
     for (uint32_t i = 0; i < ring_count; ++i) {
         RingHeader& header = region_.ring(i);
         RingState expected = RingState::free;
@@ -178,7 +178,8 @@ tidemark_ring* Recording::claim_ring() {
             const uint32_t serial = next_serial_.fetch_add(1, std::memory_order_relaxed);
             header.serial = serial <= UINT16_MAX ? serial : 0;
             header.native_thread = static_cast<int64_t>(syscall(SYS_gettid));
-            auto* ring = new tidemark_ring;
+            auto* ring = new ThreadRing;
+            ring->serial = static_cast<uint16_t>(header.serial);
             ring->header = &header;
             ring->slots = region_.slots(i);
             ring->capacity = region_.header().ring_capacity;
@@ -188,12 +189,12 @@ tidemark_ring* Recording::claim_ring() {
     return nullptr;
 }
 
-void Recording::retire(tidemark_ring* ring) {
+void Recording::retire(ThreadRing* ring) {
     ring->header->state.store(RingState::retired, std::memory_order_release);
     delete ring;
 }
 
-bool Recording::push(tidemark_ring& ring, tidemark_record& record, const void* payload, uint32_t bytes) {
+bool Recording::push(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes) {
     constexpr uint32_t slot = sizeof(tidemark_record);
     const uint32_t extra = (bytes + slot - 1) / slot;
     if (extra > UINT16_MAX || extra + 1 > ring.capacity) {
@@ -217,7 +218,7 @@ bool Recording::push(tidemark_ring& ring, tidemark_record& record, const void* p
     }
 }
 
-bool Recording::wait_for_room(tidemark_ring& ring, uint64_t needed) {
+bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
     if (ring.congested || !active()) {
         return false;
     }
@@ -238,7 +239,7 @@ bool Recording::wait_for_room(tidemark_ring& ring, uint64_t needed) {
     return false;
 }
 
-uint32_t Recording::text(tidemark_ring& ring, std::string_view text) {
+uint32_t Recording::text(ThreadRing& ring, std::string_view text) {
     if (text.empty()) {
         return 0;
     }

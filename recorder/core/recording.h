@@ -12,16 +12,16 @@
 #include "recorder/core/ring.h"
 #include "recorder/core/texts.h"
 
+namespace tidemark::recorder {
+
 /// A thread's ring with what only its thread uses.
-struct tidemark_ring {
-    tidemark::recorder::RingHeader* header = nullptr;
+struct ThreadRing : tidemark_ring {
+    RingHeader* header = nullptr;
     tidemark_record* slots = nullptr;
     uint64_t capacity = 0;
     bool congested = false;  ///< a push has waited in vain: do not wait again before there is room
-    tidemark::recorder::Texts texts;
+    Texts texts;
 };
-
-namespace tidemark::recorder {
 
 class Recording {
 public:
@@ -35,13 +35,13 @@ public:
     const std::string& output() const { return output_; }
 
     /// A ring for the calling thread, or nullptr when all are taken.
-    tidemark_ring* claim_ring();
+    ThreadRing* claim_ring();
     /// The thread of the ring has ended.
-    static void retire(tidemark_ring* ring);
+    static void retire(ThreadRing* ring);
 
-    bool push(tidemark_ring& ring, tidemark_record& record, const void* payload, uint32_t bytes);
+    bool push(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes);
     /// Defines the text in the ring's thread if it is new; 0 when that failed.
-    uint32_t text(tidemark_ring& ring, std::string_view text);
+    uint32_t text(ThreadRing& ring, std::string_view text);
 
     bool sample_now(uint32_t wait_ms);
     /// No more records are taken. True when the recorder has finished the trace within the time.
@@ -52,7 +52,7 @@ private:
     bool make_region(const tidemark_options& options, std::string& error);
     bool spawn_recorder(const tidemark_options& options, std::string& error);
     bool wait_until_ready(std::string& error);
-    bool wait_for_room(tidemark_ring& ring, uint64_t needed);
+    bool wait_for_room(ThreadRing& ring, uint64_t needed);
     void wake_recorder();
 
     Region region_;

@@ -1,7 +1,8 @@
 #include "recorder/daemon/definitions.h"
 
-#include <array>
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tidemark::recorder {
 
@@ -82,6 +83,15 @@ uint32_t ThreadDefinitions::pool(uint32_t id) const {
     return id != 0 && id < pools_.size() ? pools_[id] : writer_.pool(0, 0);
 }
 
+Definitions::Definitions(LiveWriter& writer, Origins& origins) : writer_(writer), origins_(origins) {
+    std::fill(phases_.begin(), phases_.begin() + TIDEMARK_PHASE_FIRST_NAMED, StringId{0});
+    for (const auto& [number, name] :
+         {std::pair(TIDEMARK_PHASE_FORWARD, "forward"), std::pair(TIDEMARK_PHASE_BACKWARD, "backward"),
+          std::pair(TIDEMARK_PHASE_OPTIMIZER, "optimizer"), std::pair(TIDEMARK_PHASE_EVAL, "eval")}) {
+        name_phase(number, name);
+    }
+}
+
 ThreadDefinitions& Definitions::thread(uint16_t serial, int64_t native_thread) {
     if (const auto found = by_serial_.find(serial); serial != 0 && found != by_serial_.end()) {
         return *found->second;
@@ -97,20 +107,9 @@ const ThreadDefinitions* Definitions::find(uint16_t serial) const {
 }
 
 void Definitions::name_phase(uint32_t number, std::string_view name) {
-    if (number <= UINT8_MAX) {
+    if (number < phases_.size()) {
         phases_[number] = writer_.stacks().intern(name);
     }
-}
-
-std::optional<StringId> Definitions::phase(uint32_t number) {
-    constexpr std::array<std::string_view, 5> known{"", "forward", "backward", "optimizer", "eval"};
-    if (const auto found = phases_.find(number); found != phases_.end()) {
-        return found->second;
-    }
-    if (number >= TIDEMARK_PHASE_FIRST_NAMED) {
-        return std::nullopt;
-    }
-    return phases_[number] = writer_.stacks().intern(number < known.size() ? known[number] : "");
 }
 
 }  // namespace tidemark::recorder

@@ -1,6 +1,7 @@
 // What the threads of the program have defined: texts, stacks, ops, pools, each under numbers of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -62,7 +63,7 @@ private:
 /// All threads. Those that ended stay: others may still name their stacks.
 class Definitions {
 public:
-    Definitions(LiveWriter& writer, Origins& origins) : writer_(writer), origins_(origins) {}
+    Definitions(LiveWriter& writer, Origins& origins);
 
     /// The thread with this serial (0: one that can have no name), made when it is new.
     ThreadDefinitions& thread(uint16_t serial, int64_t native_thread);
@@ -71,14 +72,14 @@ public:
     /// PHASE names a number above the known ones, for all threads.
     void name_phase(uint32_t number, std::string_view name);
     /// Nothing: not named (yet).
-    std::optional<StringId> phase(uint32_t number);
+    std::optional<StringId> phase(uint8_t number) const { return phases_[number]; }
 
 private:
     LiveWriter& writer_;
     Origins& origins_;
     std::vector<std::unique_ptr<ThreadDefinitions>> threads_;
     std::unordered_map<uint16_t, ThreadDefinitions*> by_serial_;
-    std::unordered_map<uint32_t, StringId> phases_;
+    std::array<std::optional<StringId>, 256> phases_;
 };
 
 }  // namespace tidemark::recorder

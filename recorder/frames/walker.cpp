@@ -109,7 +109,7 @@ class ToldStacks {
 public:
     uint32_t number(tidemark_ring* ring, const RawStack& stack) {
         const uint32_t age = identities.age();
-        if (ring != ring_ || age != age_ || api->serial(ring) != serial_) {
+        if (ring != ring_ || age != age_ || ring->serial != serial_) {
             start_anew(ring, age);
         }
         const uint32_t known = numbers_.find(stack.hash);
@@ -119,11 +119,11 @@ public:
 private:
     /// A number is never used again within a ring, so that what was told before keeps its meaning.
     void start_anew(tidemark_ring* ring, uint32_t age) {
-        if (ring != ring_ || api->serial(ring) != serial_) {
+        if (ring != ring_ || ring->serial != serial_) {
             last_number_ = 0;
         }
         ring_ = ring;
-        serial_ = api->serial(ring);
+        serial_ = ring->serial;
         age_ = age;
         numbers_.clear();
         frames_.clear();

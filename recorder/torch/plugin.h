@@ -1,7 +1,8 @@
 /* The plugin that listens inside PyTorch: its C ABI, called by the Python package.
  *
  * Built per torch version from these sources, on first use, against torch's own headers; links c10, c10_cuda and
- * torch_cpu, never Python. No iostreams: a compiler may link a second C++ runtime in, whose locales are its own. Once attached it stays loaded: PyTorch cannot let go of a tracker.
+ * torch_cpu, never Python. No iostreams: should the compiler link a C++ runtime of its own in, its locales would not be
+ * the program's. Once attached it stays loaded: PyTorch cannot let go of a tracker.
  */
 #pragma once
 

@@ -33,9 +33,9 @@ ThreadState& ThreadState::here() {
 tidemark_ring* ThreadState::ring() {
     const tidemark_api* api = core();
     tidemark_ring* ring = api->this_thread();
-    if (ring != ring_ || (ring != nullptr && api->serial(ring) != serial_)) {
+    if (ring != ring_ || (ring != nullptr && ring->serial != serial_)) {
         ring_ = ring;
-        serial_ = ring == nullptr ? 0 : api->serial(ring);
+        serial_ = ring == nullptr ? 0 : ring->serial;
         paths_ = {};
         pools_.clear();
         current_ = 0;

@@ -355,6 +355,10 @@
         <source>out of memory: %1 asked for, %2 free on the device</source>
         <translation>显存不足：请求 %1，设备空闲 %2</translation>
     </message>
+    <message>
+        <source>Thread</source>
+        <translation>线程</translation>
+    </message>
 </context>
 <context>
     <name>Export</name>
@@ -416,6 +420,10 @@
         <source>The snapshot&apos;s folder was left as it is; the imported trace is %1</source>
         <translation>快照所在文件夹未作改动；导入的记录位于 %1</translation>
     </message>
+    <message>
+        <source>%1 is being written, but holds nothing yet.</source>
+        <translation>%1 正在写入，但还没有任何内容。</translation>
+    </message>
 </context>
 <context>
     <name>Map</name>
@@ -437,11 +445,14 @@
     </message>
 </context>
 <context>
-    <name>main</name>
+    <name>Steps</name>
     <message>
-        <source>Draw a view into a picture and exit: timeline, allocations, segments, overview or window.</source>
-        <translation>把某个视图画成图片后退出：timeline、allocations、segments、overview 或 window。</translation>
+        <source>step %1</source>
+        <translation>步骤 %1</translation>
     </message>
+</context>
+<context>
+    <name>main</name>
     <message>
         <source>The moment: event:N, time:T, mark:NAME, peak or end.</source>
         <translation>时刻：event:N、time:T、mark:名称、peak 或 end。</translation>
@@ -477,6 +488,10 @@
     <message>
         <source>Traces (.tide) or PyTorch memory snapshots.</source>
         <translation>记录（.tide）或 PyTorch 显存快照。</translation>
+    </message>
+    <message>
+        <source>Draw a view into a picture and exit: timeline, allocations, segments, ledger, overview or window.</source>
+        <translation>把一个视图画成图片后退出：timeline、allocations、segments、ledger、overview 或 window。</translation>
     </message>
 </context>
 <context>
@@ -540,6 +555,18 @@
     <message>
         <source>to the end</source>
         <translation>直到结束</translation>
+    </message>
+    <message>
+        <source>Operator</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>Module</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>Phase</source>
+        <translation>阶段</translation>
     </message>
 </context>
 <context>
@@ -916,6 +943,277 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::Information</name>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Path</source>
+        <translation>路径</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>Written by</source>
+        <translation>写入程序</translation>
+    </message>
+    <message>
+        <source>Format version</source>
+        <translation>格式版本</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Began</source>
+        <translation>开始</translation>
+    </message>
+    <message>
+        <source>Duration</source>
+        <translation>时长</translation>
+    </message>
+    <message>
+        <source>%1 events</source>
+        <translation>%1 个事件</translation>
+    </message>
+    <message>
+        <source>Device %1</source>
+        <translation>设备 %1</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步骤</translation>
+    </message>
+    <message>
+        <source>Process %1</source>
+        <translation>进程 %1</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Rank</source>
+        <translation>Rank</translation>
+    </message>
+    <message>
+        <source>How it ended</source>
+        <translation>如何结束</translation>
+    </message>
+    <message>
+        <source>It is still being recorded.</source>
+        <translation>仍在录制中。</translation>
+    </message>
+    <message>
+        <source>Nobody knows.</source>
+        <translation>不清楚。</translation>
+    </message>
+    <message>
+        <source>Ended at</source>
+        <translation>结束于</translation>
+    </message>
+    <message>
+        <source>Exit status</source>
+        <translation>退出状态</translation>
+    </message>
+    <message>
+        <source>Settings of the allocator and the recording</source>
+        <translation>分配器和录制的设置</translation>
+    </message>
+    <message>
+        <source>What this trace is missing</source>
+        <translation>此记录缺少什么</translation>
+    </message>
+    <message>
+        <source>Nothing: the whole history is there.</source>
+        <translation>没有缺失：历史完整。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::Layers</name>
+    <message>
+        <source>requested by the program</source>
+        <translation>程序请求</translation>
+    </message>
+    <message>
+        <source>rounding</source>
+        <translation>取整</translation>
+    </message>
+    <message>
+        <source>waiting for a stream</source>
+        <translation>等待流</translation>
+    </message>
+    <message>
+        <source>holes in used segments</source>
+        <translation>在用段中的空洞</translation>
+    </message>
+    <message>
+        <source>idle segments</source>
+        <translation>空闲段</translation>
+    </message>
+    <message>
+        <source>free in private pools</source>
+        <translation>私有池中的空闲</translation>
+    </message>
+    <message>
+        <source>other driver memory</source>
+        <translation>其他驱动显存</translation>
+    </message>
+    <message>
+        <source>library %1</source>
+        <translation>库 %1</translation>
+    </message>
+    <message>
+        <source>CUDA context</source>
+        <translation>CUDA 上下文</translation>
+    </message>
+    <message>
+        <source>loaded kernels</source>
+        <translation>已加载的内核</translation>
+    </message>
+    <message>
+        <source>process %1</source>
+        <translation>进程 %1</translation>
+    </message>
+    <message>
+        <source>not explained</source>
+        <translation>无法解释</translation>
+    </message>
+    <message>
+        <source>Bytes the program asked for in tensors that are alive. Summary says who holds them; freeing or shrinking those is the only way to make this smaller.</source>
+        <translation>程序为存活的张量请求的字节。“汇总”会说明由谁持有；只有释放或缩小它们才能减少这一层。</translation>
+    </message>
+    <message>
+        <source>Blocks are larger than what was asked for: sizes are rounded up, and a rest too small to be useful stays with its block. Many small or odd-sized tensors make it grow.</source>
+        <translation>块比请求的大：大小会向上取整，太小而无用的剩余部分也留在块中。许多很小或大小不规则的张量会使它增长。</translation>
+    </message>
+    <message>
+        <source>The program has freed these blocks, but another CUDA stream may still use them. They come back when that stream gets there; record_stream() is what makes them wait.</source>
+        <translation>程序已释放这些块，但另一个 CUDA 流可能仍在使用。等那个流执行到位后它们才会归还；让它们等待的是 record_stream()。</translation>
+    </message>
+    <message>
+        <source>Free memory in segments that also hold something. The allocator reuses it for requests that fit; empty_cache() cannot give it back. Expandable segments make fewer holes.</source>
+        <translation>仍有内容的段中的空闲显存。分配器会把它用于放得下的请求；empty_cache() 无法归还它。可扩展段的空洞较少。</translation>
+    </message>
+    <message>
+        <source>Segments without any block, kept for later. torch.cuda.empty_cache() would give them back to the driver.</source>
+        <translation>没有任何块、留待以后使用的段。torch.cuda.empty_cache() 会把它们还给驱动。</translation>
+    </message>
+    <message>
+        <source>Free memory that belongs to private pools, such as those of CUDA graphs. Nobody else can use it until the graph is gone.</source>
+        <translation>属于私有池（例如 CUDA 图的池）的空闲显存。在图消失之前别人无法使用。</translation>
+    </message>
+    <message>
+        <source>Memory a library took from the driver itself, beside PyTorch&apos;s allocator: workspaces of cuBLAS, buffers of NCCL and the like. Its own settings make it smaller.</source>
+        <translation>某个库绕过 PyTorch 分配器直接向驱动取得的显存：cuBLAS 的工作区、NCCL 的缓冲区等。可用该库自己的设置来减小。</translation>
+    </message>
+    <message>
+        <source>What CUDA itself needs for a process to use the GPU. It is there as long as the process is; fewer processes per GPU means fewer contexts.</source>
+        <translation>CUDA 为让一个进程使用 GPU 而需要的显存。只要进程在它就在；每个 GPU 上进程越少，上下文越少。</translation>
+    </message>
+    <message>
+        <source>Code of GPU kernels that was loaded when first used. It stays; CUDA_MODULE_LOADING=LAZY keeps out what is never used.</source>
+        <translation>首次使用时加载的 GPU 内核代码。它会一直保留；CUDA_MODULE_LOADING=LAZY 可避免加载从不使用的部分。</translation>
+    </message>
+    <message>
+        <source>Another process holds this on the same GPU. nvidia-smi lists it; it is not yours to free here.</source>
+        <translation>由同一 GPU 上的另一个进程持有。nvidia-smi 会列出它；在这里无法释放。</translation>
+    </message>
+    <message>
+        <source>What NVML shows beyond everything that is known: the driver&apos;s own memory, or what was not recorded. Negative: the layers claim more than NVML shows at this moment.</source>
+        <translation>NVML 显示的、超出一切已知部分的显存：驱动自身的显存，或没有记录到的部分。为负：此刻各层之和超过 NVML 的数值。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::LedgerModel</name>
+    <message>
+        <source>nvidia-smi, whole GPU</source>
+        <translation>nvidia-smi，整个 GPU</translation>
+    </message>
+    <message>
+        <source>known in all</source>
+        <translation>已知合计</translation>
+    </message>
+    <message>
+        <source>What nvidia-smi shows for the whole GPU.</source>
+        <translation>nvidia-smi 显示的整个 GPU 的数值。</translation>
+    </message>
+    <message>
+        <source>Layer</source>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>From requested to nvidia-smi</source>
+        <translation>从请求到 nvidia-smi</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>字节</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>占比</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::LedgerPane</name>
+    <message>
+        <source>Ledger: from requested bytes to nvidia-smi</source>
+        <translation>账本：从请求的字节到 nvidia-smi</translation>
+    </message>
+    <message>
+        <source>The cursor&apos;s ledger</source>
+        <translation>光标处的账本</translation>
+    </message>
+    <message>
+        <source>Layers at the cursor</source>
+        <translation>光标处的各层</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>What the ledger cannot tell</source>
+        <translation>账本无法说明的部分</translation>
+    </message>
+    <message>
+        <source>Open a trace to see what its GPU&apos;s memory is made of.</source>
+        <translation>打开一个记录，查看其 GPU 显存由什么组成。</translation>
+    </message>
+    <message>
+        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; of %3 in use; this is what it is made of.</source>
+        <translation>在 %1，nvidia-smi 显示已用 &lt;b&gt;%2&lt;/b&gt;（共 %3）；其组成如下。</translation>
+    </message>
+    <message>
+        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; in use; this is what it is made of.</source>
+        <translation>在 %1，nvidia-smi 显示已用 &lt;b&gt;%2&lt;/b&gt;；其组成如下。</translation>
+    </message>
+    <message>
+        <source>At %1 PyTorch&apos;s allocator holds what is listed here. nvidia-smi&apos;s figure was not recorded: a recording by Tidemark (File › Record…) adds it, and what the driver, libraries, the CUDA context and other processes hold.</source>
+        <translation>在 %1，PyTorch 的分配器持有下列显存。没有记录 nvidia-smi 的数值：用 Tidemark 录制（文件 › 录制…）会加上它，以及驱动、库、CUDA 上下文和其他进程持有的显存。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::LedgerPlot</name>
+    <message>
+        <source>Ledger: layers of memory over time</source>
+        <translation>账本：显存各层随时间的变化</translation>
+    </message>
+    <message>
+        <source>The table beside it has the layers at the cursor.</source>
+        <translation>旁边的表格列出光标处的各层。</translation>
+    </message>
+    <message>
+        <source>nvidia-smi</source>
+        <translation>nvidia-smi</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::Legend</name>
     <message>
         <source>Groups and their bytes at the cursor</source>
@@ -930,6 +1228,97 @@
 %2 at the cursor (%3 bytes)</source>
         <translation>%1
 光标处 %2（%3 字节）</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::LiveStrip</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>The recording</source>
+        <translation>记录</translation>
+    </message>
+    <message>
+        <source>Events in the trace so far</source>
+        <translation>记录中目前的事件数</translation>
+    </message>
+    <message>
+        <source>Events per second over the last seconds</source>
+        <translation>最近几秒每秒的事件数</translation>
+    </message>
+    <message>
+        <source>How far the trace is behind the program: what the recorder has committed</source>
+        <translation>记录落后于程序多少：以记录器已提交的为准</translation>
+    </message>
+    <message>
+        <source>From the newest event to its picture in this window</source>
+        <translation>从最新事件到它在此窗口中画出的时间</translation>
+    </message>
+    <message>
+        <source>Follow the end</source>
+        <translation>跟随末尾</translation>
+    </message>
+    <message>
+        <source>Keeps the newest in view (T). Moving the view away from the end turns it off.</source>
+        <translation>始终显示最新内容（T）。把视图移离末尾即关闭。</translation>
+    </message>
+    <message>
+        <source>whole run</source>
+        <translation>整个运行</translation>
+    </message>
+    <message>
+        <source>last 10 s</source>
+        <translation>最近 10 秒</translation>
+    </message>
+    <message>
+        <source>last minute</source>
+        <translation>最近 1 分钟</translation>
+    </message>
+    <message>
+        <source>last 10 minutes</source>
+        <translation>最近 10 分钟</translation>
+    </message>
+    <message>
+        <source>How much of the run is followed</source>
+        <translation>跟随运行的多少</translation>
+    </message>
+    <message>
+        <source>Freeze</source>
+        <translation>冻结</translation>
+    </message>
+    <message>
+        <source>The window stays as it is (Shift+T); recording goes on.</source>
+        <translation>窗口保持不变（Shift+T）；录制继续。</translation>
+    </message>
+    <message>
+        <source>%1 events</source>
+        <translation>%1 个事件</translation>
+    </message>
+    <message>
+        <source>%1 per second</source>
+        <translation>每秒 %1</translation>
+    </message>
+    <message>
+        <source>%1 behind</source>
+        <translation>落后 %1</translation>
+    </message>
+    <message>
+        <source>on screen after %1</source>
+        <translation>%1 后显示</translation>
+    </message>
+    <message>
+        <source>Recording, window frozen</source>
+        <translation>录制中，窗口已冻结</translation>
+    </message>
+    <message>
+        <source>Recording</source>
+        <translation>录制中</translation>
+    </message>
+    <message>
+        <source>last %1</source>
+        <translation>最近 %1</translation>
     </message>
 </context>
 <context>
@@ -1305,6 +1694,50 @@
         <source>Forget these</source>
         <translation>清除这些记录</translation>
     </message>
+    <message>
+        <source>Ledger</source>
+        <translation>账本</translation>
+    </message>
+    <message>
+        <source>&amp;Record…</source>
+        <translation>录制(&amp;R)…</translation>
+    </message>
+    <message>
+        <source>Ledger at the cursor…</source>
+        <translation>光标处的账本…</translation>
+    </message>
+    <message>
+        <source>Trace &amp;information</source>
+        <translation>记录信息(&amp;I)</translation>
+    </message>
+    <message>
+        <source>Follow the end of the recording</source>
+        <translation>跟随录制的末尾</translation>
+    </message>
+    <message>
+        <source>Freeze the window</source>
+        <translation>冻结窗口</translation>
+    </message>
+    <message>
+        <source>Ledger: up to nvidia-smi&apos;s figure</source>
+        <translation>账本：直到 nvidia-smi 的数值</translation>
+    </message>
+    <message>
+        <source>module</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>operator</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步骤</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -1369,6 +1802,256 @@
     <message>
         <source>showing %1 to %2, where %3 of the events are – H shows the whole run</source>
         <translation>当前显示 %1 至 %2，其中包含 %3 的事件 – 按 H 显示整个运行</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::RecordDialog</name>
+    <message>
+        <source>recording</source>
+        <translation>录制中</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>finished</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>Record a program</source>
+        <translation>录制一个程序</translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation>开始</translation>
+    </message>
+    <message>
+        <source>Stop recording</source>
+        <translation>停止录制</translation>
+    </message>
+    <message>
+        <source>The trace ends; the program goes on.</source>
+        <translation>记录结束；程序继续。</translation>
+    </message>
+    <message>
+        <source>End program…</source>
+        <translation>结束程序…</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>The command “tidemark” was found neither beside this program nor in PATH; it does the recording.</source>
+        <translation>在本程序旁和 PATH 中都找不到命令“tidemark”；录制由它完成。</translation>
+    </message>
+    <message>
+        <source>Command line</source>
+        <translation>命令行</translation>
+    </message>
+    <message>
+        <source>Working folder</source>
+        <translation>工作文件夹</translation>
+    </message>
+    <message>
+        <source>Trace</source>
+        <translation>记录文件</translation>
+    </message>
+    <message>
+        <source>&amp;Command line</source>
+        <translation>命令行(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Choose the folder</source>
+        <translation>选择文件夹</translation>
+    </message>
+    <message>
+        <source>Choose the trace&apos;s name</source>
+        <translation>选择记录文件的名称</translation>
+    </message>
+    <message>
+        <source>Traces (*.tide)</source>
+        <translation>记录 (*.tide)</translation>
+    </message>
+    <message>
+        <source>&amp;Working folder</source>
+        <translation>工作文件夹(&amp;W)</translation>
+    </message>
+    <message>
+        <source>&amp;Trace</source>
+        <translation>记录文件(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Stacks</source>
+        <translation>调用栈</translation>
+    </message>
+    <message>
+        <source>The Python lines that allocate, also in the backward pass.</source>
+        <translation>进行分配的 Python 代码行，包括反向传播。</translation>
+    </message>
+    <message>
+        <source>Operators</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>The PyTorch operator that asked for each allocation, and training steps.</source>
+        <translation>请求每次分配的 PyTorch 算子，以及训练步骤。</translation>
+    </message>
+    <message>
+        <source>Modules</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>The part of the model each allocation belongs to.</source>
+        <translation>每次分配属于模型的哪一部分。</translation>
+    </message>
+    <message>
+        <source>Driver</source>
+        <translation>驱动</translation>
+    </message>
+    <message>
+        <source>What libraries take from the driver beside PyTorch.</source>
+        <translation>各个库在 PyTorch 之外向驱动取得的显存。</translation>
+    </message>
+    <message>
+        <source>nvidia-smi&apos;s figure</source>
+        <translation>nvidia-smi 的数值</translation>
+    </message>
+    <message>
+        <source>What the whole GPU shows, so that the ledger adds up to it.</source>
+        <translation>整个 GPU 的数值，使账本能与它对上。</translation>
+    </message>
+    <message>
+        <source>What to record</source>
+        <translation>录制什么</translation>
+    </message>
+    <message>
+        <source>State of the recording</source>
+        <translation>录制的状态</translation>
+    </message>
+    <message>
+        <source>Traces of this run</source>
+        <translation>此次运行的记录</translation>
+    </message>
+    <message>
+        <source>Double-click opens a trace</source>
+        <translation>双击打开记录</translation>
+    </message>
+    <message>
+        <source>Output of the program</source>
+        <translation>程序的输出</translation>
+    </message>
+    <message>
+        <source>The program&apos;s output appears here.</source>
+        <translation>程序的输出显示在这里。</translation>
+    </message>
+    <message>
+        <source>Looking what can be recorded here…</source>
+        <translation>正在检查这里能录制什么…</translation>
+    </message>
+    <message>
+        <source>What can be recorded on this machine is not known; the trace will say what could not.</source>
+        <translation>不清楚这台机器上能录制什么；记录会说明哪些没能录制。</translation>
+    </message>
+    <message>
+        <source>Not here: %1</source>
+        <translation>此处不可用：%1</translation>
+    </message>
+    <message>
+        <source>Type the command line to run.</source>
+        <translation>请输入要运行的命令行。</translation>
+    </message>
+    <message>
+        <source>There is no folder %1.</source>
+        <translation>没有文件夹 %1。</translation>
+    </message>
+    <message>
+        <source>Name the trace.</source>
+        <translation>请为记录命名。</translation>
+    </message>
+    <message>
+        <source>%1 is there already; choose another name.</source>
+        <translation>%1 已存在；请换一个名称。</translation>
+    </message>
+    <message>
+        <source>End program</source>
+        <translation>结束程序</translation>
+    </message>
+    <message>
+        <source>The program was asked to end and still runs. Kill it? It cannot save anything then; the trace keeps what was recorded.</source>
+        <translation>已要求程序结束，但它仍在运行。强制终止吗？那样它无法保存任何内容；记录会保留已记录的部分。</translation>
+    </message>
+    <message>
+        <source>End the program? It is asked to end (SIGTERM); what it has not saved is lost. The trace keeps what was recorded.</source>
+        <translation>结束程序吗？会要求它结束（SIGTERM）；未保存的内容将丢失。记录会保留已记录的部分。</translation>
+    </message>
+    <message>
+        <source>Kill</source>
+        <translation>强制终止</translation>
+    </message>
+    <message>
+        <source>Kill program…</source>
+        <translation>强制终止程序…</translation>
+    </message>
+    <message>
+        <source>The program was asked to end.</source>
+        <translation>已要求程序结束。</translation>
+    </message>
+    <message>
+        <source>The program runs: %1</source>
+        <translation>程序正在运行：%1</translation>
+    </message>
+    <message>
+        <source>The recording is being ended.</source>
+        <translation>正在结束录制。</translation>
+    </message>
+    <message>
+        <source>It is being recorded.</source>
+        <translation>正在录制。</translation>
+    </message>
+    <message>
+        <source>It has not used the GPU yet.</source>
+        <translation>它还没有使用 GPU。</translation>
+    </message>
+    <message>
+        <source>It did not use the GPU: there is no trace.</source>
+        <translation>它没有使用 GPU：没有记录。</translation>
+    </message>
+    <message>
+        <source>Recording has ended.</source>
+        <translation>录制已结束。</translation>
+    </message>
+    <message>
+        <source>%1 · process %2 · %3</source>
+        <translation>%1 · 进程 %2 · %3</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::Recording</name>
+    <message>
+        <source>%1 could not be started: %2</source>
+        <translation>无法启动 %1：%2</translation>
+    </message>
+    <message>
+        <source>No folder could be made for the session: %1</source>
+        <translation>无法为会话创建文件夹：%1</translation>
+    </message>
+    <message>
+        <source>Recording could not be told to stop: %1</source>
+        <translation>无法通知录制停止：%1</translation>
+    </message>
+    <message>
+        <source>The program was killed by signal %1.</source>
+        <translation>程序被信号 %1 终止。</translation>
+    </message>
+    <message>
+        <source>The program ended.</source>
+        <translation>程序已结束。</translation>
+    </message>
+    <message>
+        <source>The program exited with status %1.</source>
+        <translation>程序以状态 %1 退出。</translation>
     </message>
 </context>
 <context>
@@ -1702,6 +2385,10 @@
         <source>or drop a file here: a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also compressed), as torch.cuda.memory._dump_snapshot() writes it</source>
         <translation>或将文件拖到此处：Tidemark 记录（.tide），或由 torch.cuda.memory._dump_snapshot() 写出的 PyTorch 显存快照（.pickle，可压缩）</translation>
     </message>
+    <message>
+        <source>Record a program…</source>
+        <translation>录制一个程序…</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::SummaryTable</name>
@@ -1801,6 +2488,22 @@
         <source>Nothing is allocated at this moment.</source>
         <translation>此刻没有任何分配。</translation>
     </message>
+    <message>
+        <source>by module</source>
+        <translation>按模块</translation>
+    </message>
+    <message>
+        <source>by operator</source>
+        <translation>按算子</translation>
+    </message>
+    <message>
+        <source>by phase</source>
+        <translation>按阶段</translation>
+    </message>
+    <message>
+        <source>by step</source>
+        <translation>按步骤</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::Text</name>
@@ -1883,6 +2586,38 @@
     <message>
         <source>Before this trace was shared, names were replaced or parts were cut out.</source>
         <translation>此记录在分享前被替换了名称，或被截去了部分内容。</translation>
+    </message>
+    <message>
+        <source>Recording was stopped; the program went on.</source>
+        <translation>录制已停止；程序继续运行。</translation>
+    </message>
+    <message>
+        <source>The program ended.</source>
+        <translation>程序已结束。</translation>
+    </message>
+    <message>
+        <source>The program exited with status %1.</source>
+        <translation>程序以状态 %1 退出。</translation>
+    </message>
+    <message>
+        <source>The program was killed by signal %1.</source>
+        <translation>程序被信号 %1 终止。</translation>
+    </message>
+    <message>
+        <source>The program ended with an exception: %1</source>
+        <translation>程序因异常结束：%1</translation>
+    </message>
+    <message>
+        <source>The recorder is gone without ending the trace; what came last may be missing.</source>
+        <translation>记录器没有结束记录就消失了；最后的部分可能缺失。</translation>
+    </message>
+    <message>
+        <source>The recording has ended.</source>
+        <translation>录制已结束。</translation>
+    </message>
+    <message>
+        <source>The recording has ended. %1</source>
+        <translation>录制已结束。%1</translation>
     </message>
 </context>
 <context>
@@ -2068,6 +2803,30 @@
     <message>
         <source>Nothing: the whole history is there.</source>
         <translation>没有缺失：历史完整。</translation>
+    </message>
+    <message>
+        <source>Ledger</source>
+        <translation>账本</translation>
+    </message>
+    <message>
+        <source>Trace information</source>
+        <translation>记录信息</translation>
+    </message>
+    <message>
+        <source>module</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>operator</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步骤</translation>
     </message>
 </context>
 </TS>

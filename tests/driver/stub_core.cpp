@@ -8,11 +8,11 @@ namespace {
 std::mutex mutex;
 StubCore stub;
 
-tidemark_ring* ring() { return reinterpret_cast<tidemark_ring*>(&stub); }
+tidemark_ring the_ring{1};
+tidemark_ring* ring() { return &the_ring; }
 
 int recording() { return stub.recording; }
 tidemark_ring* this_thread() { return stub.recording ? ring() : nullptr; }
-uint16_t serial(const tidemark_ring*) { return 1; }
 
 int push(tidemark_ring*, tidemark_record* record, const void* payload, uint32_t bytes) {
     const std::lock_guard lock(mutex);
@@ -30,7 +30,7 @@ uint32_t stack(tidemark_ring*) { return 77; }
 int sample_now(uint32_t) { return 0; }
 void set_stack_walker(uint32_t (*)(tidemark_ring*)) {}
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread, serial, push, text, stack, sample_now,
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread, push, text, stack, sample_now,
                            set_stack_walker};
 
 }  // namespace

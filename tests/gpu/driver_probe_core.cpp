@@ -20,7 +20,8 @@ FILE* log_file() {
     return file;
 }
 
-tidemark_ring* ring() { return reinterpret_cast<tidemark_ring*>(&mutex); }
+tidemark_ring the_ring{1};
+tidemark_ring* ring() { return &the_ring; }
 
 int push(tidemark_ring*, tidemark_record* record, const void* payload, uint32_t bytes) {
     const std::lock_guard lock(mutex);

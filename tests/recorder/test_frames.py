@@ -37,7 +37,7 @@ class Recorded:
             expected.append((frame.f_code.co_qualname, frame.f_code.co_filename, frame.f_lineno))
             frame = frame.f_back
         self.expected.append(expected[1:])  # the line inside this function is another by now
-        body = struct.pack("=QQQIIHBBI", len(self.expected), 1, 0, stack, 0, self.api.serial(ring), 0, 0, 0)
+        body = struct.pack("=QQQIIHBBI", len(self.expected), 1, 0, stack, 0, ctypes.c_uint16.from_address(ring).value, 0, 0, 0)
         self.core.push((_records._record(DRIVER, 0, body), b""))
 
     def _read(self, ring):

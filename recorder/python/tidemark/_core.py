@@ -23,7 +23,6 @@ class _Api(ctypes.Structure):
         ("version", ctypes.c_uint32),
         ("recording", ctypes.PYFUNCTYPE(ctypes.c_int)),
         ("this_thread", ctypes.PYFUNCTYPE(ctypes.c_void_p)),
-        ("serial", ctypes.PYFUNCTYPE(ctypes.c_uint16, ctypes.c_void_p)),
         ("push", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32)),
         ("text", ctypes.PYFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)),
         ("stack", ctypes.PYFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p)),

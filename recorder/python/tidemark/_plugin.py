@@ -51,8 +51,17 @@ def _command(torch, output):
         "-I", root, "-isystem", os.path.join(package, "include"), "-isystem", _cuda_include(torch),
     ]  # fmt: skip
     command += sources
-    command += ["-L", os.path.join(package, "lib"), "-lc10", "-lc10_cuda", "-ltorch_cpu", "-o", output]
-    return command
+    command += ["-L", os.path.join(package, "lib"), "-lc10", "-lc10_cuda", "-ltorch_cpu"]
+    return command + _loaded_runtimes() + ["-o", output]
+
+
+def _loaded_runtimes():
+    """The C++ runtime that torch has loaded. Some compilers link one of their own in, through which torch's exceptions
+    cannot be caught."""
+    with open("/proc/self/maps") as maps:
+        paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
+    names = ("libstdc++.so.6", "libgcc_s.so.1")
+    return sorted(path for path in paths if os.path.basename(path).startswith(names))
 
 
 def torch_version(torch):

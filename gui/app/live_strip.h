@@ -1,0 +1,50 @@
+// The line above the plots of a run that is being recorded: how it goes, and what the window does about it.
+#pragma once
+
+#include <QPointer>
+#include <QWidget>
+
+#include "gui/model/live_feed.h"
+
+class QComboBox;
+class QLabel;
+class QToolButton;
+
+namespace tidemark::gui {
+
+class LiveStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit LiveStrip(QWidget* parent = nullptr);
+
+    /// Its time view is what the buttons change; nullptr: none.
+    void set_session(Session* session);
+    void show_figures(const LiveFigures& figures);
+    void show_on_screen(std::optional<int64_t> nanoseconds);  ///< from the newest event to its picture
+    void set_frozen(bool frozen);
+
+signals:
+    void freeze_wanted(bool frozen);
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void show_tail();
+    void show_state();
+    void choose_length(int index);
+
+    QPointer<Session> session_;
+    bool frozen_ = false;
+    QLabel* dot_;
+    QLabel* state_;
+    QLabel* events_;
+    QLabel* rate_;
+    QLabel* behind_;
+    QLabel* on_screen_;
+    QToolButton* tail_;
+    QComboBox* length_;
+    QToolButton* freeze_;
+};
+
+}  // namespace tidemark::gui

@@ -1,0 +1,66 @@
+// File > Record…: what to run and what to record of it; then how it goes, and its traces.
+#pragma once
+
+#include <QDialog>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "gui/app/recording.h"
+
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QPlainTextEdit;
+class QPushButton;
+
+namespace tidemark::gui {
+
+class Settings;
+
+/// Stays open beside the trace it records; closed, it keeps the run and shows it again. Remembers what was asked for
+/// last.
+class RecordDialog : public QDialog {
+    Q_OBJECT
+public:
+    RecordDialog(Settings& settings, const QString& tidemark, QWidget* parent = nullptr);
+
+    /// Null before Start.
+    Recording* recording() const { return recording_.get(); }
+    QString status_text() const;
+
+signals:
+    void open_wanted(const QString& trace);
+
+private:
+    QWidget* make_form();
+    QWidget* make_parts();
+    QWidget* make_progress();
+    void check_parts();
+    void show_parts(const std::vector<RecordPart>& parts);
+    void start();
+    std::optional<RecordRequest> read_request();
+    void remember(const RecordRequest& request);
+    void propose_output();
+    void ask_to_end();
+    void show_state();
+    void show_processes();
+    void say(const QString& sentence, bool problem);
+
+    Settings& settings_;
+    QString tidemark_;
+    std::unique_ptr<Recording> recording_;
+    bool term_sent_ = false, first_opened_ = false;
+    QString ended_;
+    QLineEdit *command_, *folder_, *output_;
+    std::map<QString, std::pair<QCheckBox*, QLabel*>> parts_;
+    QLabel* parts_note_;
+    QWidget* form_;
+    QLabel* status_;
+    QListWidget* traces_;
+    QPlainTextEdit* log_;
+    QPushButton *start_, *stop_, *end_;
+};
+
+}  // namespace tidemark::gui

@@ -1,0 +1,185 @@
+#include "gui/app/recording.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QRegularExpression>
+#include <QStandardPaths>
+
+#include "storage/read/follow.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr int look_every = 150;  // milliseconds
+
+RecordedProcess read_process(const QJsonObject& json) {
+    RecordedProcess process;
+    process.pid = json.value(QLatin1String("pid")).toInteger();
+    process.trace = json.value(QLatin1String("output")).toString();
+    process.state = json.value(QLatin1String("state")).toString();
+    process.how_ended = json.value(QLatin1String("how_ended")).toString();
+    process.events = json.value(QLatin1String("events")).toInteger();
+    for (const QJsonValue& loss : json.value(QLatin1String("losses")).toArray()) {
+        process.losses << loss.toString();
+    }
+    return process;
+}
+
+}  // namespace
+
+QString find_tidemark() {
+    const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/tidemark");
+    return QFileInfo(beside).isExecutable() ? beside : QStandardPaths::findExecutable(QStringLiteral("tidemark"));
+}
+
+std::vector<RecordPart> read_parts(const QByteArray& json) {
+    const QJsonDocument document = QJsonDocument::fromJson(json);
+    const QJsonArray list =
+        document.isArray() ? document.array() : document.object().value(QLatin1String("parts")).toArray();
+    std::vector<RecordPart> parts;
+    for (const QJsonValue& value : list) {
+        const QJsonObject part = value.toObject();
+        const auto text = [&](const char* key) { return part.value(QLatin1String(key)).toString(); };
+        const QString name = text("part").isEmpty() ? text("name") : text("part");
+        if (!name.isEmpty()) {
+            const bool available =
+                part.value(QLatin1String("available")).toBool(true) && part.value(QLatin1String("ok")).toBool(true);
+            const QStringList sentences{text("sentence"), text("text"), text("remedy")};
+            parts.push_back({name, text("title"), available,
+                             sentences.filter(QRegularExpression(QStringLiteral("."))).join(QStringLiteral(". "))});
+        }
+    }
+    return parts;
+}
+
+Recording::Recording(const QString& tidemark, QObject* parent)
+    : QObject(parent), tidemark_(tidemark), process_(new QProcess(this)) {
+    process_->setProcessChannelMode(QProcess::MergedChannels);
+    log_.setFileName(session_.filePath(QStringLiteral("output.log")));
+    process_->setStandardOutputFile(log_.fileName());
+    // A group of its own: one signal reaches all that was started, and nothing else.
+    process_->setChildProcessModifier([] { ::setpgid(0, 0); });
+    connect(process_, &QProcess::finished, this, &Recording::note_end);
+    connect(process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error == QProcess::FailedToStart) {
+            timer_.stop();
+            emit failed(tr("%1 could not be started: %2").arg(tidemark_, process_->errorString()));
+        }
+    });
+    timer_.setInterval(look_every);
+    connect(&timer_, &QTimer::timeout, this, &Recording::look);
+}
+
+Recording::~Recording() {
+    process_->disconnect(this);
+    if (running()) {
+        // Qt would kill what it started: hand it over instead, with its session folder.
+        session_.setAutoRemove(false);
+        process_->setParent(nullptr);
+        connect(process_, &QProcess::finished, process_, &QObject::deleteLater);
+    }
+}
+
+void Recording::start(const RecordRequest& request) {
+    if (!session_.isValid()) {
+        emit failed(tr("No folder could be made for the session: %1").arg(session_.errorString()));
+        return;
+    }
+    QStringList arguments{
+        QStringLiteral("record"), QStringLiteral("--session"), session_.path(),          QStringLiteral("-o"),
+        request.output,           QStringLiteral("--with"),    request.parts.join(u','), QStringLiteral("--")};
+    process_->setWorkingDirectory(request.folder);
+    process_->start(tidemark_, arguments + request.command);
+    timer_.start();
+    emit changed();
+}
+
+void Recording::stop_recording() {
+    QFile stop(session_.filePath(QStringLiteral("stop")));
+    if (stop.open(QIODevice::WriteOnly)) {
+        stop_asked_ = true;
+        emit changed();
+    } else {
+        emit failed(tr("Recording could not be told to stop: %1").arg(stop.errorString()));
+    }
+}
+
+void Recording::end_program(bool kill) {
+    if (running()) {
+        ::kill(-static_cast<pid_t>(process_->processId()), kill ? SIGKILL : SIGTERM);
+    }
+}
+
+bool Recording::any_recording() const {
+    return std::any_of(processes_.begin(), processes_.end(), [](const RecordedProcess& p) { return p.recording(); });
+}
+
+void Recording::read_log() {
+    if (log_.isOpen() || log_.open(QIODevice::ReadOnly)) {
+        const QByteArray bytes = log_.readAll();
+        if (!bytes.isEmpty()) {
+            emit output(QString::fromUtf8(bytes));
+        }
+    }
+}
+
+std::vector<RecordedProcess> Recording::read_processes() const {
+    std::vector<RecordedProcess> found;
+    const QDir folder(session_.path());
+    for (const QString& name : folder.entryList({QStringLiteral("*.trace")}, QDir::Files, QDir::Name)) {
+        QFile file(folder.filePath(name));
+        if (file.open(QIODevice::ReadOnly)) {
+            // Caught while it is being rewritten, a file is no JSON: the next look reads it.
+            const QJsonDocument document = QJsonDocument::fromJson(file.readAll());
+            const RecordedProcess process = read_process(document.object());
+            const qint64 pid = name.section(u'.', 0, 0).toLongLong();
+            const auto known = std::find_if(processes_.begin(), processes_.end(),
+                                            [pid](const RecordedProcess& p) { return p.pid == pid; });
+            if (document.isObject() && !process.trace.isEmpty()) {
+                found.push_back(process);
+            } else if (known != processes_.end()) {
+                found.push_back(*known);
+            }
+        }
+    }
+    return found;
+}
+
+void Recording::look() {
+    read_log();
+    std::vector<RecordedProcess> found = read_processes();
+    for (const RecordedProcess& process : found) {
+        const bool there =
+            process.recording() ? is_being_written(process.trace.toStdString()) : QFileInfo::exists(process.trace);
+        if (there && !ready_.contains(process.trace)) {
+            ready_ << process.trace;
+            emit trace_ready(process.trace);
+        }
+    }
+    if (found != processes_) {
+        processes_ = std::move(found);
+        emit changed();
+    }
+    if (!running() && !any_recording()) {
+        timer_.stop();
+    }
+}
+
+void Recording::note_end(int code, QProcess::ExitStatus status) {
+    look();
+    emit finished(status == QProcess::CrashExit ? tr("The program was killed by signal %1.").arg(code)
+                  : code == 0                   ? tr("The program ended.")
+                                                : tr("The program exited with status %1.").arg(code));
+    emit changed();
+}
+
+}  // namespace tidemark::gui

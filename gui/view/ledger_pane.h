@@ -1,0 +1,63 @@
+// The pane that leads from the bytes a program asked for up to what nvidia-smi shows: over time, and at the cursor.
+#pragma once
+
+#include <QPointer>
+#include <QTimer>
+#include <QWidget>
+
+#include "gui/model/ledger_model.h"
+#include "gui/model/session.h"
+#include "gui/view/latest_task.h"
+
+class QLabel;
+class QTableView;
+
+namespace tidemark::gui {
+
+class LedgerPlot;
+
+class LedgerPane : public QWidget {
+    Q_OBJECT
+public:
+    explicit LedgerPane(QWidget* parent = nullptr);
+
+    void set_session(Session* session);
+    bool export_csv(const QString& path, QString* error);
+    /// Everything computed and painted before it returns.
+    void render_to(QPaintDevice& device, QSize size);
+
+    LedgerModel& model() { return *model_; }
+    LedgerPlot& plot() { return *plot_; }
+    QString gaps_text() const;
+    bool busy() const { return task_.busy() || delay_.isActive(); }
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    struct Answer {
+        LedgerRow row;
+        std::vector<std::string> gaps;
+    };
+    static std::shared_ptr<const Answer> answer(const LazyLedger& ledger, EventNumber moment);
+    QWidget* make_table();
+    void schedule();
+    void request();
+    void take(const std::shared_ptr<const Answer>& answer);
+    void show_sentences();
+    void update_colors();
+
+    QPointer<Session> session_;
+    bool stale_ = false;
+    LedgerModel* model_;
+    LatestTask<Answer> task_;
+    QTimer delay_;
+    std::vector<std::string> gaps_;
+    LedgerPlot* plot_;
+    QLabel* moment_;
+    QTableView* table_;
+    QLabel* notes_;
+};
+
+}  // namespace tidemark::gui
