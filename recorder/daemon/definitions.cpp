@@ -8,12 +8,13 @@ namespace tidemark::recorder {
 
 namespace {
 
-/// A number beyond this is damage, not a definition.
-constexpr uint32_t most_definitions = 1 << 24;
+/// Numbers are given one after the other, and some of the definitions may have been dropped: one this far ahead of the
+/// others is damage.
+constexpr size_t longest_jump = 1 << 16;
 
 template <class Row>
 void put(std::vector<Row>& rows, uint32_t id, Row row) {
-    if (id == 0 || id >= most_definitions) {
+    if (id == 0 || id >= rows.size() + longest_jump) {
         return;
     }
     if (id >= rows.size()) {

@@ -15,6 +15,9 @@
 
 namespace tidemark::recorder {
 
+/// No memory is larger, and readers of a trace accept no more: a record that says so is damaged.
+constexpr uint64_t largest_size = uint64_t{1} << 60;
+
 /// A payload's bytes as text.
 std::string_view text_of(std::span<const std::byte> payload);
 

@@ -13,9 +13,11 @@ namespace {
 constexpr size_t longest_memory = 1 << 16;
 /// The allocator maps and unmaps expandable memory of its large pool in multiples of this, small_segment else.
 constexpr uint64_t large_piece = 20 << 20;
+/// More pieces than any device has memory for: the size is damaged.
+constexpr uint64_t most_pieces = 1 << 18;
 
 uint64_t piece_size(uint64_t size, const SegmentOwner& owner) {
-    if (!owner.is_expandable) {
+    if (!owner.is_expandable || size / small_segment > most_pieces) {
         return size;
     }
     if (owner.is_large && size % large_piece == 0) {

@@ -14,6 +14,8 @@ constexpr auto longest_wait_for_event = std::chrono::seconds(2);
 /// More are not held in memory while one is waited for.
 constexpr size_t most_waiting = 1 << 18;
 constexpr size_t most_blocks_told = 1 << 24;
+/// A longer gap means a damaged number, not lost events.
+constexpr uint64_t longest_gap = uint64_t{1} << 27;
 /// Every further disagreement has most likely the same cause.
 constexpr int64_t most_disagreements_told = 10;
 
@@ -40,6 +42,9 @@ void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinition
         return;
     }
     AllocatorState& state = found->second.state;
+    if (part.size > largest_size || part.requested > largest_size) {
+        return;
+    }
     if (record.detail == TIDEMARK_STATE_SEGMENT && state.segments.size() < most_blocks_told) {
         state.segments[part.address] = {
             part.size,
@@ -108,6 +113,11 @@ bool DeviceTrack::waited_long_enough(bool at_end) {
 
 void DeviceTrack::give_up_gap() {
     const uint64_t count = queue_.first_waiting() - queue_.next();
+    if (count > longest_gap) {
+        queue_.drop_first();
+        ++events_refused_;
+        return;
+    }
     context_.writer.loss({LossKind::recorder_overrun, device_, replay_->last_time(), static_cast<int64_t>(count), 0,
                           fmt::format("{} events from event {} on were lost: the program made events faster than the "
                                       "recorder could take them. What is alive after them is exact again from the next "
@@ -135,7 +145,8 @@ bool DeviceTrack::apply(const QueuedEvent& queued, bool whatever_is_known) {
     }
     AllocatorEvent event;
     event.raw_action = queued.record.detail;
-    event.action = static_cast<Action>(std::min<uint8_t>(event.raw_action, static_cast<uint8_t>(Action::unknown)));
+    const bool is_known = event.raw_action < static_cast<uint8_t>(Action::unknown) && record.size <= largest_size;
+    event.action = is_known ? static_cast<Action>(event.raw_action) : Action::unknown;
     event.time = context_.clock.time_of(queued.record.ticks);
     event.address = record.address;
     event.size = record.size;

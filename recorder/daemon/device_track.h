@@ -40,6 +40,8 @@ public:
     void tell_losses();
 
     bool has_anything() const { return replay_ && (replay_->events() > 0 || told_segments_); }
+    /// Events are here whose turn has not come.
+    bool waits() const { return queue_.waiting() > 0; }
     int64_t last_time() const { return replay_ ? replay_->last_time() : 0; }
     EventNumber events() const { return replay_ ? replay_->events() : 0; }
     const DeviceReplay* replay() const { return replay_ ? &*replay_ : nullptr; }

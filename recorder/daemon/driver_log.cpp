@@ -31,7 +31,7 @@ bool ends_with_context(uint8_t memory) {
 void DriverLog::on_record(const tidemark_record& record, const ThreadDefinitions& thread) {
     const int64_t time = clock_.time_of(record.ticks);
     Device& device = devices_[record.driver.device];
-    const bool is_known_kind = record.driver.memory < kinds.size();
+    const bool is_known_kind = record.driver.memory < kinds.size() && record.driver.size <= largest_size;
     switch (record.detail) {
         case TIDEMARK_DRIVER_ALLOC:
             if (is_known_kind) {
@@ -47,7 +47,10 @@ void DriverLog::on_record(const tidemark_record& record, const ThreadDefinitions
             break;
         case TIDEMARK_DRIVER_CONTEXT_CREATED: ++device.contexts; break;
         case TIDEMARK_DRIVER_CONTEXT_DESTROYED: context_destroyed(record.driver.device, time); break;
-        case TIDEMARK_DRIVER_MODULE_LOADED: ++device.modules; break;
+        case TIDEMARK_DRIVER_MODULE_LOADED:
+            ++device.modules;
+            device.last_module = time;
+            break;
         case TIDEMARK_DRIVER_CAPTURE_ON:
             is_seen_ = true;
             if (unseen_since_ && unseen_.size() < most_gaps) {
@@ -82,7 +85,7 @@ void DriverLog::pool_changed(const tidemark_record& record, const ThreadDefiniti
     const auto found = live.find(record.driver.address);
     const uint64_t before = found == live.end() ? 0 : found->second.size;
     const uint64_t change = record.driver.size;
-    const uint64_t after = more ? before + change : change < before ? before - change : 0;
+    const uint64_t after = more ? std::min(before + change, largest_size) : change < before ? before - change : 0;
     end(device, TIDEMARK_MEMORY_POOL, record.driver.address, clock_.time_of(record.ticks));
     if (after > 0) {
         put(device, record, thread, after);
@@ -227,6 +230,11 @@ int64_t DriverLog::contexts_on(int device) const {
 int64_t DriverLog::modules_on(int device) const {
     const auto found = devices_.find(device);
     return found == devices_.end() ? 0 : found->second.modules;
+}
+
+int64_t DriverLog::last_module_on(int device) const {
+    const auto found = devices_.find(device);
+    return found == devices_.end() ? 0 : found->second.last_module;
 }
 
 std::vector<std::string> DriverLog::gaps(int64_t end) const {

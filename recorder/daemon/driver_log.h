@@ -30,6 +30,8 @@ public:
     /// How many contexts came, and modules, on a device.
     int64_t contexts_on(int device) const;
     int64_t modules_on(int device) const;
+    /// When the last module came, in trace time.
+    int64_t last_module_on(int device) const;
 
     /// Stretches in which driver calls were not seen, as sentences. Once, at the end.
     std::vector<std::string> gaps(int64_t end) const;
@@ -49,7 +51,7 @@ private:
     struct Device {
         std::map<uint64_t, Live> live[TIDEMARK_MEMORY_ARRAY + 1];  ///< by kind, by address or handle
         std::map<uint64_t, KnownSegment> segments;
-        int64_t bytes = 0, last_change = INT64_MIN / 2, contexts = 0, modules = 0;
+        int64_t bytes = 0, last_change = INT64_MIN / 2, contexts = 0, modules = 0, last_module = 0;
         bool has_pools = false;
     };
 

@@ -27,9 +27,13 @@ void EventQueue::pop() {
     ++next_;
     // A number that came twice is dropped with the first of it.
     while (!heap_.empty() && first_waiting() < next_) {
-        std::pop_heap(heap_.begin(), heap_.end(), later);
-        heap_.pop_back();
+        drop_first();
     }
+}
+
+void EventQueue::drop_first() {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    heap_.pop_back();
 }
 
 }  // namespace tidemark::recorder

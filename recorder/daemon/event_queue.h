@@ -29,6 +29,8 @@ public:
     size_t waiting() const { return heap_.size(); }
     /// The lowest number that waits. Only while some do.
     uint64_t first_waiting() const { return heap_.front().record.event.sequence; }
+    /// Forgets the first that waits.
+    void drop_first();
     /// Gives up what lies before the first that waits.
     void skip_gap() { next_ = first_waiting(); }
 

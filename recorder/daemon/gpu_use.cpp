@@ -24,7 +24,7 @@ std::optional<ContextGrowth::Growth> ContextGrowth::look(const Moment& moment) {
         return std::nullopt;
     }
     explained_ += rest;
-    return Growth{has_context ? "context" : "kernels", rest};
+    return has_context ? Growth{"context", rest, moment.time} : Growth{"kernels", rest, moment.last_module};
 }
 
 void GpuUse::find_program(Device& device, const NvmlReading& reading) {
@@ -86,8 +86,9 @@ void GpuUse::on_reading(const NvmlReading& reading, int64_t reserved_bytes) {
     for (const auto& process : reading.use.processes) {
         if (process.bytes && process.pid == device.pid_at_driver) {
             const int64_t driver_bytes = driver_.bytes_on(reading.device).value_or(reserved_bytes);
-            device.held.push_back({clock_.time_of(reading.ticks), *process.bytes, driver_bytes,
-                                   driver_.contexts_on(reading.device), driver_.modules_on(reading.device),
+            device.held.push_back({{*process.bytes, driver_bytes, driver_.contexts_on(reading.device),
+                                    driver_.modules_on(reading.device), clock_.time_of(reading.ticks),
+                                    driver_.last_module_on(reading.device)},
                                    driver_.last_change(reading.device)});
         }
     }
@@ -104,21 +105,20 @@ void GpuUse::on_out_of_memory(int id, bool was_sampled) {
 
 void GpuUse::look_at_quiet_moments(int64_t read_until) {
     for (auto& [id, device] : devices_) {
-        while (!device.held.empty() && device.held.front().time + quiet_ns < read_until) {
+        while (!device.held.empty() && device.held.front().moment.time < read_until - quiet_ns) {
             const Held held = device.held.front();
             device.held.pop_front();
             const int64_t last_change = driver_.last_change(id);
-            const bool was_quiet = held.time - held.last_change >= quiet_ns &&
-                                   (last_change == held.last_change || last_change - held.time >= quiet_ns);
-            const auto growth =
-                was_quiet ? device.growth.look({held.process_bytes, held.driver_bytes, held.contexts, held.modules})
-                          : std::nullopt;
+            const int64_t time = held.moment.time;
+            const bool was_quiet = time - held.last_change >= quiet_ns &&
+                                   (last_change == held.last_change || last_change - time >= quiet_ns);
+            const auto growth = was_quiet ? device.growth.look(held.moment) : std::nullopt;
             if (growth) {
                 DriverAllocation row;
                 row.kind = growth->kind;
                 row.device = id;
                 row.bytes = static_cast<uint64_t>(growth->bytes);
-                row.time = held.time;
+                row.time = growth->time;
                 writer_.driver_allocated(row, no_segment);
             }
         }

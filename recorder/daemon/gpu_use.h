@@ -22,10 +22,12 @@ public:
     struct Moment {
         int64_t process_bytes = 0, driver_bytes = 0;
         int64_t contexts = 0, modules = 0;  ///< so far
+        int64_t time = 0, last_module = 0;  ///< trace time: of the look, and when the last module came
     };
     struct Growth {
         const char* kind;  ///< "context" or "kernels"
         int64_t bytes;
+        int64_t time;  ///< kernels: since the last of them came
     };
     std::optional<Growth> look(const Moment& moment);
 
@@ -48,8 +50,7 @@ public:
 
 private:
     struct Held {
-        int64_t time;
-        int64_t process_bytes, driver_bytes, contexts, modules;
+        ContextGrowth::Moment moment;
         int64_t last_change;  ///< before it
     };
     struct Device {

@@ -297,14 +297,30 @@ void Recorder::sleep_until_woken(bool busy) {
     syscall(SYS_futex, &word, FUTEX_WAIT, word.load(std::memory_order_acquire), &longest, nullptr, 0);
 }
 
+// What is in the rings now is taken. The program may go on: what it adds meanwhile is taken only as far as events that
+// are here wait for it.
 void Recorder::drain_to_the_end() {
     const auto deadline = Clock::now() + longest_last_drain;
-    while (Clock::now() < deadline) {
+    std::vector<uint64_t> ends;
+    for (uint32_t i = 0; i < rings_.size(); ++i) {
+        ends.push_back(region_.ring(i).head.load(std::memory_order_acquire));
+    }
+    const auto is_taken = [&] {
+        for (uint32_t i = 0; i < rings_.size(); ++i) {
+            const uint64_t tail = region_.ring(i).tail.load(std::memory_order_relaxed);
+            if (static_cast<int64_t>(ends[i] - tail) > 0 && region_.ring(i).state.load() != RingState::free) {
+                return false;
+            }
+        }
+        return std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.waits(); });
+    };
+    uint64_t taken = 1;
+    while (taken > 0 && !is_taken() && Clock::now() < deadline) {
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
-        if (writer_.pending_bytes() >= most_pending_bytes) {
+        if (writer_.pending_bytes() < most_pending_bytes) {
+            taken = drain();
+        } else {
             std::this_thread::sleep_for(milliseconds(1));
-        } else if (drain() == 0) {
-            break;
         }
         if (!commit()) {
             break;  // finish() reports it
@@ -325,7 +341,7 @@ void Recorder::await_exit_status() {
         std::this_thread::sleep_for(milliseconds(5));
         told = session_.exit_of_program();
     }
-    ending_->how = told.value_or("ended without a word");
+    ending_->how = told.value_or("");  // nobody saw how
     if (ending_->how.starts_with("exited ")) {
         ending_->exit_status = std::atoll(ending_->how.c_str() + 7);
     }
@@ -391,6 +407,7 @@ Status Recorder::finish() {
     tell_devices(std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.has_anything(); }));
     tell_dropped_records();
     take_readings();
+    gpu_use_.look_at_quiet_moments(INT64_MAX);  // nothing follows that could disturb the last ones
     for (const std::string& sentence : driver_.gaps(duration)) {
         story_.lose(LossKind::not_recorded, duration, sentence);
     }

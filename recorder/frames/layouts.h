@@ -29,6 +29,8 @@ struct Layout {
     size_t code_name;  ///< qualified
     size_t code_lines;
     size_t code_bytes;  ///< co_code_adaptive
+    /// _co_firsttraceable, in code units: frames before it do not count as begun.
+    size_t code_first_traceable() const { return code_bytes - 16; }
 
     size_t ascii_data;  ///< PyASCIIObject: text of ASCII strings
     size_t wide_data;   ///< PyCompactUnicodeObject: text of others
@@ -38,10 +40,10 @@ struct Layout {
 /// nullptr: not known.
 const Layout* layout_of(int major, int minor);
 
-constexpr size_t object_type = 8;        ///< PyObject.ob_type
-constexpr size_t bytes_size = 16;        ///< PyBytesObject.ob_size
+constexpr uint8_t owned_by_generator = 1;
+constexpr size_t bytes_size = 16;  ///< PyBytesObject.ob_size
 constexpr size_t bytes_data = 32;
-constexpr size_t text_length = 16;       ///< PyASCIIObject.length
+constexpr size_t text_length = 16;  ///< PyASCIIObject.length
 constexpr size_t text_state = 32;
 
 inline uint64_t word_at(uint64_t address, size_t offset = 0) {

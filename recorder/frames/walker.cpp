@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -35,6 +36,7 @@ const Layout* layout = nullptr;
 ThreadStateOf this_thread_state = nullptr;
 const tidemark_api* api = nullptr;
 uint64_t module_call_code = 0;
+std::string hidden_folder;
 
 ObjectIdentities identities;
 
@@ -54,8 +56,20 @@ uint64_t innermost_frame(const Layout& l) {
     return l.has_cframe && frame != 0 ? word_at(frame, l.cframe_frame) : frame;
 }
 
-bool is_python(const Layout& l, uint64_t frame) {
-    return *reinterpret_cast<const uint8_t*>(frame + l.frame_owner) < l.foreign_owner;
+/// CPython's _PyFrame_IsIncomplete: the interpreter's own frames, and those whose function has not begun.
+bool is_begun(const Layout& l, uint8_t owner, uint64_t code, uint64_t instruction, int32_t first_traceable) {
+    return owner < l.foreign_owner &&
+           (owner == owned_by_generator ||
+            instruction >= code + l.code_bytes + 2 * static_cast<uint64_t>(first_traceable));
+}
+
+bool is_begun(const Layout& l, uint64_t frame) {
+    const uint8_t owner = *reinterpret_cast<const uint8_t*>(frame + l.frame_owner);
+    if (owner >= l.foreign_owner) {
+        return false;
+    }
+    const uint64_t code = untagged(l, word_at(frame, l.frame_code));
+    return is_begun(l, owner, code, word_at(frame, l.frame_instruction), int_at(code, l.code_first_traceable()));
 }
 
 struct RawStack {
@@ -75,7 +89,7 @@ void walk(RawStack& stack) {
     const Layout& l = *layout;
     uint64_t hash = 0;
     for (uint64_t at = innermost_frame(l); at != 0 && stack.count < deepest_stack; at = word_at(at, l.frame_previous)) {
-        if (!is_python(l, at)) {
+        if (!is_begun(l, at)) {
             continue;
         }
         const RawFrame frame = frame_at(l, at);
@@ -133,7 +147,9 @@ private:
     uint32_t tell(const RawStack& stack) {
         std::vector<tidemark_frame> frames;
         for (int i = 0; i < stack.count; ++i) {
-            frames.push_back(frame(stack.frames[static_cast<size_t>(i)]));
+            if (const auto told = frame(stack.frames[static_cast<size_t>(i)])) {
+                frames.push_back(*told);
+            }
         }
         tidemark_record record{};
         record.kind = TIDEMARK_STACK;
@@ -148,19 +164,27 @@ private:
         return record.define.id;
     }
 
-    tidemark_frame frame(const RawFrame& raw) {
+    /// Nothing: a frame of ours.
+    std::optional<tidemark_frame> frame(const RawFrame& raw) {
         auto known = frames_.find(raw.instruction);
         if (known == frames_.end()) {
             identities.rely_on(raw.code);
-            const Place place = place_of(*layout, raw.code, raw.instruction);
-            const tidemark_frame told{api->text(ring_, place.function.data(), place.function.size()),
-                                      api->text(ring_, place.file.data(), place.file.size()),
-                                      static_cast<uint32_t>(place.line), 0, 0};
-            known = frames_.emplace(raw.instruction, told).first;
+            known = frames_.emplace(raw.instruction, tell(place_of(*layout, raw.code, raw.instruction))).first;
         }
-        tidemark_frame told = known->second;
-        told.module = raw.module;
+        std::optional<tidemark_frame> told = known->second;
+        if (told) {
+            told->module = raw.module;
+        }
         return told;
+    }
+
+    std::optional<tidemark_frame> tell(const Place& place) {
+        if (!hidden_folder.empty() && place.file.starts_with(hidden_folder)) {
+            return std::nullopt;
+        }
+        return tidemark_frame{api->text(ring_, place.function.data(), place.function.size()),
+                              api->text(ring_, place.file.data(), place.file.size()),
+                              static_cast<uint32_t>(place.line), 0, 0};
     }
 
     void note_modules(const RawStack& stack) {
@@ -180,7 +204,7 @@ private:
     uint16_t serial_ = 0;
     uint32_t age_ = 0, last_number_ = 0;
     NumberTable numbers_;
-    std::unordered_map<uint64_t, tidemark_frame> frames_;  ///< by instruction
+    std::unordered_map<uint64_t, std::optional<tidemark_frame>> frames_;  ///< by instruction
     std::unordered_set<uint64_t> modules_;
 };
 
@@ -217,11 +241,17 @@ bool chain_matches(const Layout& l, const tidemark_known_frame* known, int count
     }
     for (int i = 0; i < count;) {
         uint8_t owner = 0;
-        uint64_t code = 0;
-        if (!read_safely(frame + l.frame_owner, &owner, 1) || !safe_word(frame + l.frame_code, code)) {
+        uint64_t code = 0, instruction = 0;
+        int32_t first_traceable = 0;
+        if (!read_safely(frame + l.frame_owner, &owner, 1) || !safe_word(frame + l.frame_code, code) ||
+            !safe_word(frame + l.frame_instruction, instruction)) {
             return false;
         }
-        if (owner < l.foreign_owner && untagged(l, code) != known[i++].code) {
+        code = untagged(l, code);
+        if (owner < l.foreign_owner && !read_safely(code + l.code_first_traceable(), &first_traceable, 4)) {
+            return false;
+        }
+        if (is_begun(l, owner, code, instruction, first_traceable) && code != known[i++].code) {
             return false;
         }
         if (!safe_word(frame + l.frame_previous, frame)) {
@@ -235,7 +265,7 @@ bool chain_matches(const Layout& l, const tidemark_known_frame* known, int count
 bool places_match(const Layout& l, const tidemark_known_frame* known, int count) {
     uint64_t frame = innermost_frame(l);
     for (int i = 0; i < count; frame = word_at(frame, l.frame_previous)) {
-        if (!is_python(l, frame)) {
+        if (!is_begun(l, frame)) {
             continue;
         }
         uint64_t probe = 0;
@@ -281,12 +311,14 @@ TIDEMARK_EXPORT int tidemark_frames_prepare(int major, int minor, const tidemark
     return 1;
 }
 
-TIDEMARK_EXPORT int tidemark_frames_walk_for(const tidemark_api* core, uint64_t module_call) {
+TIDEMARK_EXPORT int tidemark_frames_walk_for(const tidemark_api* core, uint64_t module_call,
+                                             const char* hidden) {
     if (layout == nullptr) {
         return 0;
     }
     api = core;
     module_call_code = module_call;
+    hidden_folder = hidden == nullptr ? "" : hidden;
     api->set_stack_walker(stack_of_this_thread);
     return 1;
 }

@@ -31,8 +31,9 @@ int tidemark_frames_prepare(int major, int minor, const struct tidemark_known_fr
                             size_t error_size);
 
 /* From now on core's stack() walks. `module_call_code`: id() of the code of torch.nn.Module._wrapped_call_impl, whose
- * first argument is the module; 0: modules are not recorded. Stack ids are even without, odd with a module. */
-int tidemark_frames_walk_for(const struct tidemark_api* api, uint64_t module_call_code);
+ * first argument is the module; 0: modules are not recorded. Frames of files in `hidden_folder` (the package's own
+ * hooks) are left out. Stack ids are even without, odd with a module. */
+int tidemark_frames_walk_for(const struct tidemark_api* api, uint64_t module_call_code, const char* hidden_folder);
 
 /* A module named before is gone: another may take its address. Called with the interpreter's lock. */
 void tidemark_frames_module_died(void);

@@ -52,7 +52,6 @@ uint32_t text(tidemark_ring*, const char* characters, size_t length) {
 constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            [] { return 1; },
                            ring,
-                           [](const tidemark_ring*) { return uint16_t{1}; },
                            push,
                            text,
                            [](tidemark_ring*) { return uint32_t{0}; },

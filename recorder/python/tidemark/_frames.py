@@ -43,7 +43,8 @@ class Frames:
 
     def walk_for(self, core_table, module_call):
         address = 0 if module_call is None else id(module_call.__code__)
-        self._library.tidemark_frames_walk_for(core_table, ctypes.c_uint64(address))
+        own_folder = os.path.dirname(os.path.abspath(__file__)) + os.sep
+        self._library.tidemark_frames_walk_for(core_table, ctypes.c_uint64(address), os.fsencode(own_folder))
 
     def module_died(self):
         """A named module is gone: another may take its place in memory."""

@@ -1,0 +1,187 @@
+"""The Python package with a real recorder process: what a program says arrives in the trace. Needs no GPU.
+
+Tests of the hooks need torch (any build): TIDEMARK_TEST_PYTHON names a Python that has it, else this one is tried.
+"""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
+TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
+HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
+
+
+class Package(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "run.tide")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_program(self, text, python=sys.executable, status=0):
+        done = subprocess.run(
+            [python, "-W", "ignore", "-c", "import sys, os, tidemark\n" + text, self.path],
+            capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": PACKAGE},
+        )  # fmt: skip
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def rows(self, sql):
+        trace = sqlite3.connect(self.path)
+        self.addCleanup(trace.close)
+        return trace.execute(sql).fetchall()
+
+    def test_marks_steps_and_the_end(self):
+        self.run_program(
+            "with tidemark.record(sys.argv[1]):\n"
+            "    tidemark.mark('start'); tidemark.step(); tidemark.mark('损失', value=0.25); tidemark.step()\n"
+        )
+        self.assertEqual(self.rows("SELECT name, value FROM mark ORDER BY id"), [("start", None), ("损失", 0.25)])
+        self.assertEqual(self.rows("SELECT number, source FROM step ORDER BY id"), [(0, "user"), (1, "user")])
+        self.assertEqual(self.rows("SELECT how_ended FROM process"), [("stopped",)])
+        self.assertEqual(self.rows("SELECT value FROM meta WHERE key = 'clean_end'"), [("1",)])
+
+    def test_stop_says_that_the_trace_is_finished(self):
+        done = self.run_program(
+            "tidemark.record(sys.argv[1]); tidemark.mark('a'); print(tidemark.stop())\n"
+            "print(os.path.exists(sys.argv[1] + '-wal')); tidemark.mark('late'); print(tidemark.stop())"
+        )
+        self.assertEqual(done.stdout.split(), ["True", "False", "False"])
+        self.assertEqual(self.rows("SELECT name FROM mark"), [("a",)])
+
+    def test_ends_are_told_apart(self):
+        for text, status, words in (
+            ("", 0, "exited"),
+            ("sys.exit(3)", 3, "exited"),
+            ("raise ValueError('too large')", 1, "exception: ValueError: too large"),
+            ("raise KeyboardInterrupt", 130, "interrupted"),
+            ("os._exit(0)", 0, "ended without a word"),
+            ("os.kill(os.getpid(), 9)", -9, "ended without a word"),
+        ):
+            with self.subTest(text):
+                program = f"tidemark.record(sys.argv[1], replace=True); tidemark.mark('m')\n{text}"
+                if status in (-9, 130):
+                    done = subprocess.run(
+                        [sys.executable, "-c", "import sys, os, tidemark\n" + program, self.path],
+                        capture_output=True, env={**os.environ, "PYTHONPATH": PACKAGE},
+                    )  # fmt: skip
+                    self.assertIn(done.returncode, (status, -2))
+                else:
+                    self.run_program(program, status=status)
+                self.wait_for_recorder()
+                self.assertEqual(self.rows("SELECT how_ended FROM process"), [(words,)])
+                self.assertEqual(self.rows("SELECT name FROM mark"), [("m",)])
+
+    def wait_for_recorder(self):
+        import fcntl
+        import time
+
+        for _ in range(400):
+            with open(self.path) as trace:
+                try:
+                    fcntl.flock(trace, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    return
+                except OSError:
+                    time.sleep(0.025)
+        self.fail("the recorder goes on for ever")
+
+    def test_what_goes_wrong_is_said_and_the_program_goes_on(self):
+        with open(self.path, "w") as file:
+            file.write("mine")
+        done = self.run_program("tidemark.record(sys.argv[1]); tidemark.mark('a'); tidemark.step(); print('on')")
+        self.assertEqual(done.stdout, "on\n")
+        self.assertIn("exists already", done.stderr)
+        with open(self.path) as file:
+            self.assertEqual(file.read(), "mine")
+        done = self.run_program("with tidemark.record('/nonexistent/run.tide'): print('on')")
+        self.assertEqual(done.stdout, "on\n")
+        self.assertIn("/nonexistent", done.stderr)
+
+    def test_unknown_parts_are_the_callers_mistake(self):
+        done = self.run_program("tidemark.record(sys.argv[1], parts=['stack'])", status=1)
+        self.assertIn("unknown parts ['stack']", done.stderr)
+
+    def test_a_forked_child_leaves_the_recording_alone(self):
+        self.run_program(
+            "tidemark.record(sys.argv[1]); tidemark.mark('parent')\n"
+            "if os.fork() == 0:\n    tidemark.mark('child'); tidemark.stop(); os._exit(0)\n"
+            "os.wait(); tidemark.mark('after'); tidemark.stop()"
+        )
+        self.assertEqual(self.rows("SELECT name FROM mark ORDER BY id"), [("parent",), ("after",)])
+
+    def test_nothing_of_the_recorder_is_the_programs_child(self):
+        done = self.run_program(
+            "tidemark.record(sys.argv[1])\n"
+            "try:\n    os.wait()\nexcept ChildProcessError:\n    print('no children')\ntidemark.stop()"
+        )
+        self.assertEqual(done.stdout, "no children\n")
+
+    def test_two_recordings_one_after_the_other(self):
+        self.run_program(
+            "for name in ('a', 'b'):\n"
+            "    with tidemark.record(sys.argv[1] + name): tidemark.mark(name)\n"
+        )
+        for name in "ab":
+            trace = sqlite3.connect(self.path + name)
+            self.assertEqual(trace.execute("SELECT name FROM mark").fetchall(), [(name,)])
+            trace.close()
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+    def test_steps_are_seen_at_the_first_optimizer(self):
+        self.run_program(
+            "import torch\n"
+            "with tidemark.record(sys.argv[1]):\n"
+            "    a, b = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)\n"
+            "    first, second = torch.optim.Adam(a.parameters()), torch.optim.SGD(b.parameters(), lr=0.1)\n"
+            "    for _ in range(3):\n"
+            "        b(a(torch.ones(4))).sum().backward(); first.step(); second.step()\n",
+            TORCH_PYTHON,
+        )
+        self.assertEqual(self.rows("SELECT number, source FROM step"), [(n, "optimizer") for n in range(3)])
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+    def test_hooks_change_no_result(self):
+        text = (
+            "import torch\ntorch.manual_seed(1)\n"
+            "model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh())\n"
+            "optimizer = torch.optim.AdamW(model.parameters())\n"
+            "for _ in range(5):\n"
+            "    loss = model(torch.ones(8)).square().sum(); optimizer.zero_grad(); loss.backward(); optimizer.step()\n"
+            "with torch.profiler.profile() as seen: model(torch.ones(8)).sum().backward()\n"
+            "print(loss.item().hex(), sorted((e.key, e.count) for e in seen.key_averages()))\n"
+        )
+        bare = self.run_program(text, TORCH_PYTHON)
+        recorded = self.run_program("tidemark.record(sys.argv[1])\n" + text, TORCH_PYTHON)
+        self.assertEqual(bare.stdout, recorded.stdout)
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+    def test_modules_get_the_names_people_know(self):
+        done = self.run_program(
+            "import torch\nfrom tidemark import _modules\n"
+            "class Net(torch.nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__(); self.h = torch.nn.ModuleList([torch.nn.Linear(2, 2) for _ in range(2)])\n"
+            "net = Net()\n"
+            "wanted = [id(net), id(net.h[1]), 4711]\n"
+            "print([(path, module is net) for module, path in _modules.name_modules(wanted, torch.nn.Module)])",
+            TORCH_PYTHON,
+        )
+        self.assertEqual(done.stdout, "[('Net', True), ('Net.h.1', False)]\n")
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+    def test_a_torch_nobody_knows_is_refused_with_a_sentence(self):
+        done = self.run_program(
+            "import torch\nfrom tidemark import _plugin\ntorch.__version__ = '2.99.0'\n"
+            "try:\n    _plugin.built_for(torch)\nexcept OSError as failure:\n    print(failure)",
+            TORCH_PYTHON,
+        )
+        self.assertIn("not known to this version of Tidemark", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
