@@ -45,11 +45,13 @@ void DriverLog::on_record(const tidemark_record& record, const ThreadDefinitions
                 freed(record);
             }
             break;
-        case TIDEMARK_DRIVER_CONTEXT_CREATED: ++device.contexts; break;
+        case TIDEMARK_DRIVER_CONTEXT_CREATED:
+            ++device.contexts;
+            device.last_context = time;
+            break;
         case TIDEMARK_DRIVER_CONTEXT_DESTROYED: context_destroyed(record.driver.device, time); break;
         case TIDEMARK_DRIVER_MODULE_LOADED:
-            ++device.modules;
-            device.last_module = time;
+            device.modules.push_back({time, record.driver.size});
             break;
         case TIDEMARK_DRIVER_CAPTURE_ON:
             is_seen_ = true;
@@ -227,14 +229,14 @@ int64_t DriverLog::contexts_on(int device) const {
     return found == devices_.end() ? 0 : found->second.contexts;
 }
 
-int64_t DriverLog::modules_on(int device) const {
+int64_t DriverLog::last_context_on(int device) const {
     const auto found = devices_.find(device);
-    return found == devices_.end() ? 0 : found->second.modules;
+    return found == devices_.end() ? 0 : found->second.last_context;
 }
 
-int64_t DriverLog::last_module_on(int device) const {
+std::span<const DriverLog::ModuleLoad> DriverLog::modules_on(int device) const {
     const auto found = devices_.find(device);
-    return found == devices_.end() ? 0 : found->second.last_module;
+    return found == devices_.end() ? std::span<const ModuleLoad>() : std::span<const ModuleLoad>(found->second.modules);
 }
 
 std::vector<std::string> DriverLog::gaps(int64_t end) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,16 @@ public:
     std::optional<int64_t> bytes_on(int device) const;
     /// When driver memory of a device last changed, in trace time; before anything did: far in the past.
     int64_t last_change(int device) const;
-    /// How many contexts came, and modules, on a device.
+    /// How many contexts came on a device.
     int64_t contexts_on(int device) const;
-    int64_t modules_on(int device) const;
-    /// When the last module came, in trace time.
-    int64_t last_module_on(int device) const;
+    /// When the last context came, in trace time; 0: before the trace began.
+    int64_t last_context_on(int device) const;
+    struct ModuleLoad {
+        int64_t time;         ///< trace time
+        uint64_t code_bytes;  ///< of its image; what it takes on the device is not told
+    };
+    /// All modules that came on a device, in their order. Valid until the next record.
+    std::span<const ModuleLoad> modules_on(int device) const;
 
     /// Stretches in which driver calls were not seen, as sentences. Once, at the end.
     std::vector<std::string> gaps(int64_t end) const;
@@ -51,7 +57,8 @@ private:
     struct Device {
         std::map<uint64_t, Live> live[TIDEMARK_MEMORY_ARRAY + 1];  ///< by kind, by address or handle
         std::map<uint64_t, KnownSegment> segments;
-        int64_t bytes = 0, last_change = INT64_MIN / 2, contexts = 0, modules = 0, last_module = 0;
+        int64_t bytes = 0, last_change = INT64_MIN / 2, contexts = 0, last_context = 0;
+        std::vector<ModuleLoad> modules;
         bool has_pools = false;
     };
 

@@ -8,7 +8,7 @@ namespace tidemark::recorder {
 
 namespace {
 
-constexpr int64_t quiet_ns = 5'000'000;
+constexpr int64_t quiet_ns = 2'000'000;
 /// NVML counts in pages; less is noise.
 constexpr int64_t least_growth = 1 << 20;
 
@@ -24,7 +24,7 @@ std::optional<ContextGrowth::Growth> ContextGrowth::look(const Moment& moment) {
         return std::nullopt;
     }
     explained_ += rest;
-    return has_context ? Growth{"context", rest, moment.time} : Growth{"kernels", rest, moment.last_module};
+    return Growth{has_context ? "context" : "kernels", rest};
 }
 
 void GpuUse::find_program(Device& device, const NvmlReading& reading) {
@@ -86,9 +86,9 @@ void GpuUse::on_reading(const NvmlReading& reading, int64_t reserved_bytes) {
     for (const auto& process : reading.use.processes) {
         if (process.bytes && process.pid == device.pid_at_driver) {
             const int64_t driver_bytes = driver_.bytes_on(reading.device).value_or(reserved_bytes);
-            device.held.push_back({{*process.bytes, driver_bytes, driver_.contexts_on(reading.device),
-                                    driver_.modules_on(reading.device), clock_.time_of(reading.ticks),
-                                    driver_.last_module_on(reading.device)},
+            device.held.push_back({clock_.time_of(reading.ticks),
+                                   {*process.bytes, driver_bytes, driver_.contexts_on(reading.device),
+                                    static_cast<int64_t>(driver_.modules_on(reading.device).size())},
                                    driver_.last_change(reading.device)});
         }
     }
@@ -105,24 +105,56 @@ void GpuUse::on_out_of_memory(int id, bool was_sampled) {
 
 void GpuUse::look_at_quiet_moments(int64_t read_until) {
     for (auto& [id, device] : devices_) {
-        while (!device.held.empty() && device.held.front().moment.time < read_until - quiet_ns) {
+        while (!device.held.empty() && device.held.front().time < read_until - quiet_ns) {
             const Held held = device.held.front();
             device.held.pop_front();
             const int64_t last_change = driver_.last_change(id);
-            const int64_t time = held.moment.time;
-            const bool was_quiet = time - held.last_change >= quiet_ns &&
-                                   (last_change == held.last_change || last_change - time >= quiet_ns);
-            const auto growth = was_quiet ? device.growth.look(held.moment) : std::nullopt;
-            if (growth) {
-                DriverAllocation row;
-                row.kind = growth->kind;
-                row.device = id;
-                row.bytes = static_cast<uint64_t>(growth->bytes);
-                row.time = growth->time;
-                writer_.driver_allocated(row, no_segment);
+            const bool was_quiet = held.time - held.last_change >= quiet_ns &&
+                                   (last_change == held.last_change || last_change - held.time >= quiet_ns);
+            if (was_quiet) {
+                explain(id, device, held);
             }
         }
     }
+}
+
+void GpuUse::explain(int id, Device& device, const Held& held) {
+    const auto growth = device.growth.look(held.moment);
+    const auto modules = static_cast<size_t>(held.moment.modules);
+    if (growth && std::string_view(growth->kind) == "kernels") {
+        write_kernels(id, driver_.modules_on(id).subspan(device.modules_seen, modules - device.modules_seen),
+                      growth->bytes);
+    } else if (growth) {
+        write_growth(id, growth->kind, growth->bytes, driver_.last_context_on(id));
+    }
+    device.modules_seen = modules;
+}
+
+void GpuUse::write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes) {
+    double all = 0, seen = 0;
+    for (const auto& load : loads) {
+        all += static_cast<double>(load.code_bytes);
+    }
+    int64_t written = 0;
+    for (const auto& load : loads) {
+        seen += static_cast<double>(load.code_bytes);
+        const bool is_last = &load == &loads.back();
+        const auto up_to_here = static_cast<int64_t>(static_cast<double>(bytes) * seen / std::max(all, 1.0));
+        const int64_t share = (is_last ? bytes : up_to_here) - written;
+        if (share >= least_growth || is_last) {
+            write_growth(device, "kernels", share, load.time);
+            written += share;
+        }
+    }
+}
+
+void GpuUse::write_growth(int device, const char* kind, int64_t bytes, int64_t time) {
+    DriverAllocation row;
+    row.kind = kind;
+    row.device = device;
+    row.bytes = static_cast<uint64_t>(bytes);
+    row.time = time;
+    writer_.driver_allocated(row, no_segment);
 }
 
 }  // namespace tidemark::recorder

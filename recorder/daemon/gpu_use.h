@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "recorder/daemon/driver_log.h"
@@ -22,12 +23,10 @@ public:
     struct Moment {
         int64_t process_bytes = 0, driver_bytes = 0;
         int64_t contexts = 0, modules = 0;  ///< so far
-        int64_t time = 0, last_module = 0;  ///< trace time: of the look, and when the last module came
     };
     struct Growth {
         const char* kind;  ///< "context" or "kernels"
         int64_t bytes;
-        int64_t time;  ///< kernels: since the last of them came
     };
     std::optional<Growth> look(const Moment& moment);
 
@@ -50,6 +49,7 @@ public:
 
 private:
     struct Held {
+        int64_t time;
         ContextGrowth::Moment moment;
         int64_t last_change;  ///< before it
     };
@@ -59,11 +59,16 @@ private:
         std::optional<NvmlReading> last;
         std::deque<Held> held;
         ContextGrowth growth;
+        size_t modules_seen = 0;  ///< at the last quiet moment
         bool sample_is_of_oom = false;
     };
 
     void find_program(Device& device, const NvmlReading& reading);
     void write_samples(const NvmlReading& reading, const char* source);
+    void explain(int id, Device& device, const Held& held);
+    void write_growth(int device, const char* kind, int64_t bytes, int64_t time);
+    /// What kernels took between two looks, shared out over the modules that came between, by the size of their code.
+    void write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes);
 
     LiveWriter& writer_;
     const DriverLog& driver_;

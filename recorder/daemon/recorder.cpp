@@ -23,6 +23,7 @@ using std::chrono::milliseconds;
 /// With the time a commit takes, a killed recorder loses about 100 ms.
 constexpr auto commit_period = milliseconds(50);
 constexpr auto look_period = milliseconds(100);
+constexpr auto extra_sample_period = milliseconds(20);
 constexpr auto busy_pause = milliseconds(5), idle_pause = milliseconds(20);
 constexpr auto longest_wait_for_exit_file = milliseconds(500);
 /// Records taken from one ring before the next gets its turn: keeps the events of several threads near their order.
@@ -99,6 +100,7 @@ Status Recorder::record(const std::atomic<int>& asked_to_end) {
         const bool disk_keeps_up = writer_.pending_bytes() < most_pending_bytes;
         const uint64_t taken = disk_keeps_up ? drain() : 0;
         sampler_.look_at_wishes();
+        look_if_wanted();
         take_readings();
         TIDEMARK_TRY(commit());
         do_every_second();
@@ -194,7 +196,10 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& reco
         case TIDEMARK_SPAN: story_.on_span(record, thread); break;
         case TIDEMARK_PHASE: definitions_.name_phase(record.define.id, text_of(payload)); break;
         case TIDEMARK_OOM: on_out_of_memory(record); break;
-        case TIDEMARK_DRIVER: driver_.on_record(record, thread); break;
+        case TIDEMARK_DRIVER:
+            driver_.on_record(record, thread);
+            look_soon_after(record);
+            break;
         case TIDEMARK_LOSS: story_.on_loss(record, payload); break;
         case TIDEMARK_META: story_.on_meta(payload); break;
         case TIDEMARK_END: on_end(record, payload); break;
@@ -231,6 +236,19 @@ void Recorder::on_out_of_memory(const tidemark_record& record) {
     take_readings();
     gpu_use_.on_out_of_memory(static_cast<int>(record.oom.device), record.oom.sampled != 0);
     if (record.oom.sampled == 0) {
+        sampler_.sample_now();
+    }
+}
+
+void Recorder::look_soon_after(const tidemark_record& driver_record) {
+    wants_sample_ |= driver_record.detail == TIDEMARK_DRIVER_CONTEXT_CREATED ||
+                     driver_record.detail == TIDEMARK_DRIVER_MODULE_LOADED;
+}
+
+void Recorder::look_if_wanted() {
+    if (wants_sample_ && Clock::now() - last_extra_sample_ >= extra_sample_period) {
+        wants_sample_ = false;
+        last_extra_sample_ = Clock::now();
         sampler_.sample_now();
     }
 }
@@ -341,7 +359,7 @@ void Recorder::await_exit_status() {
         std::this_thread::sleep_for(milliseconds(5));
         told = session_.exit_of_program();
     }
-    ending_->how = told.value_or("");  // nobody saw how
+    ending_->how = told.value_or("ended without a word");
     if (ending_->how.starts_with("exited ")) {
         ending_->exit_status = std::atoll(ending_->how.c_str() + 7);
     }

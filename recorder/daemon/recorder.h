@@ -66,6 +66,9 @@ private:
     void look_at_program();
     void await_exit_status();
     void take_readings();
+    /// Contexts and kernels take memory that nobody tells: NVML is asked soon after they came.
+    void look_soon_after(const tidemark_record& driver_record);
+    void look_if_wanted();
     Status commit();
     void do_every_second();
     void sleep_until_woken(bool busy);
@@ -91,7 +94,8 @@ private:
     std::map<uint32_t, DeviceFacts> devices_;
     Process process_;
     std::optional<Ending> ending_;
-    Clock::time_point last_commit_, last_look_, last_second_;
+    Clock::time_point last_commit_, last_look_, last_second_, last_extra_sample_;
+    bool wants_sample_ = false;
     int64_t read_until_ = 0;  ///< trace time of the last look at the rings
 };
 

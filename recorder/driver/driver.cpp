@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -27,6 +28,9 @@ struct Listener {
     DriverCalls* calls;
     cupti::Subscriber subscriber = nullptr;
     bool listening = false;
+    /// The recording that the environment asks for begins with the first thing to record: many processes (launchers,
+    /// loaders) only count the GPUs.
+    std::atomic<bool> starts_recording{false};
 };
 Listener* listener = nullptr;
 std::mutex listener_mutex;
@@ -69,10 +73,24 @@ void record(const tidemark_api& core, const DriverChanges& changes) {
 
 void say_capture(const Listener& now, tidemark_driver_action action) { push(now.core, driver_record({action})); }
 
+void start_recording(const Listener& now) {
+    std::array<char, 512> error{};
+    if (tidemark_start_from_environment(error.data(), error.size()) != 0) {
+        say_capture(now, TIDEMARK_DRIVER_CAPTURE_ON);
+    } else if (error[0] != '\0') {
+        std::fprintf(stderr, "tidemark: %s\n", error.data());
+    }
+}
+
 void called_back(void* user, cupti::Domain domain, uint32_t id, const void* data) {
-    const auto& now = *static_cast<const Listener*>(user);
+    auto& now = *static_cast<Listener*>(user);
     try {
-        record(now.core, now.calls->seen(domain, id, data));
+        const DriverChanges changes = now.calls->seen(domain, id, data);
+        if (!changes.empty() && now.starts_recording.load(std::memory_order_relaxed) &&
+            now.starts_recording.exchange(false)) {
+            start_recording(now);
+        }
+        record(now.core, changes);
     } catch (const std::bad_alloc&) {
         // This is the program's own driver call: it goes on without being recorded.
     }
@@ -173,13 +191,9 @@ using namespace tidemark::recorder;
 extern "C" {
 
 TIDEMARK_EXPORT int InitializeInjection(void) {
-    std::array<char, 512> error{};
-    if (tidemark_start_from_environment(error.data(), error.size()) != 0) {
-        if (is_asked_for("driver")) {
-            tidemark_driver_attach(nullptr, 0);
-        }
-    } else if (error[0] != '\0') {
-        std::fprintf(stderr, "tidemark: %s\n", error.data());
+    if (is_asked_for("driver") && tidemark_driver_attach(nullptr, 0) != 0) {
+        const std::lock_guard lock(listener_mutex);
+        listener->starts_recording = !listener->core.recording();
     }
     return 1;
 }

@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Called by the CUDA driver at cuInit when CUDA_INJECTION64_PATH names this library. Starts the recording that the
- * environment asks for, and listens when TIDEMARK_WITH says so. 1 always: the program must not suffer. */
+/* Called by the CUDA driver at cuInit when CUDA_INJECTION64_PATH names this library. Listens when TIDEMARK_WITH
+ * says so; the recording that the environment asks for starts with the first context or memory. 1 always: the program must not suffer. */
 int InitializeInjection(void);
 
 /* Listens to driver calls from here on; once per recording. 1: listening (also if it was already). 0: not, and

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
@@ -17,7 +19,7 @@ namespace tidemark {
 
 namespace {
 
-constexpr int longest_wait_for_readers_ms = 2000;
+constexpr auto longest_wait_for_readers = std::chrono::seconds(2);
 
 Error refusal(const std::string& path) {
     return environment_error(fmt::format("{} cannot be written: {}.", path, std::strerror(errno)));
@@ -231,12 +233,22 @@ Status LiveFile::finish(const std::vector<int>& devices, bool clean_end) {
 
 Status LiveFile::leave_wal_mode() {
     // Readers that follow see the clean end and let go. One that does not leaves a complete trace in WAL mode, which
-    // the last of them turns into one file when it closes.
-    sqlite3_busy_timeout(connection_->raw(), longest_wait_for_readers_ms);
-    sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-    auto left = connection_->execute("PRAGMA journal_mode=DELETE");
-    const bool readers_hold_it = !left && (sqlite3_errcode(connection_->raw()) & 0xff) == SQLITE_BUSY;
-    return left || readers_hold_it ? Status() : explain(left.error());
+    // the last of them turns into one file when it closes. SQLite itself does not wait for them here.
+    const auto deadline = std::chrono::steady_clock::now() + longest_wait_for_readers;
+    for (;;) {
+        sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+        const auto left = connection_->execute("PRAGMA journal_mode=DELETE");
+        if (left) {
+            return {};
+        }
+        if ((sqlite3_errcode(connection_->raw()) & 0xff) != SQLITE_BUSY) {
+            return explain(left.error());
+        }
+        if (std::chrono::steady_clock::now() >= deadline) {
+            return {};
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
 }
 
 Status LiveFile::write_chunks(int device) {

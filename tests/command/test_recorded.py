@@ -39,12 +39,16 @@ class Ledgers(CommandTest):
             for at in ("peak", "end"):
                 with self.subTest(trace=trace.name, at=at):
                     ledger = self.json_of("ledger", trace, "--at", at)
-                    if ledger["device_used_bytes"] is None:
-                        continue  # NVML had not answered yet at the peak
-                    layers = {layer["layer"]: layer["bytes"] for layer in ledger["layers"]}
-                    self.assertEqual(sum(layer["bytes"] for layer in ledger["layers"]), ledger["device_used_bytes"])
-                    self.assertLessEqual(abs(layers.get("unknown", 0)),
-                                         max(50 << 20, ledger["device_used_bytes"] // 50))
+                    used = ledger["device_used_bytes"]
+                    if used is None:
+                        self.assertEqual(at, "peak", "NVML had not answered yet")
+                        continue
+                    self.assertEqual(sum(layer["bytes"] for layer in ledger["layers"]), used)
+                    # Kernels show up in NVML's figure before anything can say how much of it they are: up to 100 MiB
+                    # are unexplained until the next look at a quiet moment.
+                    allowed = max(50 << 20, used // 50) if at == "end" else 100 << 20
+                    unknown = sum(layer["bytes"] for layer in ledger["layers"] if layer["layer"] == "unknown")
+                    self.assertLessEqual(abs(unknown), allowed)
 
     def test_one_element_costs_hundreds_of_mebibytes(self):
         layers = {layer["layer"]: layer["bytes"]

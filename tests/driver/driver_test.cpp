@@ -349,8 +349,22 @@ TEST_F(Driver, InjectionNeverFailsTheProgram) {
     stub_core().start_error = "There is no recorder.";
     testing::internal::CaptureStderr();
     EXPECT_EQ(InitializeInjection(), 1);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "tidemark: There is no recorder.\n");
-    EXPECT_FALSE(fake().subscribed);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "nothing to record yet";
+    testing::internal::CaptureStderr();
+    allocate(1000, 200);
+    allocate(2000, 200);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "tidemark: There is no recorder.\n") << "once";
+    EXPECT_THAT(recorded(), IsEmpty());
+}
+
+TEST_F(Driver, TheRecordingStartsWithTheFirstThingToRecord) {
+    stub_core().recording = false;
+    stub_core().starts = true;
+    EXPECT_EQ(InitializeInjection(), 1);
+    EXPECT_FALSE(stub_core().recording);
+    allocate(1000, 200);
+    EXPECT_TRUE(stub_core().recording);
+    EXPECT_THAT(recorded(), ElementsAre("on", "alloc device d0 1000+200"));
 }
 
 TEST_F(Driver, NothingIsPushedWhenNotRecording) {

@@ -63,6 +63,7 @@ const tidemark_api* tidemark_core(uint32_t version) { return version == TIDEMARK
 
 int tidemark_start_from_environment(char* error, size_t error_size) {
     std::snprintf(error, error_size, "%s", stub.start_error.c_str());
+    stub.recording |= stub.starts;
     return stub.recording;
 }
 }

@@ -12,6 +12,7 @@ struct StubCore {
         std::string payload;
     };
     bool recording = true;
+    bool starts = false;  ///< a start from the environment succeeds
     std::string start_error;
     std::vector<Message> messages;
     std::vector<std::string> texts{""};  ///< by id

@@ -525,7 +525,7 @@ TEST_F(Recording, AKilledProgramLosesNothingThatReachedARing) {
         EXPECT_LE(events, victim.told() + 1000);
         EXPECT_EQ("", losses_of(*trace));
         EXPECT_TRUE(trace->clean_end);
-        EXPECT_EQ("", trace->processes.at(0).how_ended);
+        EXPECT_EQ("ended without a word", trace->processes.at(0).how_ended);
         EXPECT_TRUE(trace->processes.at(0).end);
     }
 }
