@@ -138,6 +138,13 @@ std::string shell_word(const std::string& text) {
     return quoted + "'";
 }
 
+/// An exception's first sentence; the program itself has just printed all of it.
+std::string shortened(const std::string& how) {
+    constexpr size_t longest = 80;
+    const size_t end = std::min({how.find(". "), how.find('\n'), how.size()});
+    return end <= longest ? how.substr(0, end) : how.substr(0, longest) + "...";
+}
+
 /// "run.tide: 12,345 events, 1.20 MiB, the program exited", and what is missing.
 std::string summary(const RecordedTrace& trace) {
     const std::string how = !trace.how_ended.empty()     ? trace.how_ended
@@ -145,7 +152,7 @@ std::string summary(const RecordedTrace& trace) {
                                                          : trace.state;
     std::string text =
         fmt::format("{}: {} events, {}{}{}\n", one_line(short_path(trace.output)), format_count(trace.events),
-                    format_bytes(trace.bytes), how.empty() ? "" : ", ", one_line(how));
+                    format_bytes(trace.bytes), how.empty() ? "" : ", ", one_line(shortened(how)));
     for (const std::string& loss : trace.losses) {
         text += fmt::format("  missing: {}\n", one_line(loss));
     }
