@@ -141,8 +141,14 @@ std::string shell_word(const std::string& text) {
 /// An exception's first sentence; the program itself has just printed all of it.
 std::string shortened(const std::string& how) {
     constexpr size_t longest = 80;
-    const size_t end = std::min({how.find(". "), how.find('\n'), how.size()});
-    return end <= longest ? how.substr(0, end) : how.substr(0, longest) + "...";
+    size_t end = std::min({how.find(". "), how.find('\n'), how.size()});
+    if (end <= longest) {
+        return how.substr(0, end);
+    }
+    for (end = longest; end > 0 && (how[end] & 0xc0) == 0x80;) {
+        --end;  // never inside a character
+    }
+    return how.substr(0, end) + "...";
 }
 
 /// "run.tide: 12,345 events, 1.20 MiB, the program exited", and what is missing.

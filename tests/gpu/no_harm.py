@@ -228,6 +228,17 @@ def loader(folder):
     return "one trace"
 
 
+def no_compiler(folder):
+    environment = {**os.environ, "CXX": "false", "TIDEMARK_CACHE": folder}
+    done = recorded(folder + "/t.tide", [program(folder, WORK)], env=environment)
+    require(done.returncode == 0, done.stderr[-800:])
+    losses = [loss["text"] for loss in info(folder + "/t.tide")["losses"]]
+    require(any("could not be built" in loss for loss in losses), f"losses {losses}")
+    history = info(folder + "/t.history.tide")
+    require(history["devices"][0]["allocations"] >= 20, f"{history['devices']}")
+    return f"PyTorch's own history, {history['devices'][0]['events']} events"
+
+
 CHECKS = {
     "same losses, bit for bit": same_losses,
     "torch.profiler sees the same": same_profile,
@@ -242,6 +253,7 @@ CHECKS = {
     "recording starts late": late_start,
     "two ranks": ranks,
     "DataLoader workers": loader,
+    "no compiler for the plugin": no_compiler,
 }
 
 
