@@ -99,8 +99,8 @@ int sample_now(uint32_t wait_ms) {
 
 void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk, std::memory_order_relaxed); }
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id,
-                           sample_now,            set_stack_walker};
+constexpr tidemark_api api{
+    TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now, set_stack_walker};
 
 const char* environment(const char* name) {
     const char* value = std::getenv(name);

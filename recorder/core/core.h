@@ -23,11 +23,11 @@ typedef struct tidemark_ring {
 } tidemark_ring;
 
 struct tidemark_options {
-    const char* recorder;    /* path of the program tidemark-recorder */
-    const char* output;      /* the trace to write */
-    const char* session;     /* folder through which `tidemark record` follows this process; NULL: none */
-    uint64_t ring_capacity;  /* records per ring, a power of two; 0: the default (2^18, 16 MiB) */
-    uint32_t replace;        /* 1: an existing trace is replaced, 0: that is an error */
+    const char* recorder;   /* path of the program tidemark-recorder */
+    const char* output;     /* the trace to write */
+    const char* session;    /* folder through which `tidemark record` follows this process; NULL: none */
+    uint64_t ring_capacity; /* records per ring, a power of two; 0: the default (2^18, 16 MiB) */
+    uint32_t replace;       /* 1: an existing trace is replaced, 0: that is an error */
 };
 
 /* Starts a recording and waits until the recorder process is ready. 1: recording (also if it was already);

@@ -225,8 +225,8 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
     wake_recorder();
     const uint64_t heartbeat = region_.header().heartbeat.load(std::memory_order_relaxed);
     const auto room = [&] {
-        const uint64_t used = ring.header->head.load(std::memory_order_relaxed) -
-                              ring.header->tail.load(std::memory_order_acquire);
+        const uint64_t used =
+            ring.header->head.load(std::memory_order_relaxed) - ring.header->tail.load(std::memory_order_acquire);
         return used + needed <= ring.capacity;
     };
     if (wait_until([&] { return room() || !active(); }, longest_wait_for_room, std::chrono::microseconds(50))) {

@@ -14,23 +14,23 @@
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
-    TIDEMARK_EVENT = 1,      /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
-    TIDEMARK_TEXT = 2,       /* defines a text id of this thread; payload: UTF-8 */
-    TIDEMARK_STACK = 3,      /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
-    TIDEMARK_OP = 4,         /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
-    TIDEMARK_POOL = 5,       /* defines a pool id of this thread */
-    TIDEMARK_MODULE = 6,     /* names a module (frames refer to it by address); payload: its path; latest name wins */
-    TIDEMARK_DEVICE = 7,     /* payload: "name\0pci bus id\0uuid" */
-    TIDEMARK_STATE = 8,      /* allocator state at a cut in a device's events; detail: tidemark_state_part */
-    TIDEMARK_MARK = 9,       /* payload: uint64_t sequence[devices], then the name */
-    TIDEMARK_STEP = 10,      /* a step ended; detail: 0 seen at the optimizer, 1 told by the user */
-    TIDEMARK_SPAN = 11,      /* a named range of this thread; detail: 0 begins, 1 ends (innermost open one) */
-    TIDEMARK_PHASE = 12,     /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
-    TIDEMARK_OOM = 13,       /* told to the out-of-memory observers, right after the allocator's own oom event */
-    TIDEMARK_DRIVER = 14,    /* driver memory; detail: tidemark_driver_action */
-    TIDEMARK_LOSS = 15,      /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
-    TIDEMARK_META = 16,      /* payload: "key\0value": settings and versions */
-    TIDEMARK_END = 17        /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
+    TIDEMARK_EVENT = 1,   /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
+    TIDEMARK_TEXT = 2,    /* defines a text id of this thread; payload: UTF-8 */
+    TIDEMARK_STACK = 3,   /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
+    TIDEMARK_OP = 4,      /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
+    TIDEMARK_POOL = 5,    /* defines a pool id of this thread */
+    TIDEMARK_MODULE = 6,  /* names a module (frames refer to it by address); payload: its path; latest name wins */
+    TIDEMARK_DEVICE = 7,  /* payload: "name\0pci bus id\0uuid" */
+    TIDEMARK_STATE = 8,   /* allocator state at a cut in a device's events; detail: tidemark_state_part */
+    TIDEMARK_MARK = 9,    /* payload: uint64_t sequence[devices], then the name */
+    TIDEMARK_STEP = 10,   /* a step ended; detail: 0 seen at the optimizer, 1 told by the user */
+    TIDEMARK_SPAN = 11,   /* a named range of this thread; detail: 0 begins, 1 ends (innermost open one) */
+    TIDEMARK_PHASE = 12,  /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
+    TIDEMARK_OOM = 13,    /* told to the out-of-memory observers, right after the allocator's own oom event */
+    TIDEMARK_DRIVER = 14, /* driver memory; detail: tidemark_driver_action */
+    TIDEMARK_LOSS = 15,   /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
+    TIDEMARK_META = 16,   /* payload: "key\0value": settings and versions */
+    TIDEMARK_END = 17     /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
 };
 
 enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
@@ -61,12 +61,12 @@ enum tidemark_block_flags { TIDEMARK_BLOCK_ALLOCATED = 1, TIDEMARK_BLOCK_PENDING
 
 enum tidemark_driver_action {
     TIDEMARK_DRIVER_ALLOC = 0,
-    TIDEMARK_DRIVER_FREE = 1,              /* address and memory as in the alloc; size may be 0 */
+    TIDEMARK_DRIVER_FREE = 1, /* address and memory as in the alloc; size may be 0 */
     TIDEMARK_DRIVER_CONTEXT_CREATED = 2,
     TIDEMARK_DRIVER_CONTEXT_DESTROYED = 3,
-    TIDEMARK_DRIVER_MODULE_LOADED = 4,     /* kernels arrived on the device: its use may rise */
-    TIDEMARK_DRIVER_CAPTURE_ON = 5,        /* driver calls are seen from here on */
-    TIDEMARK_DRIVER_CAPTURE_OFF = 6        /* ... and no longer: someone else needs CUPTI */
+    TIDEMARK_DRIVER_MODULE_LOADED = 4, /* kernels arrived on the device: its use may rise */
+    TIDEMARK_DRIVER_CAPTURE_ON = 5,    /* driver calls are seen from here on */
+    TIDEMARK_DRIVER_CAPTURE_OFF = 6    /* ... and no longer: someone else needs CUPTI */
 };
 enum tidemark_memory {
     TIDEMARK_MEMORY_DEVICE = 0,   /* cudaMalloc and cuMemAlloc */
@@ -94,7 +94,7 @@ struct tidemark_frame {
 };
 
 struct tidemark_record {
-    uint8_t kind;   /* tidemark_kind */
+    uint8_t kind; /* tidemark_kind */
     uint8_t detail;
     uint16_t extra; /* payload records that follow */
     uint32_t bytes; /* payload bytes in them */

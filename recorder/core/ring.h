@@ -72,9 +72,7 @@ struct Region {
     std::byte* base = nullptr;
 
     RegionHeader& header() const { return *reinterpret_cast<RegionHeader*>(base); }
-    RingHeader& ring(uint32_t index) const {
-        return reinterpret_cast<RingHeader*>(base + sizeof(RegionHeader))[index];
-    }
+    RingHeader& ring(uint32_t index) const { return reinterpret_cast<RingHeader*>(base + sizeof(RegionHeader))[index]; }
     tidemark_record* slots(uint32_t index) const {
         return reinterpret_cast<tidemark_record*>(base + slots_offset(header().ring_count)) +
                index * header().ring_capacity;

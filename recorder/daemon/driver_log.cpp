@@ -50,9 +50,7 @@ void DriverLog::on_record(const tidemark_record& record, const ThreadDefinitions
             device.last_context = time;
             break;
         case TIDEMARK_DRIVER_CONTEXT_DESTROYED: context_destroyed(record.driver.device, time); break;
-        case TIDEMARK_DRIVER_MODULE_LOADED:
-            device.modules.push_back({time, record.driver.size});
-            break;
+        case TIDEMARK_DRIVER_MODULE_LOADED: device.modules.push_back({time, record.driver.size}); break;
         case TIDEMARK_DRIVER_CAPTURE_ON:
             is_seen_ = true;
             if (unseen_since_ && unseen_.size() < most_gaps) {
@@ -222,6 +220,14 @@ std::optional<int64_t> DriverLog::bytes_on(int device) const {
 int64_t DriverLog::last_change(int device) const {
     const auto found = devices_.find(device);
     return found == devices_.end() ? INT64_MIN / 2 : found->second.last_change;
+}
+
+std::vector<int> DriverLog::devices() const {
+    std::vector<int> known;
+    for (const auto& [id, device] : devices_) {
+        known.push_back(id);
+    }
+    return known;
 }
 
 int64_t DriverLog::contexts_on(int device) const {

@@ -28,6 +28,8 @@ public:
     std::optional<int64_t> bytes_on(int device) const;
     /// When driver memory of a device last changed, in trace time; before anything did: far in the past.
     int64_t last_change(int device) const;
+    /// Devices that anything was told of.
+    std::vector<int> devices() const;
     /// How many contexts came on a device.
     int64_t contexts_on(int device) const;
     /// When the last context came, in trace time; 0: before the trace began.

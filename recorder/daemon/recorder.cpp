@@ -267,6 +267,11 @@ void Recorder::take_readings() {
 }
 
 void Recorder::tell_devices(bool all) {
+    if (all && devices_.empty()) {
+        for (const int device : driver_.devices()) {
+            devices_[static_cast<uint32_t>(device)] = {};  // a program without PyTorch: nobody told more of it
+        }
+    }
     for (auto& [device, facts] : devices_) {
         const auto track = tracks_.find(device);
         if (!facts.is_told && (all || (track != tracks_.end() && track->second.has_anything()))) {

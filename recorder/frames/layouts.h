@@ -12,11 +12,11 @@ namespace tidemark::frames {
 struct Layout {
     int minor;  ///< Python 3.minor
 
-    size_t thread_frame;   ///< PyThreadState: the frame, or the _PyCFrame that holds it
-    bool has_cframe;       ///< the former is a pointer to a _PyCFrame
-    size_t cframe_frame;   ///< _PyCFrame.current_frame
+    size_t thread_frame;  ///< PyThreadState: the frame, or the _PyCFrame that holds it
+    bool has_cframe;      ///< the former is a pointer to a _PyCFrame
+    size_t cframe_frame;  ///< _PyCFrame.current_frame
 
-    size_t frame_code;         ///< _PyInterpreterFrame: f_code, f_executable
+    size_t frame_code;  ///< _PyInterpreterFrame: f_code, f_executable
     size_t frame_previous;
     size_t frame_instruction;  ///< prev_instr, instr_ptr
     size_t frame_owner;        ///< one byte
@@ -32,8 +32,8 @@ struct Layout {
     /// _co_firsttraceable, in code units: frames before it do not count as begun.
     size_t code_first_traceable() const { return code_bytes - 16; }
 
-    size_t ascii_data;  ///< PyASCIIObject: text of ASCII strings
-    size_t wide_data;   ///< PyCompactUnicodeObject: text of others
+    size_t ascii_data;                            ///< PyASCIIObject: text of ASCII strings
+    size_t wide_data;                             ///< PyCompactUnicodeObject: text of others
     unsigned kind_shift, compact_bit, ascii_bit;  ///< in the state word
 };
 
@@ -49,9 +49,7 @@ constexpr size_t text_state = 32;
 inline uint64_t word_at(uint64_t address, size_t offset = 0) {
     return *reinterpret_cast<const uint64_t*>(address + offset);
 }
-inline int32_t int_at(uint64_t address, size_t offset) {
-    return *reinterpret_cast<const int32_t*>(address + offset);
-}
+inline int32_t int_at(uint64_t address, size_t offset) { return *reinterpret_cast<const int32_t*>(address + offset); }
 inline uint64_t untagged(const Layout& layout, uint64_t pointer) {
     return layout.tagged ? pointer & ~uint64_t{3} : pointer;
 }

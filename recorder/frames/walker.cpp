@@ -58,9 +58,8 @@ uint64_t innermost_frame(const Layout& l) {
 
 /// CPython's _PyFrame_IsIncomplete: the interpreter's own frames, and those whose function has not begun.
 bool is_begun(const Layout& l, uint8_t owner, uint64_t code, uint64_t instruction, int32_t first_traceable) {
-    return owner < l.foreign_owner &&
-           (owner == owned_by_generator ||
-            instruction >= code + l.code_bytes + 2 * static_cast<uint64_t>(first_traceable));
+    return owner < l.foreign_owner && (owner == owned_by_generator ||
+                                       instruction >= code + l.code_bytes + 2 * static_cast<uint64_t>(first_traceable));
 }
 
 bool is_begun(const Layout& l, uint64_t frame) {
@@ -183,8 +182,8 @@ private:
             return std::nullopt;
         }
         return tidemark_frame{api->text(ring_, place.function.data(), place.function.size()),
-                              api->text(ring_, place.file.data(), place.file.size()),
-                              static_cast<uint32_t>(place.line), 0, 0};
+                              api->text(ring_, place.file.data(), place.file.size()), static_cast<uint32_t>(place.line),
+                              0, 0};
     }
 
     void note_modules(const RawStack& stack) {
@@ -311,8 +310,7 @@ TIDEMARK_EXPORT int tidemark_frames_prepare(int major, int minor, const tidemark
     return 1;
 }
 
-TIDEMARK_EXPORT int tidemark_frames_walk_for(const tidemark_api* core, uint64_t module_call,
-                                             const char* hidden) {
+TIDEMARK_EXPORT int tidemark_frames_walk_for(const tidemark_api* core, uint64_t module_call, const char* hidden) {
     if (layout == nullptr) {
         return 0;
     }

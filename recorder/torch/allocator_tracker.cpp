@@ -154,8 +154,6 @@ int device_count() {
     return std::min(count, most_devices);
 }
 
-uint64_t events_so_far(int device) {
-    return devices[static_cast<size_t>(device)].next.load(std::memory_order_relaxed);
-}
+uint64_t events_so_far(int device) { return devices[static_cast<size_t>(device)].next.load(std::memory_order_relaxed); }
 
 }  // namespace tidemark::plugin

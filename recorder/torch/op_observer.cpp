@@ -62,9 +62,9 @@ void ends(const at::RecordFunction& op, at::ObserverContext*) {
 void observe_ops(bool observe) {
     static at::CallbackHandle handle = 0;
     if (observe && handle == 0) {
-        handle = at::addGlobalCallback(at::RecordFunctionCallback(begins, ends)
-                                           .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-                                                    at::RecordScope::USER_SCOPE}));
+        handle = at::addGlobalCallback(
+            at::RecordFunctionCallback(begins, ends)
+                .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
     } else if (!observe && handle != 0) {
         at::removeCallback(handle);
         handle = 0;

@@ -45,8 +45,8 @@ tidemark_ring* ThreadState::ring() {
 }
 
 void ThreadState::enter_op(const char* name, uint8_t scope) {
-    const bool is_evaluation = scope == TIDEMARK_SCOPE_OP &&
-                               std::strncmp(name, evaluation_prefix, sizeof evaluation_prefix - 1) == 0;
+    const bool is_evaluation =
+        scope == TIDEMARK_SCOPE_OP && std::strncmp(name, evaluation_prefix, sizeof evaluation_prefix - 1) == 0;
     tidemark_ring* own = ring();
     open_.push_back({current_, is_evaluation});
     evaluations_ += is_evaluation;
@@ -88,9 +88,7 @@ void ThreadState::leave_evaluation() {
     }
 }
 
-StackRef ThreadState::own_stack() {
-    return ring_ == nullptr ? StackRef{} : StackRef{core()->stack(ring_), serial_};
-}
+StackRef ThreadState::own_stack() { return ring_ == nullptr ? StackRef{} : StackRef{core()->stack(ring_), serial_}; }
 
 StackRef ThreadState::responsible() {
     const StackRef own = own_stack();

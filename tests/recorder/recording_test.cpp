@@ -502,6 +502,25 @@ private:
     pid_t pid_;
 };
 
+TEST_F(Recording, AProgramWithoutPyTorchHasDriverMemory) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
+    SimulatedThread main(program, 1, 100);
+    main.push(record_of(TIDEMARK_DRIVER, TIDEMARK_DRIVER_CAPTURE_ON));
+    tidemark_record record = record_of(TIDEMARK_DRIVER, TIDEMARK_DRIVER_ALLOC);
+    record.driver.address = 0x7f0000000000;
+    record.driver.size = 1 << 30;
+    record.driver.source = main.text("libcupy.so");
+    main.push(record);
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    ASSERT_EQ(1u, trace->devices.size());
+    ASSERT_EQ(1u, trace->driver_allocations.size());
+    EXPECT_EQ("libcupy.so", trace->driver_allocations[0].source);
+}
+
 TEST_F(Recording, AKilledProgramLosesNothingThatReachedARing) {
     std::mt19937 random(7);
     for (int i = 0; i < repetitions(20); ++i) {

@@ -254,16 +254,8 @@ class Recording:
         if self._plugin:
             self._plugin.backward_begins()
 
-    @contextlib.contextmanager
-    def driver_lent(self):
-        """While the body runs, CUPTI is somebody else's."""
-        self.lend_driver()
-        try:
-            yield
-        finally:
-            self.return_driver()
-
     def lend_driver(self):
+        """CUPTI is somebody else's until return_driver()."""
         if self._driver:
             self._driver.lend()
 
