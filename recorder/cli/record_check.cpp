@@ -36,9 +36,10 @@ if spec is not None and spec.origin:
     facts["cuda"] = version.get("cuda")
     facts["torch_lib"] = os.path.join(package, "lib")
     roots += glob.glob(os.path.join(os.path.dirname(package), "nvidia", "*"))
-roots += [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"] + roots
+needed = ("cuda_runtime_api.h", "crt/host_config.h")  # wheels may lack the second
 found = [os.path.join(root, "include") for root in roots
-         if root and os.path.exists(os.path.join(root, "include", "cuda_runtime_api.h"))]
+         if root and all(os.path.exists(os.path.join(root, "include", header)) for header in needed)]
 facts["cuda_headers"] = found[0] if found else None
 print(json.dumps(facts))
 )";
@@ -148,11 +149,11 @@ CheckedPart check_cuda_headers(const json& facts) {
     if (const std::string folder = text_of(facts, "cuda_headers"); !folder.empty()) {
         return {"cuda_headers", "CUDA headers", true, folder, ""};
     }
-    const std::string suffix = text_of(facts, "cuda").starts_with("12") ? "-cu12" : "";
+    const bool is_cuda_12 = text_of(facts, "cuda").starts_with("12");
     return {"cuda_headers", "CUDA headers", false, "not found",
-            fmt::format("PyTorch's own headers need them to build the plugin: pip install nvidia-cuda-runtime{}, or "
-                        "install the CUDA Toolkit and set CUDA_HOME.",
-                        suffix)};
+            fmt::format("PyTorch's own headers need them to build the plugin: pip install {}, or install the CUDA "
+                        "Toolkit and set CUDA_HOME.",
+                        is_cuda_12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime nvidia-cuda-crt")};
 }
 
 std::string find_cupti(const json& facts) {
