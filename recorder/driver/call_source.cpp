@@ -12,8 +12,10 @@ namespace {
 
 constexpr int deepest = 32;  // CUPTI, driver and runtime together take about 15
 
-constexpr std::array<std::string_view, 8> passed_over{"libcuda.so", "libcudart", "libcupti",      "libtidemark",
-                                                      "libnvidia-", "libc.so",   "libpthread.so", "ld-linux"};
+/// The sanitizers' runtimes stand between a sanitized program and everything it calls.
+constexpr std::array<std::string_view, 10> passed_over{"libcuda.so", "libcudart", "libcupti",      "libtidemark",
+                                                       "libnvidia-", "libc.so",   "libpthread.so", "ld-linux",
+                                                       "libasan.so", "libtsan.so"};
 
 std::string_view object_of(const void* code) {
     Dl_info info{};
