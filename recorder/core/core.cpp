@@ -11,9 +11,12 @@
 #include <mutex>
 #include <string>
 
+#include "recorder/core/environment.h"
 #include "recorder/core/recording.h"
 
+using tidemark::recorder::environment;
 using tidemark::recorder::Recording;
+using tidemark::recorder::recording_is_asked_for;
 using tidemark::recorder::ThreadRing;
 
 namespace {
@@ -102,14 +105,9 @@ void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk,
 constexpr tidemark_api api{
     TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now, set_stack_walker};
 
-const char* environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
 /// The first process without a rank takes the name as it is, the others add who they are: SESSIONS.md.
 std::string output_of_this_process(const std::string& output, const std::string& session) {
-    const std::string rank = environment("RANK");
+    const std::string rank(environment("RANK"));
     if (rank.empty()) {
         if (session.empty()) {
             return output;
@@ -137,8 +135,6 @@ void report(const std::string& sentence, char* error, size_t error_size) {
 
 extern "C" {
 
-#define TIDEMARK_EXPORT __attribute__((visibility("default")))
-
 TIDEMARK_EXPORT int tidemark_start(const tidemark_options* options, char* error, size_t error_size) {
     prepare_process();
     const std::lock_guard lock(start_mutex);
@@ -161,16 +157,17 @@ TIDEMARK_EXPORT int tidemark_start_from_environment(char* error, size_t error_si
     if (recording_now()) {
         return 1;
     }
-    if (std::strcmp(environment("TIDEMARK_RECORD"), "1") != 0) {
+    if (!recording_is_asked_for()) {
         return 0;
     }
-    const std::string home = environment("TIDEMARK_HOME"), session = environment("TIDEMARK_SESSION");
+    const std::string home(environment("TIDEMARK_HOME")), session(environment("TIDEMARK_SESSION"));
     const std::string recorder = home + "/tidemark-recorder";
-    const char* named = environment("TIDEMARK_OUTPUT");
-    const std::string output = output_of_this_process(*named == '\0' ? "run.tide" : named, session);
-    const tidemark_options options{recorder.c_str(), output.c_str(), session.empty() ? nullptr : session.c_str(),
-                                   std::strtoull(environment("TIDEMARK_RING_RECORDS"), nullptr, 10),
-                                   std::strcmp(environment("TIDEMARK_REPLACE"), "1") == 0};
+    const std::string named(environment("TIDEMARK_OUTPUT"));
+    const std::string output = output_of_this_process(named.empty() ? "run.tide" : named, session);
+    const tidemark_options options{
+        recorder.c_str(), output.c_str(), session.empty() ? nullptr : session.c_str(),
+        std::strtoull(std::string(environment("TIDEMARK_RING_RECORDS")).c_str(), nullptr, 10),
+        environment("TIDEMARK_REPLACE") == "1"};
     return tidemark_start(&options, error, error_size);
 }
 

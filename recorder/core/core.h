@@ -17,6 +17,9 @@ extern "C" {
 
 #define TIDEMARK_CORE_VERSION 1u
 
+/* The libraries hide everything else: they live in other people's processes. */
+#define TIDEMARK_EXPORT __attribute__((visibility("default")))
+
 /* A thread's ring. What follows the serial is core's own. */
 typedef struct tidemark_ring {
     uint16_t serial; /* of its thread, for tidemark_record.event.stack_thread; 0: stacks have no name */

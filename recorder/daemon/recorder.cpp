@@ -12,6 +12,7 @@
 #include <fstream>
 #include <thread>
 
+#include "recorder/core/environment.h"
 #include "storage/base/units.h"
 
 namespace tidemark::recorder {
@@ -46,12 +47,6 @@ std::string command_line_of(pid_t pid) {
 std::optional<int64_t> rank_of_environment() {
     const char* rank = std::getenv("RANK");
     return rank != nullptr && *rank != '\0' ? std::optional<int64_t>(std::atoll(rank)) : std::nullopt;
-}
-
-/// TIDEMARK_WITH lists what to record; without it everything is.
-bool nvml_is_wanted() {
-    const char* parts = std::getenv("TIDEMARK_WITH");
-    return parts == nullptr || *parts == '\0' || std::string_view(parts).find("nvml") != std::string_view::npos;
 }
 
 }  // namespace
@@ -225,7 +220,7 @@ void Recorder::on_device(const tidemark_record& record, std::span<const std::byt
                                       std::string(text.substr(std::min(first + 1, text.size()), second - first - 1)),
                                       std::string(text.substr(std::min(second + 1, text.size()))),
                                       static_cast<int64_t>(record.device.total_bytes), false};
-    if (nvml_is_wanted()) {
+    if (part_is_asked_for("nvml")) {
         const DeviceFacts& facts = devices_[record.device.device];
         sampler_.add_device(static_cast<int>(record.device.device), facts.pci_bus_id, facts.uuid);
     }

@@ -5,18 +5,16 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
 
 #include "recorder/core/core.h"
+#include "recorder/core/environment.h"
 #include "recorder/driver/call_source.h"
 #include "recorder/driver/driver_calls.h"
 #include "storage/format/vocabulary.h"
-
-#define TIDEMARK_EXPORT __attribute__((visibility("default")))
 
 namespace tidemark::recorder {
 namespace {
@@ -173,16 +171,6 @@ void record_loss(const tidemark_api& core, const std::string& sentence) {
     push(core, loss, sentence);
 }
 
-/// TIDEMARK_WITH: a list of parts, which may be empty; without it everything.
-bool is_asked_for(std::string_view part) {
-    const char* list = std::getenv("TIDEMARK_WITH");
-    if (list == nullptr) {
-        return true;
-    }
-    const std::string parts = std::string(",") + list + ",";
-    return parts.find("," + std::string(part) + ",") != parts.npos;
-}
-
 }  // namespace
 }  // namespace tidemark::recorder
 
@@ -191,9 +179,13 @@ using namespace tidemark::recorder;
 extern "C" {
 
 TIDEMARK_EXPORT int InitializeInjection(void) {
-    if (is_asked_for("driver") && tidemark_driver_attach(nullptr, 0) != 0) {
+    const tidemark_api* core = tidemark_core(TIDEMARK_CORE_VERSION);
+    const bool is_recording = core != nullptr && core->recording() != 0;
+    // A child may inherit the injection alone: it keeps CUPTI for itself.
+    if ((is_recording || recording_is_asked_for()) && part_is_asked_for("driver") &&
+        tidemark_driver_attach(nullptr, 0) != 0) {
         const std::lock_guard lock(listener_mutex);
-        listener->starts_recording = !listener->core.recording();
+        listener->starts_recording = !is_recording;
     }
     return 1;
 }

@@ -291,8 +291,6 @@ using namespace tidemark::frames;
 
 extern "C" {
 
-#define TIDEMARK_EXPORT __attribute__((visibility("default")))
-
 TIDEMARK_EXPORT int tidemark_frames_prepare(int major, int minor, const tidemark_known_frame* known, int count,
                                             char* error, size_t error_size) {
     const Layout* candidate = layout_of(major, minor);

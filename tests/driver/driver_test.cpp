@@ -58,6 +58,7 @@ protected:
         fake().holder = "";
         set_pool_bytes(0);
         unsetenv("TIDEMARK_WITH");
+        unsetenv("TIDEMARK_RECORD");
         setenv("TIDEMARK_CUPTI", FAKE_CUPTI, 1);
     }
 
@@ -344,8 +345,15 @@ TEST_F(Driver, InjectionListensOnlyWhenAsked) {
     EXPECT_THAT(recorded(), ElementsAre("on"));
 }
 
+TEST_F(Driver, AChildThatInheritsOnlyTheInjectionKeepsCupti) {
+    stub_core().recording = false;
+    EXPECT_EQ(InitializeInjection(), 1);
+    EXPECT_FALSE(fake().subscribed);
+}
+
 TEST_F(Driver, InjectionNeverFailsTheProgram) {
     stub_core().recording = false;
+    setenv("TIDEMARK_RECORD", "1", 1);
     stub_core().start_error = "There is no recorder.";
     testing::internal::CaptureStderr();
     EXPECT_EQ(InitializeInjection(), 1);
@@ -359,6 +367,7 @@ TEST_F(Driver, InjectionNeverFailsTheProgram) {
 
 TEST_F(Driver, TheRecordingStartsWithTheFirstThingToRecord) {
     stub_core().recording = false;
+    setenv("TIDEMARK_RECORD", "1", 1);
     stub_core().starts = true;
     EXPECT_EQ(InitializeInjection(), 1);
     EXPECT_FALSE(stub_core().recording);
