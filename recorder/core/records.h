@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define TIDEMARK_RECORDS_VERSION 1u
+#define TIDEMARK_RECORDS_VERSION 2u
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
@@ -30,7 +30,14 @@ enum tidemark_kind {
     TIDEMARK_DRIVER = 14, /* driver memory; detail: tidemark_driver_action */
     TIDEMARK_LOSS = 15,   /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
     TIDEMARK_META = 16,   /* payload: "key\0value": settings and versions */
-    TIDEMARK_END = 17     /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
+    TIDEMARK_END = 17,    /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
+    TIDEMARK_NODE = 18,   /* an autograd node; payload: tidemark_edge[edges], then tidemark_saved[saved] */
+    TIDEMARK_NODE_RUN = 19,  /* the engine has run a node; detail: 1: what it saved was released with that */
+    TIDEMARK_NODE_DIED = 20, /* a node was destroyed, and with it what it still kept */
+    TIDEMARK_LABEL = 21,     /* what the memory at an address is from now on; detail: tidemark_category */
+    TIDEMARK_HOLDER_SCAN = 22, /* the Python heap was searched for holders; those found follow; payload: reason */
+    TIDEMARK_HOLDER = 23       /* who holds one tensor; payload: per link, outermost first, five texts that each end
+                                  with NUL: kind, name, function, file, line */
 };
 
 enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
@@ -84,6 +91,48 @@ enum tidemark_end {
     TIDEMARK_END_EXITED = 1,    /* the interpreter shut down */
     TIDEMARK_END_EXCEPTION = 2, /* ... after an exception nobody caught; payload: its last line */
     TIDEMARK_END_INTERRUPTED = 3
+};
+
+enum tidemark_node_flags {
+    TIDEMARK_NODE_ACCUMULATES = 1, /* AccumulateGrad: `number` is the identity of its variable, `address` its memory */
+    TIDEMARK_NODE_LATE = 2         /* made before anybody looked: when, and by which op and line, is not known */
+};
+enum tidemark_saved_flags {
+    TIDEMARK_SAVED_VIEW = 1,    /* a part of the memory, or another view of all of it */
+    TIDEMARK_SAVED_PACKED = 2,  /* saved_tensors_hooks keep something in its place: address and bytes are 0 */
+    TIDEMARK_SAVED_LEAF = 4     /* no node made it */
+};
+
+enum tidemark_category {
+    TIDEMARK_CATEGORY_NONE = 0, /* what was said before no longer holds */
+    TIDEMARK_CATEGORY_PARAMETER = 1,
+    TIDEMARK_CATEGORY_BUFFER = 2,
+    TIDEMARK_CATEGORY_GRADIENT = 3,
+    TIDEMARK_CATEGORY_OPTIMIZER_STATE = 4,
+    TIDEMARK_CATEGORY_INPUT = 5,     /* made outside every module's call and by no node */
+    TIDEMARK_CATEGORY_OUTPUT = 6,    /* an op's result that no node made */
+    TIDEMARK_CATEGORY_WORKSPACE = 7, /* taken inside an op, outlived it, and is no result of it */
+    TIDEMARK_CATEGORY_COMMUNICATION = 8
+};
+
+/* Memory of a tensor is named by the address of its storage and by the number of events its device had when it was
+ * seen: the allocation that held the address then. device 255: not GPU memory. */
+#define TIDEMARK_NO_DEVICE 255
+
+struct tidemark_edge {
+    uint32_t node;  /* id of the node this input's gradient goes to */
+    uint16_t slot;  /* position among the node's inputs; slots without a node are left out */
+    uint16_t input; /* number of that node's output the input was */
+};
+
+struct tidemark_saved {
+    uint64_t address; /* of the storage */
+    uint64_t offset;  /* bytes from there to the tensor's first element */
+    uint64_t bytes;   /* of the tensor: elements times their size */
+    uint32_t name;    /* text id: "self", "result", "saved[0]" */
+    uint16_t version; /* of the tensor when it was saved, at most 65535 */
+    uint8_t device;
+    uint8_t flags; /* tidemark_saved_flags */
 };
 
 struct tidemark_frame {
@@ -166,6 +215,47 @@ struct tidemark_record {
             uint8_t memory; /* tidemark_memory */
             uint32_t reserved;
         } driver;
+        struct {
+            uint64_t number;   /* autograd's sequence number on the thread that made it */
+            uint64_t address;  /* memory of its first output; 0: none */
+            uint64_t sequence; /* events of `device` when the node was seen; goes for what it saved, too */
+            uint32_t id;       /* of the process, never used again */
+            uint32_t type;     /* text id: "MulBackward0" */
+            uint32_t stack;    /* of the forward op, in the namespace of stack_thread */
+            uint32_t op;       /* innermost op of this thread */
+            uint16_t stack_thread;
+            uint16_t edges, saved; /* lengths of the payload's parts */
+            uint8_t device;
+            uint8_t flags; /* tidemark_node_flags */
+        } node;
+        struct {
+            uint64_t began;    /* ticks; the record's own are when it had run */
+            uint64_t address;  /* AccumulateGrad: memory of the gradient it was given */
+            uint64_t sequence;
+            uint32_t id;
+            uint8_t device;
+        } node_run;
+        struct {
+            uint32_t id;
+        } node_died;
+        struct {
+            uint64_t address; /* 0: only names the identity */
+            uint64_t sequence;
+            uint64_t identity; /* of the tensor: how AccumulateGrad nodes find the names of their variables */
+            uint32_t name;     /* text id: "transformer.h.0.attn.weight" */
+            uint8_t device;
+        } label;
+        struct {
+            uint64_t duration_ns;
+            uint64_t objects; /* looked at */
+            uint64_t tensors; /* searched for */
+        } holder_scan;
+        struct {
+            uint64_t address; /* the tensor's memory; 0: none on a GPU */
+            uint64_t sequence;
+            uint32_t node; /* that made the tensor: the root of a graph; 0: none */
+            uint8_t device;
+        } holder;
         uint8_t raw[48];
     };
 };
@@ -173,4 +263,5 @@ struct tidemark_record {
 #if defined(__cplusplus)
 static_assert(sizeof(tidemark_record) == 64, "one cache line");
 static_assert(sizeof(tidemark_frame) == 24, "as written by every producer");
+static_assert(sizeof(tidemark_edge) == 8 && sizeof(tidemark_saved) == 32, "as written by every producer");
 #endif

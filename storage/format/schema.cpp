@@ -33,16 +33,13 @@ CREATE TABLE origin(id INTEGER PRIMARY KEY, thread INTEGER, op INTEGER, module I
 
 CREATE TABLE allocation(id INTEGER PRIMARY KEY, time INTEGER, free_after INTEGER, free_delay INTEGER,
   done_after INTEGER, done_delay INTEGER, address INTEGER NOT NULL, requested INTEGER NOT NULL,
-  rounding INTEGER NOT NULL, segment INTEGER, stack INTEGER, free_stack INTEGER, origin INTEGER,
-  node INTEGER) STRICT;
+  rounding INTEGER NOT NULL, segment INTEGER, stack INTEGER, free_stack INTEGER, origin INTEGER) STRICT;
 CREATE TABLE segment(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, address INTEGER NOT NULL, size INTEGER NOT NULL,
   alloc_event INTEGER, alloc_time INTEGER, free_event INTEGER, free_time INTEGER, stream INTEGER NOT NULL,
   pool INTEGER, is_large INTEGER NOT NULL, is_expandable INTEGER NOT NULL, stack INTEGER,
   free_stack INTEGER) STRICT;
 CREATE TABLE event(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, action TEXT NOT NULL, address INTEGER,
   size INTEGER, stream INTEGER, stack INTEGER, origin INTEGER) STRICT;
-CREATE TABLE allocation_category(allocation INTEGER NOT NULL, time INTEGER NOT NULL, category TEXT NOT NULL,
-  PRIMARY KEY(allocation, time)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE annotation(id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, device INTEGER,
   thread INTEGER, start_time INTEGER, end_time INTEGER) STRICT;
@@ -60,16 +57,21 @@ CREATE TABLE driver_allocation(id INTEGER PRIMARY KEY, process INTEGER, device I
 CREATE TABLE sample(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, device INTEGER NOT NULL, pid INTEGER,
   used_bytes INTEGER, total_bytes INTEGER, source TEXT NOT NULL) STRICT;
 
-CREATE TABLE op(id INTEGER PRIMARY KEY, name INTEGER NOT NULL, thread INTEGER, sequence INTEGER, module INTEGER,
-  phase INTEGER, stack INTEGER, start_time INTEGER NOT NULL, end_time INTEGER) STRICT;
-CREATE TABLE autograd_node(id INTEGER PRIMARY KEY, type INTEGER NOT NULL, sequence INTEGER, thread INTEGER,
-  forward_op INTEGER, module INTEGER, stack INTEGER, parameter INTEGER, step INTEGER, created_time INTEGER,
-  executed_time INTEGER, released_time INTEGER, died_time INTEGER) STRICT;
+CREATE TABLE autograd_node(id INTEGER PRIMARY KEY, type INTEGER NOT NULL, sequence INTEGER, origin INTEGER,
+  stack INTEGER, variable INTEGER, output INTEGER, created_time INTEGER, executed_time INTEGER, released_time INTEGER,
+  died_time INTEGER) STRICT;
 CREATE TABLE autograd_edge(node INTEGER NOT NULL, slot INTEGER NOT NULL, next_node INTEGER NOT NULL,
   input_number INTEGER NOT NULL, PRIMARY KEY(node, slot)) STRICT, WITHOUT ROWID;
 CREATE TABLE saved_tensor(id INTEGER PRIMARY KEY, node INTEGER NOT NULL, name INTEGER NOT NULL, allocation INTEGER,
-  byte_offset INTEGER, bytes INTEGER, version INTEGER, is_view INTEGER, is_packed INTEGER, saved_time INTEGER,
-  released_time INTEGER) STRICT;
+  byte_offset INTEGER, bytes INTEGER, version INTEGER, is_view INTEGER, is_packed INTEGER) STRICT;
+CREATE TABLE allocation_category(id INTEGER PRIMARY KEY, allocation INTEGER NOT NULL, time INTEGER NOT NULL,
+  category TEXT NOT NULL, name INTEGER) STRICT;
+
+CREATE TABLE holder_scan(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, reason TEXT NOT NULL, duration INTEGER,
+  objects INTEGER, tensors INTEGER) STRICT;
+CREATE TABLE holder(id INTEGER PRIMARY KEY, scan INTEGER NOT NULL, node INTEGER, allocation INTEGER) STRICT;
+CREATE TABLE holder_link(holder INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, name INTEGER,
+  function INTEGER, file INTEGER, line INTEGER, PRIMARY KEY(holder, position)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE allocation_chunk(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, first INTEGER NOT NULL,
   count INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
