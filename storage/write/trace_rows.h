@@ -12,6 +12,7 @@
 
 #include "storage/base/result.h"
 #include "storage/format/sqlite.h"
+#include "storage/format/graph_tables.h"
 #include "storage/format/trace.h"
 
 namespace tidemark {
@@ -46,6 +47,41 @@ struct DriverRow {
     int64_t segment = 0;  ///< row id
 };
 
+/// An autograd node as the file holds it. Allocations by row id, 0: none; times as in GraphNodes.
+struct NodeRow {
+    StringId type = 0, variable = 0;
+    int64_t sequence = -1;
+    uint32_t origin = 0;
+    StackId stack = 0;
+    int64_t output = 0;
+    int64_t created = before_recording, executed = never_happened, released = never_happened, died = never_happened;
+};
+
+struct EdgeRow {
+    int64_t to = 0;  ///< id of the node
+    uint16_t slot = 0, input = 0;
+};
+
+struct SavedTensorRow {
+    StringId name = 0;
+    int64_t allocation = 0;
+    uint64_t offset = 0, bytes = 0;
+    uint16_t version = 0;
+    bool is_view = false, is_packed = false;
+};
+
+struct CategoryRow {
+    int64_t allocation = 0, time = 0;
+    Category category = Category::unknown;
+    StringId name = 0;
+};
+
+struct HolderLinkRow {
+    std::string_view kind;
+    StringId name = 0, function = 0, file = 0;
+    int32_t line = 0;
+};
+
 class TraceRows {
 public:
     static Result<TraceRows> prepare(Connection& connection);
@@ -72,6 +108,15 @@ public:
     Status loss(const Loss& loss);
     Status driver_allocation(int64_t id, const DriverRow& row);
     Status sample(const Sample& sample);
+    Status node(int64_t id, const NodeRow& row);
+    /// Of a node that is there: its name and times, as far as they are known now.
+    Status node_end(int64_t id, const NodeRow& row);
+    Status edge(int64_t node, const EdgeRow& row);
+    Status saved_tensor(int64_t node, const SavedTensorRow& row);
+    Status category(const CategoryRow& row);
+    Status holder_scan(int64_t id, const HolderScan& scan);
+    Status holder(int64_t id, int64_t scan, int64_t node, int64_t allocation);
+    Status holder_link(int64_t holder, int64_t position, const HolderLinkRow& link);
 
 private:
     enum Table : size_t {
