@@ -98,9 +98,8 @@ enum tidemark_node_flags {
     TIDEMARK_NODE_LATE = 2         /* made before anybody looked: when, and by which op and line, is not known */
 };
 enum tidemark_saved_flags {
-    TIDEMARK_SAVED_VIEW = 1,    /* a part of the memory, or another view of all of it */
-    TIDEMARK_SAVED_PACKED = 2,  /* saved_tensors_hooks keep something in its place: address and bytes are 0 */
-    TIDEMARK_SAVED_LEAF = 4     /* no node made it */
+    TIDEMARK_SAVED_VIEW = 1,  /* a part of the memory only */
+    TIDEMARK_SAVED_PACKED = 2 /* saved_tensors_hooks keep something in its place: address and bytes are 0 */
 };
 
 enum tidemark_category {
@@ -217,7 +216,7 @@ struct tidemark_record {
         } driver;
         struct {
             uint64_t number;   /* autograd's sequence number on the thread that made it */
-            uint64_t address;  /* memory of its first output; 0: none */
+            uint64_t address;  /* memory that its op took for its first output; 0: none (views, in-place ops) */
             uint64_t sequence; /* events of `device` when the node was seen; goes for what it saved, too */
             uint32_t id;       /* of the process, never used again */
             uint32_t type;     /* text id: "MulBackward0" */

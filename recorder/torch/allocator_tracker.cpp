@@ -60,6 +60,11 @@ void tell(const TraceEntry& entry, int device, uint64_t sequence) {
     record.event.size = entry.size_;
     record.event.stream = reinterpret_cast<uintptr_t>(entry.stream_);
     record.event.device = static_cast<uint8_t>(device);
+    if (entry.action_ == TraceEntry::ALLOC) {
+        state.op_memory().taken({static_cast<uint64_t>(entry.addr_), record.event.device});
+    } else if (entry.action_ == TraceEntry::FREE_REQUESTED) {
+        state.op_memory().given_back({static_cast<uint64_t>(entry.addr_), record.event.device});
+    }
     if (has_stack(entry.action_)) {
         const StackRef stack = state.responsible();
         record.event.stack = stack.id;

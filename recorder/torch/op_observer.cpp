@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 
+#include "recorder/torch/graph_teller.h"
+#include "recorder/torch/labels.h"
 #include "recorder/torch/thread_state.h"
 
 namespace tidemark::plugin {
@@ -48,8 +50,55 @@ std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
     return nullptr;
 }
 
+/// What an op that no node made gave back. In backward passes and optimizer steps such memory is temporary.
+uint8_t category_of_result(ThreadState& state, const char* op) {
+    if (std::strncmp(op, "c10d::", 6) == 0) {
+        return TIDEMARK_CATEGORY_COMMUNICATION;
+    }
+    if (state.is_evaluating() || state.in_optimizer) {
+        return TIDEMARK_CATEGORY_NONE;
+    }
+    return (state.caller_of_op().id & stack_has_module) == 0 ? TIDEMARK_CATEGORY_INPUT : TIDEMARK_CATEGORY_OUTPUT;
+}
+
+void tell_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor) {
+    torch::autograd::Node* node = node_of(tensor);
+    if (node == nullptr && !state.in_outermost_op()) {
+        return;  // inside an op, its node does not exist yet
+    }
+    const TensorPlace place = place_of(tensor);
+    const bool is_taken = place.device != TIDEMARK_NO_DEVICE && state.op_memory().claim({place.address, place.device});
+    if (node != nullptr) {
+        tell_node(*node, is_taken ? place : TensorPlace{});
+    } else if (is_taken) {
+        if (const uint8_t category = category_of_result(state, op); category != TIDEMARK_CATEGORY_NONE) {
+            tell_label(category, {place.address, place.device});
+        }
+    }
+}
+
+void tell_results(ThreadState& state, const at::RecordFunction& op) {
+    for (const c10::IValue& result : op.outputs()) {
+        if (result.isTensor()) {
+            tell_result(state, op.name(), *result.toTensor().unsafeGetTensorImpl());
+        } else if (result.isTensorList()) {
+            for (const at::Tensor& tensor : result.toTensorVector()) {
+                tell_result(state, op.name(), *tensor.unsafeGetTensorImpl());
+            }
+        }
+    }
+    if (state.in_outermost_op() && !op.outputs().empty()) {
+        for (const DeviceAddress& left : state.op_memory()) {
+            tell_label(TIDEMARK_CATEGORY_WORKSPACE, left);
+        }
+    }
+}
+
 void ends(const at::RecordFunction& op, at::ObserverContext*) {
     ThreadState& state = ThreadState::here();
+    if (op.scope() == at::RecordScope::FUNCTION && graph_is_followed()) {
+        tell_results(state, op);
+    }
     if (op.scope() == at::RecordScope::FUNCTION || op.scope() == at::RecordScope::BACKWARD_FUNCTION) {
         state.leave_op();
     } else {
@@ -59,11 +108,12 @@ void ends(const at::RecordFunction& op, at::ObserverContext*) {
 
 }  // namespace
 
-void observe_ops(bool observe) {
+void observe_ops(bool observe, bool results) {
     static at::CallbackHandle handle = 0;
     if (observe && handle == 0) {
         handle = at::addGlobalCallback(
             at::RecordFunctionCallback(begins, ends)
+                .needsOutputs(results)
                 .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
     } else if (!observe && handle != 0) {
         at::removeCallback(handle);

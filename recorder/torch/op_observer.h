@@ -3,7 +3,8 @@
 
 namespace tidemark::plugin {
 
-/// Begins or ends; does nothing when it is so already. One thread at a time.
-void observe_ops(bool observe);
+/// Begins or ends; does nothing when it is so already. One thread at a time. `results`: also what ops return, for the
+/// graph.
+void observe_ops(bool observe, bool results);
 
 }  // namespace tidemark::plugin

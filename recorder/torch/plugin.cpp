@@ -6,7 +6,10 @@
 
 #include "recorder/torch/allocator_settings.h"
 #include "recorder/torch/allocator_tracker.h"
+#include "recorder/torch/graph_teller.h"
+#include "recorder/torch/labels.h"
 #include "recorder/torch/op_observer.h"
+#include "recorder/torch/saved_variables.h"
 #include "recorder/torch/thread_state.h"
 
 namespace tidemark::plugin {
@@ -105,21 +108,36 @@ bool start_without_snapshot() {
     return true;
 }
 
-int attach(const tidemark_api* api, bool ops) {
-    set_core(api);
+void begin_listening_to_allocator() {
     static bool listening = false;  // torch offers no way to stop listening
     if (!listening) {
         listen_to_allocator();
         listening = true;
     }
-    observe_ops(ops);
     disarm();
     tell_allocator_settings();
     if (!start_without_snapshot()) {
         arm_at_next_snapshot();
         tell_state(TIDEMARK_STATE_START);
     }
-    return 1;
+}
+
+void attach(const tidemark_api* api, int parts) {
+    set_core(api);
+    const bool graph = (parts & TIDEMARK_PLUGIN_GRAPH) != 0;
+    if (graph != graph_is_followed()) {
+        forget_watched_tensors();
+        follow_graph(graph);
+        observe_ops(false, false);
+    }
+    observe_ops((parts & (TIDEMARK_PLUGIN_OPS | TIDEMARK_PLUGIN_GRAPH)) != 0, graph);
+    if ((parts & TIDEMARK_PLUGIN_ALLOCATOR) != 0) {
+        begin_listening_to_allocator();
+    }
+}
+
+c10::TensorImpl* tensor_at(uint64_t address) {
+    return reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(address));
 }
 
 }  // namespace
@@ -132,9 +150,10 @@ extern "C" {
 
 uint32_t tidemark_plugin_version(void) { return TIDEMARK_PLUGIN_VERSION; }
 
-int tidemark_plugin_attach(const struct tidemark_api* api, int ops, char* error, size_t error_size) {
+int tidemark_plugin_attach(const struct tidemark_api* api, int parts, char* error, size_t error_size) {
     try {
-        return attach(api, ops != 0);
+        attach(api, parts);
+        return 1;
     } catch (const std::exception& failure) {
         std::snprintf(error, error_size, "PyTorch's allocator cannot be listened to: %s", failure.what());
         return 0;
@@ -143,7 +162,9 @@ int tidemark_plugin_attach(const struct tidemark_api* api, int ops, char* error,
 
 void tidemark_plugin_detach(void) {
     disarm();
-    observe_ops(false);
+    observe_ops(false, false);
+    follow_graph(false);
+    forget_watched_tensors();
 }
 
 int tidemark_plugin_check(void) {
@@ -173,6 +194,38 @@ void tidemark_plugin_backward_begins(void) {
     if (core() != nullptr && core()->recording()) {
         remember_backward_call();
     }
+}
+
+void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out) {
+    const c10::TensorImpl& asked = *tensor_at(tensor);
+    const TensorPlace place = place_of(asked);
+    torch::autograd::Node* node = node_of(asked);
+    *out = {node == nullptr ? 0 : tell_node(*node, {}), place.device, place.address, 0};
+    if (place.device != TIDEMARK_NO_DEVICE) {
+        out->sequence = events_so_far(place.device);
+    }
+}
+
+void tidemark_plugin_watch(uint64_t tensor, int category, const char* name) {
+    watch_tensor(tensor, static_cast<uint8_t>(category), name);
+}
+
+void tidemark_plugin_look_at_watched(void) { look_at_watched_tensors(); }
+
+void tidemark_plugin_live_nodes(uint64_t* alive, uint64_t* newest) {
+    const LiveNodes nodes = live_nodes();
+    *alive = nodes.alive;
+    *newest = nodes.newest;
+}
+
+int tidemark_plugin_learn_python_function(uint64_t tensor, uint64_t ctx, uint64_t ctx_bytes, uint64_t first_saved,
+                                          uint64_t saved_count) {
+    const torch::autograd::Node* node = node_of(*tensor_at(tensor));
+    return node == nullptr ? 0
+                           : learn_python_function(node, reinterpret_cast<const void*>(static_cast<uintptr_t>(ctx)),
+                                                   ctx_bytes,
+                                                   reinterpret_cast<const void*>(static_cast<uintptr_t>(first_saved)),
+                                                   saved_count);
 }
 
 }  // extern "C"

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "recorder/torch/graph_teller.h"
+
 namespace tidemark::plugin {
 
 namespace {
@@ -48,7 +50,13 @@ void ThreadState::enter_op(const char* name, uint8_t scope) {
     const bool is_evaluation =
         scope == TIDEMARK_SCOPE_OP && std::strncmp(name, evaluation_prefix, sizeof evaluation_prefix - 1) == 0;
     tidemark_ring* own = ring();
-    open_.push_back({current_, is_evaluation});
+    const bool is_dispatched = scope == TIDEMARK_SCOPE_OP && !is_evaluation && std::strstr(name, "::") != nullptr;
+    const bool is_outermost = is_dispatched && !in_op_;
+    open_.push_back({current_, is_evaluation, is_outermost, in_op_, {}});
+    in_op_ = is_dispatched || (in_op_ && scope == TIDEMARK_SCOPE_OP && !is_evaluation);
+    if (is_outermost) {
+        op_memory_.clear();
+    }
     evaluations_ += is_evaluation;
     if (own != nullptr) {
         current_ = paths_.child(*core(), own, current_, name, scope);
@@ -59,9 +67,16 @@ void ThreadState::leave_op() {
     if (open_.empty()) {
         return;  // it began on another thread
     }
+    if (open_.back().ran.number != 0) {
+        tell_node_ran(open_.back().ran);
+    }
     if (open_.back().is_evaluation) {
         leave_evaluation();
     }
+    if (open_.back().is_outermost) {
+        op_memory_.clear();
+    }
+    in_op_ = open_.back().was_in_op;
     current_ = open_.back().previous;
     open_.pop_back();
     if (open_.empty()) {
@@ -86,6 +101,16 @@ void ThreadState::leave_evaluation() {
         node_maker_ = {};
         stack_at_node_ = 0;
     }
+}
+
+void ThreadState::node_runs(const RanNode& node) {
+    for (auto op = open_.rbegin(); op != open_.rend(); ++op) {
+        if (op->is_evaluation) {
+            op->ran = node;
+            return;
+        }
+    }
+    tell_node_ran(node);  // its evaluation began before anybody looked
 }
 
 StackRef ThreadState::own_stack() { return ring_ == nullptr ? StackRef{} : StackRef{core()->stack(ring_), serial_}; }

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "recorder/torch/forward_links.h"
+#include "recorder/torch/op_memory.h"
 #include "recorder/torch/op_paths.h"
+#include "recorder/torch/tensor_place.h"
 
 namespace tidemark::plugin {
 
@@ -15,6 +17,12 @@ void set_core(const tidemark_api* api);
 
 /// The stack walker marks stacks that run through a torch.nn.Module by this bit of their id (frames/walker.h).
 constexpr uint32_t stack_has_module = 1;
+
+/// A node the engine runs. `given`: AccumulateGrad's gradient.
+struct RanNode {
+    uint32_t number = 0;
+    TensorPlace given;
+};
 
 class ThreadState {
 public:
@@ -29,6 +37,9 @@ public:
     void enter_op(const char* name, uint8_t scope);
     void leave_op();
     uint32_t current_op() const { return current_; }
+    /// This thread is in an op that was called by a program or by a node, not by another op.
+    bool in_outermost_op() const { return !open_.empty() && open_.back().is_outermost; }
+    OpMemory& op_memory() { return op_memory_; }
 
     /// Who called the outermost op this thread is in. Ops inside an op are called from C++, by the same Python line.
     StackRef caller_of_op();
@@ -36,6 +47,9 @@ public:
     /// The node being executed was made by the forward op with this stack.
     void enter_node(StackRef made_by);
     void leave_evaluation();
+    bool is_evaluating() const { return evaluations_ > 0; }
+    /// The engine is about to run a tagged node: told when its evaluation ends.
+    void node_runs(const RanNode& node);
 
     /// Whom to hold responsible for memory that moves now: the Python stack of this thread; on a backward thread the
     /// stack of the forward op; failing that, of the call that started the pass.
@@ -51,6 +65,9 @@ private:
     struct OpenOp {
         uint32_t previous;
         bool is_evaluation;  ///< the engine's wrapper around a node and the sums of its gradients
+        bool is_outermost;
+        bool was_in_op;
+        RanNode ran;  ///< in that evaluation
     };
     struct Pool {
         int64_t first, second;
@@ -62,6 +79,8 @@ private:
     uint16_t serial_ = 0;
     uint32_t current_ = 0;
     int evaluations_ = 0;
+    bool in_op_ = false;  ///< in one that PyTorch's dispatcher called, below any node
+    OpMemory op_memory_;
     StackRef op_caller_;  ///< while an op is open and asked for its caller
     StackRef node_maker_;
     uint32_t stack_at_node_ = 0;

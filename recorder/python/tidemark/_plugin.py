@@ -4,15 +4,18 @@ import ctypes
 import fcntl
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from tidemark import _core
 
 KNOWN_TORCH = [(2, minor) for minor in range(4, 16)]
-PLUGIN_VERSION = 1
+PLUGIN_VERSION = 2
+ALLOCATOR, OPS, GRAPH = 1, 2, 4
 
 
 def _sources():
@@ -38,7 +41,19 @@ def _cuda_include(torch):
     )
 
 
-def _command(torch, output):
+def saved_fields(functions_header):
+    """Where torch's generated node classes keep saved tensors, as lines for saved_variables.cpp."""
+    with open(functions_header) as file:
+        parts = re.split(r"^struct TORCH_API (\w+) : public \w+ \{", file.read(), flags=re.MULTILINE)
+    lines = []
+    for node_class, body in zip(parts[1::2], parts[2::2]):
+        for kind, field in re.findall(r"^  (?:::)?(std::vector<SavedVariable>|SavedVariable) (\w+);", body, re.MULTILINE):
+            macro = "ONE" if kind == "SavedVariable" else "LIST"
+            lines.append(f'{macro}({node_class}, {field}, "{field.rstrip("_")}")\n')
+    return "".join(lines)
+
+
+def _command(torch, output, generated):
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         raise OSError("no C++ compiler was found to build the recorder's plugin; install g++")
@@ -48,7 +63,7 @@ def _command(torch, output):
     command = shlex.split(compiler) + [
         f"-std={standard}", "-O2", "-shared", "-fPIC", "-w", "-Wl,--exclude-libs,ALL",
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
-        "-I", root, "-isystem", os.path.join(package, "include"), "-isystem", _cuda_include(torch),
+        "-I", root, "-I", generated, "-isystem", os.path.join(package, "include"), "-isystem", _cuda_include(torch),
     ]  # fmt: skip
     command += sources
     command += ["-L", os.path.join(package, "lib"), "-lc10", "-lc10_cuda", "-ltorch_cpu"]
@@ -89,7 +104,12 @@ def _build(torch, path):
     print(f"tidemark: building the recorder's plugin for torch {torch.__version__} (once)", file=sys.stderr, flush=True)
     # Not our environment: what records this program must not record the compiler.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TIDEMARK_") and k != "PYTHONPATH"}
-    done = subprocess.run(_command(torch, part), capture_output=True, text=True, env=environment)
+    package = os.path.dirname(os.path.abspath(torch.__file__))
+    header = os.path.join(package, "include", "torch", "csrc", "autograd", "generated", "Functions.h")
+    with tempfile.TemporaryDirectory() as generated:
+        with open(os.path.join(generated, "saved_fields.inc"), "w") as file:
+            file.write(saved_fields(header))
+        done = subprocess.run(_command(torch, part, generated), capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         log = f"{path}.log"
         with open(log, "w") as file:
@@ -115,24 +135,82 @@ def built_for(torch):
     return path
 
 
-class Plugin:
-    """The loaded plugin. Raises OSError with a sentence when there can be none."""
+class _Tensor(ctypes.Structure):
+    """struct tidemark_tensor of recorder/torch/plugin.h."""
 
-    def __init__(self, torch, core_table, ops):
+    _fields_ = [
+        ("node", ctypes.c_uint32),
+        ("device", ctypes.c_uint32),
+        ("address", ctypes.c_uint64),
+        ("sequence", ctypes.c_uint64),
+    ]
+
+
+class Plugin:
+    """The loaded plugin. Raises OSError with a sentence when there can be none. Tensors are given by their _cdata."""
+
+    def __init__(self, torch):
         self._library = ctypes.PyDLL(built_for(torch))
         if self._library.tidemark_plugin_version() != PLUGIN_VERSION:
             raise OSError("the recorder's plugin is of another version; reinstall Tidemark")
-        error = ctypes.create_string_buffer(512)
-        if not self._library.tidemark_plugin_attach(core_table, int(ops), error, len(error)):
-            raise OSError(error.value.decode(errors="replace"))
         self._sequences = (ctypes.c_uint64 * 64)()
+        self._tensor = _Tensor()
+        self._alive, self._newest = ctypes.c_uint64(), ctypes.c_uint64()
         self.check = self._library.tidemark_plugin_check
         self.detach = self._library.tidemark_plugin_detach
         self.backward_begins = self._library.tidemark_plugin_backward_begins
         self.optimizer = self._library.tidemark_plugin_optimizer
         self.phase = self._library.tidemark_plugin_phase
+        self.look_at_watched = self._library.tidemark_plugin_look_at_watched
+        self._identify = self._library.tidemark_plugin_identify
+        self._identify.argtypes = [ctypes.c_uint64, ctypes.c_void_p]
+        self._watch = self._library.tidemark_plugin_watch
+        self._watch.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p]
+        self._library.tidemark_plugin_learn_python_function.argtypes = [ctypes.c_uint64] * 5
+
+    def attach(self, torch, core_table, parts):
+        """Listens to ALLOCATOR (once CUDA is initialised), OPS and GRAPH. Raises OSError."""
+        if parts & GRAPH:
+            self._learn_python_functions(torch)
+        error = ctypes.create_string_buffer(512)
+        if not self._library.tidemark_plugin_attach(core_table, parts, error, len(error)):
+            raise OSError(error.value.decode(errors="replace"))
 
     def sequences(self):
         """Events so far, per device."""
         count = self._library.tidemark_plugin_sequences(self._sequences, len(self._sequences))
         return self._sequences[:count]
+
+    def identify(self, cdata):
+        """(number of the node that made the tensor or 0, address of its memory, events of its device, device)."""
+        tensor = self._tensor
+        self._identify(cdata, ctypes.addressof(tensor))
+        return tensor.node, tensor.address, tensor.sequence, tensor.device
+
+    def watch(self, cdata, category, name):
+        """The tensor is a parameter, buffer or optimizer state: its memory is labelled wherever it moves."""
+        self._watch(cdata, category, name.encode(errors="replace"))
+
+    def live_nodes(self):
+        """(nodes alive, number of the newest)."""
+        self._library.tidemark_plugin_live_nodes(ctypes.byref(self._alive), ctypes.byref(self._newest))
+        return self._alive.value, self._newest.value
+
+    def _learn_python_functions(self, torch):
+        """Shows the plugin one torch.autograd.Function, so that it finds what others save."""
+
+        class Known(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, first, second):
+                ctx.save_for_backward(first, second)
+                return first + second
+
+        with torch.enable_grad(), torch.device("cpu"):
+            made = Known.apply(torch.ones(1, requires_grad=True), torch.ones(1))
+        ctx = made.grad_fn
+        saved = ctx._raw_saved_tensors
+        # A pybind object holds the address of what it wraps behind its head.
+        first = ctypes.c_uint64.from_address(id(saved[0]) + 2 * ctypes.sizeof(ctypes.c_void_p)).value
+        self._library.tidemark_plugin_learn_python_function(
+            made._cdata, id(ctx), type(ctx).__basicsize__, first, len(saved)
+        )

@@ -1,0 +1,105 @@
+#include "recorder/torch/labels.h"
+
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "recorder/torch/allocator_tracker.h"
+#include "recorder/torch/tensor_place.h"
+#include "recorder/torch/thread_state.h"
+
+namespace tidemark::plugin {
+
+namespace {
+
+using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+using StrongTensor = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+
+struct Watched {
+    WeakTensor tensor;
+    uint8_t category;
+    std::string name;
+    DeviceAddress told{};
+};
+
+struct WatchedTensors {
+    std::mutex mutex;
+    std::vector<Watched> all;
+};
+WatchedTensors& watched() {
+    static auto* tensors = new WatchedTensors;  // other threads may still look while the process exits
+    return *tensors;
+}
+
+const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor) {
+    const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(tensor.autograd_meta());
+    return meta != nullptr && meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr;
+}
+
+void tell_if_moved(const c10::TensorImpl& tensor, Watched& watched) {
+    const TensorPlace place = place_of(tensor);
+    const DeviceAddress now{place.address, place.device};
+    if (!(now == watched.told)) {
+        watched.told = now;
+        tell_label(watched.category, now, watched.name, reinterpret_cast<uintptr_t>(&tensor));
+    }
+}
+
+/// Always: a gradient's memory is often new at the address of the one before.
+void tell_gradient(const c10::TensorImpl& tensor, const Watched& watched) {
+    const TensorPlace place = place_of(tensor);
+    tell_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device}, watched.name);
+}
+
+}  // namespace
+
+void tell_label(uint8_t category, const DeviceAddress& memory, const std::string& name, uint64_t identity) {
+    tidemark_ring* ring = ThreadState::here().ring();
+    if (ring == nullptr || (memory.device == TIDEMARK_NO_DEVICE && identity == 0)) {
+        return;
+    }
+    tidemark_record record{};
+    record.kind = TIDEMARK_LABEL;
+    record.detail = category;
+    record.label.device = memory.device;
+    record.label.identity = identity;
+    record.label.name = name.empty() ? 0 : core()->text(ring, name.data(), name.size());
+    if (memory.device != TIDEMARK_NO_DEVICE) {
+        record.label.address = memory.address;
+        record.label.sequence = events_so_far(memory.device);
+    }
+    core()->push(ring, &record, nullptr, 0);
+}
+
+void watch_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name) {
+    auto* tensor = reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(tensor_impl));
+    const std::lock_guard lock(watched().mutex);
+    watched().all.push_back(
+        {WeakTensor(StrongTensor::reclaim_copy(tensor)), category, name, {}});
+}
+
+void look_at_watched_tensors() {
+    const std::lock_guard lock(watched().mutex);
+    const auto is_gone = [](Watched& each) {
+        const StrongTensor tensor = each.tensor.lock();
+        if (!tensor) {
+            return true;
+        }
+        tell_if_moved(*tensor, each);
+        if (const c10::TensorImpl* gradient = gradient_of(*tensor)) {
+            tell_gradient(*gradient, each);
+        }
+        return false;
+    };
+    auto& all = watched().all;
+    all.erase(std::remove_if(all.begin(), all.end(), is_gone), all.end());
+}
+
+void forget_watched_tensors() {
+    const std::lock_guard lock(watched().mutex);
+    watched().all.clear();
+}
+
+}  // namespace tidemark::plugin
