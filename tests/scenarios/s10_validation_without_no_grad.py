@@ -1,0 +1,40 @@
+"""S10: outputs of a validation loop are kept, and nobody said no_grad: every one keeps the activations that made it.
+
+    python s10_validation_without_no_grad.py [--no-grad] [--batches 20] [--width 1024]
+"""
+
+import argparse
+import contextlib
+
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--no-grad", action="store_true")
+parser.add_argument("--batches", type=int, default=20)
+parser.add_argument("--width", type=int, default=1024)
+options = parser.parse_args()
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+        self.head = nn.Linear(width, 10)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+def validate(model, batches):
+    model.eval()
+    predictions = []
+    for _ in range(batches):
+        images = torch.randn(256, options.width, device="cuda")
+        with torch.no_grad() if options.no_grad else contextlib.nullcontext():
+            predictions.append(model(images))
+    return predictions
+
+
+predictions = validate(Net(options.width).cuda(), options.batches)
+print(f"{len(predictions)} predictions, {torch.cuda.memory_allocated():,} bytes allocated")

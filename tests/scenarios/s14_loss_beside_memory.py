@@ -1,0 +1,37 @@
+"""S14: MSELoss(reduction="sum") in place of the mean, and a broadcast of (3, 1, 5) with (4, 5).
+
+    python s14_loss_beside_memory.py [--reduction sum|mean]
+
+The losses are marks. expand() takes no memory; the sum of the two takes its result; contiguous() takes all of it.
+"""
+
+import argparse
+
+import tidemark
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--reduction", choices=["sum", "mean"], default="sum")
+options = parser.parse_args()
+
+torch.manual_seed(0)
+model = nn.Linear(256, 64).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+criterion = nn.MSELoss(reduction=options.reduction)
+inputs, targets = torch.randn(512, 256, device="cuda"), torch.randn(512, 64, device="cuda")
+for step in range(12):
+    optimizer.zero_grad()
+    loss = criterion(model(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    tidemark.mark("loss", value=loss)
+
+wide, flat = torch.randn(3 * 2**10, 1, 5, device="cuda"), torch.randn(4 * 2**10, 5, device="cuda")
+view = wide.expand(3 * 2**10, 4 * 2**10, 5)
+tidemark.mark("expanded")
+total = wide + flat
+tidemark.mark("added")
+copy = view.contiguous()
+tidemark.mark("materialised")
+print(f"loss {float(loss):.3g}, {torch.cuda.memory_allocated():,} bytes allocated")
