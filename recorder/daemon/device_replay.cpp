@@ -9,7 +9,7 @@ namespace tidemark::recorder {
 
 namespace {
 
-/// How far back a told state can be compared, in events.
+/// How far back a told state can be compared, and ended allocations are known, in events.
 constexpr size_t longest_memory = 1 << 16;
 /// The allocator maps and unmaps expandable memory of its large pool in multiples of this, small_segment else.
 constexpr uint64_t large_piece = 20 << 20;
@@ -133,7 +133,7 @@ void DeviceReplay::apply_alloc(const AllocatorEvent& event) {
         if (!slot->second.is_pending) {
             writer_.free_requested(slot->second.id, next_, event.time, 0);
         }
-        writer_.free_completed(slot->second.id, next_, event.time);
+        end_life(event.address, slot->second, next_, event.time);
         inconsistent_ += placed.consistent;
     }
     slot->second = {writer_.born(device_, row), event.size, row.life.block_size, false};
@@ -165,8 +165,31 @@ void DeviceReplay::apply_free_completion(const AllocatorEvent& event) {
     if (!life->second.is_pending) {
         writer_.free_requested(life->second.id, next_, event.time, event.stack);
     }
-    writer_.free_completed(life->second.id, next_, event.time);
+    end_life(event.address, life->second, next_, event.time);
     lives_.erase(life);
+}
+
+void DeviceReplay::end_life(uint64_t address, const Life& life, EventNumber event, int64_t time) {
+    // Of lives whose end got lost it is not known better: they count as ended with the last one that was seen.
+    const EventNumber ended = ended_.empty() ? event : std::max(event, ended_.back().ended);
+    ended_.push_back({address, writer_.row_id(life.id), writer_.alloc_event(life.id), ended});
+    while (static_cast<size_t>(ended - ended_.front().ended) > longest_memory) {
+        ended_.pop_front();
+    }
+    writer_.free_completed(life.id, event, time);
+}
+
+int64_t DeviceReplay::allocation_at(uint64_t address, EventNumber events) const {
+    const auto life = lives_.find(address);
+    if (life != lives_.end() && writer_.alloc_event(life->second.id) < events) {
+        return writer_.row_id(life->second.id);
+    }
+    const auto had_not_ended = std::partition_point(ended_.begin(), ended_.end(),
+                                                    [&](const EndedLife& ended) { return ended.ended < events; });
+    const auto found = std::find_if(had_not_ended, ended_.end(), [&](const EndedLife& ended) {
+        return ended.address == address && ended.born < events;
+    });
+    return found == ended_.end() ? 0 : found->id;
 }
 
 SegmentOwner DeviceReplay::owner_of_arrival(const AllocatorEvent& event) const {
@@ -371,7 +394,7 @@ void DeviceReplay::mend_lives(const AllocatorState& now) {
             writer_.free_requested(life->second.id, event, time, 0);
         }
         const auto [event, time] = lost_moment(writer_.free_event(life->second.id));
-        writer_.free_completed(life->second.id, event, time);
+        end_life(life->first, life->second, event, time);
         life = lives_.erase(life);
     }
     for (const auto& [address, block] : now.blocks) {

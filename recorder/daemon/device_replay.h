@@ -55,6 +55,10 @@ public:
     int64_t unknown_actions() const { return unknown_; }
     int64_t unknown_pools() const { return unknown_pools_; }
 
+    /// Row id of the allocation that had the block at `address` in the state after `events` events, which are not more
+    /// than events(). 0: none had, or it ended too long ago to know.
+    int64_t allocation_at(uint64_t address, EventNumber events) const;
+
     /// Position of the segment an address lies in, or no_segment.
     uint32_t segment_at(uint64_t address) const;
     /// Segments that came or went since the last call.
@@ -65,6 +69,11 @@ private:
         LiveWriter::LifeId id;
         uint64_t requested, size;
         bool is_pending;
+    };
+    struct EndedLife {
+        uint64_t address;
+        int64_t id;  ///< of its row
+        EventNumber born, ended;
     };
     /// A row of the table segment that is still there.
     struct Piece {
@@ -86,6 +95,7 @@ private:
     void apply_arrival(const AllocatorEvent& event);
     void apply_return(const AllocatorEvent& event);
     void note_peak();
+    void end_life(uint64_t address, const Life& life, EventNumber event, int64_t time);
 
     SegmentOwner owner_of_arrival(const AllocatorEvent& event) const;
     Pieces::const_iterator piece_covering(uint64_t address) const;
@@ -106,6 +116,7 @@ private:
     BlockMap map_;
     Pieces pieces_;
     std::unordered_map<uint64_t, Life> lives_;  ///< by address
+    std::deque<EndedLife> ended_;               ///< the latest, by event
     EventNumber next_ = 0;
     int64_t last_time_ = 0;
     int64_t peak_bytes_ = 0;

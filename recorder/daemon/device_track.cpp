@@ -13,11 +13,14 @@ namespace {
 constexpr auto longest_wait_for_event = std::chrono::seconds(2);
 /// More are not held in memory while one is waited for.
 constexpr size_t most_waiting = 1 << 18;
+constexpr size_t most_questions = 1 << 18;
 constexpr size_t most_blocks_told = 1 << 24;
 /// A longer gap means a damaged number, not lost events.
 constexpr uint64_t longest_gap = uint64_t{1} << 27;
 /// Every further disagreement has most likely the same cause.
 constexpr int64_t most_disagreements_told = 10;
+
+bool is_asked_later(const MemoryQuestion& a, const MemoryQuestion& b) { return a.sequence > b.sequence; }
 
 }  // namespace
 
@@ -66,18 +69,63 @@ void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinition
 void DeviceTrack::begin(const AllocatorState& start) {
     told_segments_ = !start.segments.empty();
     replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start);
+    answer_those_due(0);
+}
+
+std::optional<int64_t> DeviceTrack::ask(const MemoryQuestion& question) {
+    const bool has_come = replay_ && question.sequence <= static_cast<uint64_t>(replay_->events());
+    if (has_come) {
+        return answer_to(question);
+    }
+    if (questions_.size() >= most_questions) {
+        return 0;
+    }
+    questions_.push_back(question);
+    std::push_heap(questions_.begin(), questions_.end(), is_asked_later);
+    return std::nullopt;
+}
+
+int64_t DeviceTrack::answer_to(const MemoryQuestion& question) const {
+    if (!replay_) {
+        return 0;
+    }
+    const auto now = static_cast<uint64_t>(replay_->events());
+    return replay_->allocation_at(question.address, static_cast<EventNumber>(std::min(question.sequence, now)));
+}
+
+/// `events`: how many have come.
+void DeviceTrack::answer_those_due(uint64_t events) {
+    while (!questions_.empty() && questions_.front().sequence <= events) {
+        answers_.push_back({questions_.front().ticket, answer_to(questions_.front())});
+        std::pop_heap(questions_.begin(), questions_.end(), is_asked_later);
+        questions_.pop_back();
+    }
 }
 
 void DeviceTrack::advance(bool at_end) {
+    if (has_begun(at_end)) {
+        apply_waiting(at_end);
+    }
+    if (at_end) {
+        answer_those_due(UINT64_MAX);
+    }
+}
+
+/// False: the start state has not come and is waited for.
+bool DeviceTrack::has_begun(bool at_end) {
     if (!replay_) {
         if (queue_.waiting() == 0 || (!at_end && queue_.waiting() < most_waiting)) {
-            return;
+            return false;
         }
         context_.writer.loss({LossKind::events_inconsistent, device_, 0, 0, 0,
                               "The allocator's state before the first event did not arrive: what was allocated "
                               "before is missing."});
         begin({});
     }
+    return true;
+}
+
+void DeviceTrack::apply_waiting(bool at_end) {
     for (;;) {
         check_those_due();
         const QueuedEvent* event = queue_.front();
@@ -157,6 +205,7 @@ bool DeviceTrack::apply(const QueuedEvent& queued, bool whatever_is_known) {
         context_.origins.origin({queued.thread->native_thread(), queued.thread->op(record.op), phase.value_or(0),
                                  queued.thread->text(record.context), queued.metadata, stack->modules});
     replay_->apply(event);
+    answer_those_due(static_cast<uint64_t>(replay_->events()));
     return true;
 }
 

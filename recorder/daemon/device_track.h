@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/device_replay.h"
@@ -14,6 +15,22 @@
 #include "recorder/daemon/tick_clock.h"
 
 namespace tidemark::recorder {
+
+/// For whom an answer is: the asker's own numbers.
+struct MemoryTicket {
+    uint8_t asker = 0;
+    uint16_t part = 0;
+    uint64_t subject = 0;
+};
+/// Which allocation had the block at this address when the device had seen so many events?
+struct MemoryQuestion {
+    uint64_t address = 0, sequence = 0;
+    MemoryTicket ticket;
+};
+struct MemoryAnswer {
+    MemoryTicket ticket;
+    int64_t allocation = 0;  ///< row id; 0: not known
+};
 
 /// What all devices share.
 struct TrackContext {
@@ -32,7 +49,12 @@ public:
     /// A STATE record of a thread; pools are the thread's.
     void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
 
-    /// Applies all events whose turn has come. `at_end`: nothing more comes, so nothing is waited for.
+    /// Row id of the allocation, 0: not known. Nothing: those events have not come; take_answers() will have it.
+    std::optional<int64_t> ask(const MemoryQuestion& question);
+    std::vector<MemoryAnswer> take_answers() { return std::exchange(answers_, {}); }
+
+    /// Applies all events whose turn has come. `at_end`: nothing more comes, so nothing is waited for, and all
+    /// questions are answered.
     void advance(bool at_end);
     /// Writes how far it got. To be called before each commit.
     void tell_progress();
@@ -60,6 +82,10 @@ private:
     };
 
     void begin(const AllocatorState& start);
+    bool has_begun(bool at_end);
+    void apply_waiting(bool at_end);
+    int64_t answer_to(const MemoryQuestion& question) const;
+    void answer_those_due(uint64_t events);
     bool apply(const QueuedEvent& event, bool whatever_is_known);
     void check(const AllocatorState& told);
     void check_those_due();
@@ -73,6 +99,8 @@ private:
     bool told_segments_ = false;
     std::map<const ThreadDefinitions*, Telling> tellings_;  ///< states that are being told
     std::deque<AllocatorState> checks_;                     ///< to be compared when their moment comes
+    std::vector<MemoryQuestion> questions_;                 ///< a heap, the lowest sequence in front
+    std::vector<MemoryAnswer> answers_;
     std::optional<Clock::time_point> stuck_since_;
     int64_t events_lost_ = 0, events_refused_ = 0, checks_made_ = 0, checks_failed_ = 0;
 };

@@ -139,14 +139,19 @@ uint64_t Recorder::drain() {
             any |= taken >= slice;
             all += taken;
         }
-        for (auto& [device, track] : tracks_) {
-            track.advance(false);
-            driver_.segments_changed(static_cast<int>(device), track.take_segment_changes());
-        }
+        advance_tracks(false);
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
         any &= writer_.pending_bytes() < most_pending_bytes && Clock::now() - last_commit_ < commit_period;
     }
     return all;
+}
+
+void Recorder::advance_tracks(bool at_end) {
+    for (auto& [device, track] : tracks_) {
+        track.advance(at_end);
+        driver_.segments_changed(static_cast<int>(device), track.take_segment_changes());
+        graph_.on_answers(track.take_answers());
+    }
 }
 
 uint64_t Recorder::read_some(uint32_t index) {
@@ -187,7 +192,11 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& reco
         case TIDEMARK_DEVICE: on_device(record, payload); break;
         case TIDEMARK_STATE: track(record.state.device).on_state(record, thread); break;
         case TIDEMARK_MARK: story_.on_mark(record, payload); break;
-        case TIDEMARK_STEP: story_.on_step(record); break;
+        case TIDEMARK_STEP:
+            if (story_.on_step(record)) {
+                graph_.on_step();
+            }
+            break;
         case TIDEMARK_SPAN: story_.on_span(record, thread); break;
         case TIDEMARK_PHASE: definitions_.name_phase(record.define.id, text_of(payload)); break;
         case TIDEMARK_OOM: on_out_of_memory(record); break;
@@ -198,6 +207,12 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& reco
         case TIDEMARK_LOSS: story_.on_loss(record, payload); break;
         case TIDEMARK_META: story_.on_meta(payload); break;
         case TIDEMARK_END: on_end(record, payload); break;
+        case TIDEMARK_NODE:
+        case TIDEMARK_NODE_RUN:
+        case TIDEMARK_NODE_DIED:
+        case TIDEMARK_LABEL:
+        case TIDEMARK_HOLDER_SCAN:
+        case TIDEMARK_HOLDER: graph_.on_record(record, payload, thread); break;
         default: break;  // of a newer program: what it means is not known
     }
 }
@@ -298,6 +313,7 @@ Status Recorder::commit() {
         track.tell_progress();
     }
     tell_devices(false);
+    graph_.tell(read_until_);
     return writer_.commit(read_until_);
 }
 
@@ -344,9 +360,7 @@ void Recorder::drain_to_the_end() {
             break;  // finish() reports it
         }
     }
-    for (auto& [device, track] : tracks_) {
-        track.advance(true);
-    }
+    advance_tracks(true);
 }
 
 void Recorder::await_exit_status() {
@@ -429,6 +443,7 @@ Status Recorder::finish() {
     for (const std::string& sentence : driver_.gaps(duration)) {
         story_.lose(LossKind::not_recorded, duration, sentence);
     }
+    graph_.tell_rest(duration);
     writer_.meta("recorded.checks", fmt::format("{}", checks));
     await_exit_status();
     tell_process();

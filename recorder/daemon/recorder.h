@@ -12,6 +12,7 @@
 #include "recorder/daemon/device_track.h"
 #include "recorder/daemon/driver_log.h"
 #include "recorder/daemon/gpu_use.h"
+#include "recorder/daemon/graph_log.h"
 #include "recorder/daemon/nvml_sampler.h"
 #include "recorder/daemon/options.h"
 #include "recorder/daemon/program_watch.h"
@@ -55,6 +56,8 @@ private:
     bool must_end(const std::atomic<int>& asked_to_end);
     /// Takes what is in the rings. Returns how many records that were.
     uint64_t drain();
+    /// Applies the events whose turn has come and hands on what comes of it.
+    void advance_tracks(bool at_end);
     uint64_t read_some(uint32_t index);
     void drain_to_the_end();
     void on_message(ThreadDefinitions& thread, const tidemark_record& record, std::span<const std::byte> payload);
@@ -85,6 +88,8 @@ private:
     Definitions definitions_{writer_, origins_};
     RunStory story_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
+    GraphLog graph_{writer_, definitions_, origins_, clock_,
+                    [this](uint32_t device) -> DeviceTrack& { return track(device); }};
     GpuUse gpu_use_;
     NvmlSampler sampler_;
     ProgramWatch program_;

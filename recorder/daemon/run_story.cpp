@@ -12,10 +12,10 @@ constexpr size_t most_losses_repeated = 100;
 
 }  // namespace
 
-void RunStory::on_step(const tidemark_record& record) {
+bool RunStory::on_step(const tidemark_record& record) {
     const bool told = record.detail == 1;
     if (told_by_user_ && !told) {
-        return;
+        return false;
     }
     if (told && !told_by_user_) {
         // The user knows better what a step is: those seen at the optimizer are forgotten.
@@ -30,6 +30,7 @@ void RunStory::on_step(const tidemark_record& record) {
     step.end = std::max(step.start, clock_.time_of(record.ticks));
     writer_.step(step);
     last_step_ = step;
+    return true;
 }
 
 void RunStory::on_mark(const tidemark_record& record, std::span<const std::byte> payload) {

@@ -17,7 +17,8 @@ class RunStory {
 public:
     RunStory(LiveWriter& writer, const TickClock& clock) : writer_(writer), clock_(clock) {}
 
-    void on_step(const tidemark_record& record);
+    /// False: it does not count, for the user tells what a step is.
+    bool on_step(const tidemark_record& record);
     void on_mark(const tidemark_record& record, std::span<const std::byte> payload);
     void on_span(const tidemark_record& record, const ThreadDefinitions& thread);
     void on_meta(std::span<const std::byte> payload);

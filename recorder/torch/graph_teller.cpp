@@ -30,6 +30,7 @@ std::atomic<uint32_t> last_number{0};
 std::atomic<uint64_t> nodes_alive{0};
 std::atomic<uint32_t> following{0};  ///< counts recordings that follow; 0: this one does not
 std::atomic<uint32_t> followings{0};
+std::atomic<uint32_t> regions_told{0};  ///< the recording in which it was said what a compiled region hides
 
 class NodeTag final : public FunctionPreHook {
 public:
@@ -181,8 +182,24 @@ private:
         uint32_t number;
     };
 
+    void say_what_is_hidden(const NodeType& type) {
+        constexpr char region[] = "CompiledFunction";
+        constexpr uint8_t not_recorded = 10;
+        constexpr char sentence[] =
+            "Inside what torch.compile compiled no single op is seen: a region is one node (CompiledFunctionBackward) "
+            "with all that it saved, and memory taken inside has no category unless it was saved.";
+        if (type.kind == NodeType::Kind::python && type.name.compare(0, sizeof region - 1, region) == 0 &&
+            regions_told.exchange(recording_, std::memory_order_relaxed) != recording_) {
+            tidemark_record record{};
+            record.kind = TIDEMARK_LOSS;
+            record.detail = not_recorded;
+            core()->push(ring_, &record, sentence, sizeof sentence - 1);
+        }
+    }
+
     void tell_one(Node& node, uint32_t number, const TensorPlace& taken, bool is_root) {
         const NodeType& type = type_of(node);
+        say_what_is_hidden(type);
         const TypeTexts::Texts& texts = texts_.of(type, ring_);
         tidemark_record record{};
         record.kind = TIDEMARK_NODE;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/export/graph_excerpt.h"
+
 namespace tidemark {
 namespace {
 
@@ -106,8 +108,7 @@ EventRef moved(EventRef ref, const Places& allocations, const Places& segments, 
     }
 }
 
-DeviceHistory cut_device(const DeviceHistory& from, Stretch::Range range, int64_t start) {
-    const Places allocations = places_of(from.allocations.alloc_event, from.allocations.done_event, range);
+DeviceHistory cut_device(const DeviceHistory& from, const Places& allocations, Stretch::Range range, int64_t start) {
     const Places segments = places_of_segments(from.segments, range);
     const Places others = places_of_others(from.others, range);
     DeviceHistory to;
@@ -216,7 +217,7 @@ std::vector<Sample> cut_samples(const std::vector<Sample>& samples, const Stretc
 
 }  // namespace
 
-Trace excerpt(const Trace& trace, const Stretch& stretch) {
+Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph) {
     Trace part;
     part.source = trace.source;
     part.start_utc_ns = trace.start_utc_ns == 0 ? 0 : trace.start_utc_ns + stretch.start;
@@ -240,8 +241,17 @@ Trace excerpt(const Trace& trace, const Stretch& stretch) {
         loss.text = "In the whole trace: " + loss.text;
         loss.time = std::clamp(loss.time - stretch.start, int64_t{0}, part.duration);
     }
+    std::vector<Places> allocations;
     for (const DeviceHistory& device : trace.devices) {
-        part.devices.push_back(cut_device(device, stretch.events.at(device.device), stretch.start));
+        const Stretch::Range range = stretch.events.at(device.device);
+        allocations.push_back(places_of(device.allocations.alloc_event, device.allocations.done_event, range));
+        part.devices.push_back(cut_device(device, allocations.back(), range, stretch.start));
+    }
+    if (graph != nullptr) {
+        *graph = excerpt_graph(*graph, stretch.start, stretch.end, [&](AllocationRef a) {
+            const uint32_t place = a ? place_of(allocations[a.device], a.index, no_allocation) : no_allocation;
+            return place == no_allocation ? AllocationRef{} : AllocationRef{a.device, place};
+        });
     }
     return part;
 }

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "storage/format/trace.h"
+#include "storage/format/graph_tables.h"
 
 namespace tidemark {
 
@@ -19,7 +19,8 @@ struct Stretch {
 /// Numbers events from 0 and times from the stretch's start. What was alive at the start becomes preexisting, what was
 /// freed after the end was never freed: every state of the stretch is as it was. Annotations, steps and driver memory
 /// are cut at its borders; of the samples before it the last ones move to its start. Stacks, streams and pools keep
-/// their ids, used or not.
-Trace excerpt(const Trace& trace, const Stretch& stretch);
+/// their ids, used or not. `graph`, if there is one, is the trace's and becomes that of the stretch: the nodes alive in
+/// it and what is said of them and of the memory that is left; the searches of the heap within it.
+Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph = nullptr);
 
 }  // namespace tidemark

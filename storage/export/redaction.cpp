@@ -82,7 +82,7 @@ bool starts_a_path(std::string_view text, size_t at) {
 
 class Redactor {
 public:
-    Redactor(Trace& trace, const Redaction& redaction);
+    Redactor(Trace& trace, const Redaction& redaction, GraphTables* graph);
     void run();
 
 private:
@@ -91,6 +91,9 @@ private:
     void redact_spans();
     void redact_source();
     void redact_surroundings();
+    void redact_graph();
+    void redact_scans();
+    std::string node_type(const std::string& type);
 
     std::string file(const std::string& path);
     std::string function(const std::string& name);
@@ -105,15 +108,18 @@ private:
     void for_each_stack(Visit&& visit);
 
     Trace& trace_;
+    GraphTables* graph_;  ///< nullptr: none
     Redaction redaction_;
     std::vector<std::pair<std::string, std::string>> known_files_;  ///< and their stand-ins
     std::unordered_set<std::string> taken_;
     StandIns files_{"file", taken_}, functions_{"function", taken_}, ranges_{"range", taken_}, marks_{"mark", taken_},
         modules_{"module", taken_}, ops_{"op", taken_}, contexts_{"context", taken_}, streams_{"stream", taken_},
-        libraries_{"library", taken_}, phases_{"phase", taken_};
+        libraries_{"library", taken_}, phases_{"phase", taken_}, nodes_{"node", taken_},
+        parameters_{"parameter", taken_}, saved_{"saved", taken_}, variables_{"variable", taken_};
 };
 
-Redactor::Redactor(Trace& trace, const Redaction& redaction) : trace_(trace), redaction_(redaction) {
+Redactor::Redactor(Trace& trace, const Redaction& redaction, GraphTables* graph)
+    : trace_(trace), graph_(graph), redaction_(redaction) {
     for (StringId id = 0; id < trace.stacks.string_count(); ++id) {
         taken_.insert(trace.stacks.string(id));
     }
@@ -123,6 +129,9 @@ Redactor::Redactor(Trace& trace, const Redaction& redaction) : trace_(trace), re
     for (const Mark& mark : trace.marks) {
         taken_.insert(mark.name);
     }
+    if (graph != nullptr) {
+        taken_.insert(graph->texts.begin(), graph->texts.end());
+    }
 }
 
 void Redactor::run() {
@@ -131,6 +140,10 @@ void Redactor::run() {
     redact_spans();
     redact_source();
     redact_surroundings();
+    if (graph_ != nullptr) {
+        redact_graph();
+        redact_scans();
+    }
 }
 
 std::string Redactor::file(const std::string& path) {
@@ -213,6 +226,9 @@ void Redactor::for_each_stack(Visit&& visit) {
     for (DriverAllocation& allocation : trace_.driver_allocations) {
         visit(allocation.stack);
     }
+    if (graph_ != nullptr) {
+        std::for_each(graph_->nodes.stack.begin(), graph_->nodes.stack.end(), visit);
+    }
 }
 
 std::vector<bool> Redactor::used_stacks() {
@@ -255,14 +271,18 @@ bool is_recorders_phase(std::string_view phase) {
 void Redactor::redact_origins() {
     std::vector<uint32_t> moved(trace_.origins.size(), 0);
     std::vector<Origin> kept(1);
-    for (DeviceHistory& device : trace_.devices) {
-        for (uint32_t& origin : device.allocations.origin) {
-            if (origin != 0 && moved[origin] == 0) {
-                moved[origin] = static_cast<uint32_t>(kept.size());
-                kept.push_back(trace_.origins[origin]);
-            }
-            origin = moved[origin];
+    const auto move = [&](uint32_t& origin) {
+        if (origin != 0 && moved[origin] == 0) {
+            moved[origin] = static_cast<uint32_t>(kept.size());
+            kept.push_back(trace_.origins[origin]);
         }
+        origin = moved[origin];
+    };
+    for (DeviceHistory& device : trace_.devices) {
+        std::for_each(device.allocations.origin.begin(), device.allocations.origin.end(), move);
+    }
+    if (graph_ != nullptr) {
+        std::for_each(graph_->nodes.origin.begin(), graph_->nodes.origin.end(), move);
     }
     for (Origin& origin : kept) {
         origin.op = origin.op.starts_with("aten::") ? origin.op : name(origin.op, ops_);
@@ -333,6 +353,71 @@ void Redactor::redact_surroundings() {
     }
 }
 
+/// Nodes of PyTorch's own functions: "MmBackward0", "AccumulateGrad". A user's function has no number.
+bool is_pytorchs_node(std::string_view type) {
+    constexpr std::array known{"AccumulateGrad"sv, "CopySlices"sv,     "CopyBackwards"sv, "UndefinedGrad"sv,
+                               "GraphRoot"sv,      "NotImplemented"sv, "Error"sv,         "DelayedError"sv};
+    constexpr std::string_view space = "torch::autograd::";
+    type.remove_prefix(type.starts_with(space) ? space.size() : 0);
+    const size_t last_letter = type.find_last_not_of("0123456789");
+    const bool is_generated = last_letter != type.npos && last_letter + 1 < type.size() &&
+                              type.substr(0, last_letter + 1).ends_with("Backward");
+    return is_generated || std::find(known.begin(), known.end(), type) != known.end();
+}
+
+std::string Redactor::node_type(const std::string& type) { return is_pytorchs_node(type) ? type : name(type, nodes_); }
+
+/// A graph's texts while they are replaced: one text may stand for several things.
+class NewTexts {
+public:
+    uint32_t operator()(const std::string& text) {
+        const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<uint32_t>(texts.size()));
+        if (is_new) {
+            texts.push_back(text);
+        }
+        return entry->second;
+    }
+    std::vector<std::string> texts{""};
+
+private:
+    std::unordered_map<std::string, uint32_t> numbers_{{"", 0}};
+};
+
+void Redactor::redact_graph() {
+    const std::vector<std::string> old = std::exchange(graph_->texts, {});
+    NewTexts texts;
+    GraphNodes& nodes = graph_->nodes;
+    for (NodeIndex n = 0; n < nodes.size(); ++n) {
+        const std::string& type = old[nodes.type[n]];
+        const bool is_own = is_pytorchs_node(type);
+        for (uint32_t s = graph_->saved.first[n]; s < graph_->saved.first[n + 1]; ++s) {
+            uint32_t& saved = graph_->saved.name[s];
+            saved = texts(is_own ? old[saved] : name(old[saved], saved_));
+        }
+        nodes.type[n] = texts(node_type(type));
+        nodes.variable[n] = texts(name(old[nodes.variable[n]], parameters_));
+    }
+    for (CategoryLabel& label : graph_->labels) {
+        label.name = texts(name(old[label.name], parameters_));
+    }
+    for (Holder& holder : graph_->holders) {
+        for (HolderLink& link : holder.links) {
+            link.name = texts(link.kind == "index" ? old[link.name] : name(old[link.name], variables_));
+            link.function = texts(function(old[link.function]));
+            link.file = texts(file(old[link.file]));
+        }
+    }
+    graph_->texts = std::move(texts.texts);
+}
+
+void Redactor::redact_scans() {
+    constexpr std::string_view mark = "mark ";
+    for (HolderScan& scan : graph_->scans) {
+        scan.reason = scan.reason.starts_with(mark) ? std::string(mark) + name(scan.reason.substr(mark.size()), marks_)
+                                                    : free_text(scan.reason);
+    }
+}
+
 }  // namespace
 
 Result<Redaction> redaction_from_names(std::string_view comma_separated) {
@@ -354,6 +439,6 @@ Result<Redaction> redaction_from_names(std::string_view comma_separated) {
     return redaction;
 }
 
-void redact(Trace& trace, const Redaction& redaction) { Redactor(trace, redaction).run(); }
+void redact(Trace& trace, const Redaction& redaction, GraphTables* graph) { Redactor(trace, redaction, graph).run(); }
 
 }  // namespace tidemark

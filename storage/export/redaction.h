@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "storage/base/result.h"
-#include "storage/format/trace.h"
+#include "storage/format/graph_tables.h"
 
 namespace tidemark {
 
@@ -14,7 +14,8 @@ struct Redaction {
                           ///< libraries that took driver memory keep their name where it is a known one
     bool source = false;  ///< where the trace came from: file name, command line, texts of exceptions, user metadata,
                           ///< settings PyTorch does not define
-    bool names = false;   ///< functions, annotations, marks, modules, custom ops become "function1", "range1", ...
+    bool names = false;   ///< functions, annotations, marks, modules, custom ops, parameters, variables and autograd
+                          ///< functions become "function1", "range1", ...; PyTorch's own nodes keep their names
 
     bool any() const { return paths || source || names; }
 };
@@ -22,8 +23,9 @@ struct Redaction {
 /// From "paths,source,names" or a part of it.
 Result<Redaction> redaction_from_names(std::string_view comma_separated);
 
-/// Replaces texts throughout; the same text gets the same stand-in everywhere. Also drops every string, frame, stack
-/// and origin that nothing uses, so it is worth calling with nothing to redact.
-void redact(Trace& trace, const Redaction& redaction);
+/// Replaces texts throughout, also in the trace's `graph` if it has one; the same text gets the same stand-in
+/// everywhere. Also drops every string, frame, stack and origin that nothing uses, so it is worth calling with nothing
+/// to redact.
+void redact(Trace& trace, const Redaction& redaction, GraphTables* graph = nullptr);
 
 }  // namespace tidemark

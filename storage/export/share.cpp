@@ -10,6 +10,7 @@
 
 #include "storage/base/units.h"
 #include "storage/export/excerpt.h"
+#include "storage/graph/read_graph.h"
 #include "storage/read/database.h"
 #include "storage/read/trace.h"
 #include "storage/replay/moment.h"
@@ -19,8 +20,7 @@ namespace tidemark {
 namespace {
 
 /// Tables a trace can have that are not part of the model in memory: they are left out, and that is said.
-constexpr std::array tables_left_out{"thread",        "allocation_category", "op",
-                                     "autograd_node", "autograd_edge",       "saved_tensor"};
+constexpr std::array tables_left_out{"thread"};
 
 Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
     const DeviceHistory& main = trace.main_device();
@@ -54,7 +54,7 @@ std::string redaction_sentence(const Redaction& redaction) {
         what.emplace_back("file paths were replaced by stand-ins");
     }
     if (redaction.names) {
-        what.emplace_back("names of functions, annotations and marks were replaced by stand-ins");
+        what.emplace_back("names of functions, variables, annotations and marks were replaced by stand-ins");
     }
     if (redaction.source) {
         what.emplace_back("the source, the command line and user metadata were removed");
@@ -99,7 +99,7 @@ Result<std::string> left_out_sentence(const std::string& path, Progress& progres
 
 }  // namespace
 
-Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request) {
+Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph) {
     const bool is_cut = !request.from.empty() || !request.to.empty();
     std::string what_was_done = redaction_sentence(request.redaction);
     Trace shared;
@@ -108,12 +108,12 @@ Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request) 
         if (!stretch) {
             return stretch.error();
         }
-        shared = excerpt(trace, *stretch);
+        shared = excerpt(trace, *stretch, graph);
         what_was_done += (what_was_done.empty() ? "" : " ") + stretch_sentence(trace, *stretch);
     } else {
         shared = trace;
     }
-    redact(shared, request.redaction);
+    redact(shared, request.redaction, graph);
     shared.writer = "Tidemark " TIDEMARK_VERSION;
     if (!what_was_done.empty()) {
         shared.losses.push_back({LossKind::redacted, -1, 0, 0, 0, std::move(what_was_done)});
@@ -127,7 +127,12 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (!trace) {
         return trace.error();
     }
-    auto shared = prepare_to_share(**trace, request);
+    const auto read = read_graph(**trace, progress);
+    if (!read) {
+        return read.error();
+    }
+    GraphTables graph = **read;
+    auto shared = prepare_to_share(**trace, request, &graph);
     if (!shared) {
         return shared.error();
     }
@@ -138,7 +143,7 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (!left_out->empty()) {
         shared->losses.push_back({LossKind::redacted, -1, 0, 0, 0, *std::move(left_out)});
     }
-    TIDEMARK_TRY(write_trace(*shared, output, if_exists, progress));
+    TIDEMARK_TRY(write_trace(*shared, output, if_exists, progress, &graph));
 
     ShareReport report;
     for (const DeviceHistory& device : shared->devices) {

@@ -24,8 +24,9 @@ struct ShareReport {
 };
 
 /// The trace as it will be written: cut, redacted, with a `redacted` loss that says what was done.
-/// The moments decide times for the other devices. Errors: a moment that does not exist, an empty stretch (usage).
-Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request);
+/// The moments decide times for the other devices. The same is done to `graph`, if the trace has one. Errors: a moment
+/// that does not exist, an empty stretch (usage).
+Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph = nullptr);
 
 /// Writes a new file at `output`; on error or cancellation nothing is left there. `input` is only read.
 Result<ShareReport> share_trace(const std::string& input, const std::string& output, const ShareRequest& request,

@@ -94,7 +94,7 @@ CREATE VIEW allocations AS SELECT allocation.id, allocation.id >> 40 AS device,
   time AS alloc_time, coalesce(time, 0) + free_delay AS free_time,
   coalesce(time, 0) + free_delay + done_delay AS done_time,
   allocation.address, requested AS requested_bytes, requested + rounding AS block_bytes, rounding AS rounding_bytes,
-  segment.stream, segment.pool, allocation.segment, allocation.stack, allocation.free_stack, origin, node
+  segment.stream, segment.pool, allocation.segment, allocation.stack, allocation.free_stack, origin
   FROM allocation LEFT JOIN segment ON segment.id = allocation.segment;
 CREATE VIEW segments AS SELECT segment.id, device, address, size AS bytes, alloc_event, alloc_time, free_event, free_time,
   stream.handle AS stream_handle, stream, pool, CASE WHEN is_large THEN 'large' ELSE 'small' END AS kind,
@@ -102,15 +102,59 @@ CREATE VIEW segments AS SELECT segment.id, device, address, size AS bytes, alloc
 CREATE VIEW live_at_peak AS SELECT allocations.* FROM allocations JOIN meta ON meta.key = 'peak_event.' || device
   WHERE (alloc_event IS NULL OR alloc_event < CAST(meta.value AS INTEGER))
     AND (free_event IS NULL OR free_event >= CAST(meta.value AS INTEGER));
+CREATE VIEW nodes AS SELECT autograd_node.id, type.text AS type, variable.text AS variable, module.text AS module,
+  op.text AS op, autograd_node.sequence, autograd_node.stack, output,
+  CASE WHEN died_time IS NOT NULL THEN 'dead' WHEN released_time IS NOT NULL THEN 'released'
+    WHEN executed_time IS NOT NULL THEN 'kept' ELSE 'waiting' END AS state,
+  created_time, executed_time, released_time, died_time
+  FROM autograd_node LEFT JOIN string type ON type.id = autograd_node.type
+  LEFT JOIN string variable ON variable.id = autograd_node.variable
+  LEFT JOIN origin ON origin.id = autograd_node.origin
+  LEFT JOIN string module ON module.id = origin.module LEFT JOIN string op ON op.id = origin.op;
+CREATE VIEW saved_tensors AS SELECT saved_tensor.id, saved_tensor.node, type.text AS type, name.text AS name, allocation,
+  byte_offset, bytes, version, is_view, is_packed, created_time, executed_time, released_time, died_time
+  FROM saved_tensor LEFT JOIN autograd_node ON autograd_node.id = saved_tensor.node
+  LEFT JOIN string type ON type.id = autograd_node.type LEFT JOIN string name ON name.id = saved_tensor.name;
 CREATE VIEW losses AS SELECT kind, device, time, count, bytes, text FROM loss;
 )sql";
 
-constexpr std::array<std::string_view, 26> names{
-    "meta",          "process",       "thread",     "device",     "stream",      "pool",
-    "string",        "frame",         "stack",      "origin",     "allocation",  "segment",
-    "event",         "allocation_category", "annotation", "step", "mark",        "mark_event",
-    "loss",          "driver_allocation",   "sample",     "op",   "autograd_node", "autograd_edge",
-    "saved_tensor",  "allocation_chunk"};
+struct KnownTable {
+    std::string_view name;
+    int first_version = 1, last_version = trace_format_version;
+
+    bool is_of(int64_t version) const { return first_version <= version && version <= last_version; }
+};
+constexpr KnownTable known_tables[] = {
+    {"meta"},
+    {"process"},
+    {"thread"},
+    {"device"},
+    {"stream"},
+    {"pool"},
+    {"string"},
+    {"frame"},
+    {"stack"},
+    {"origin"},
+    {"allocation"},
+    {"segment"},
+    {"event"},
+    {"annotation"},
+    {"step"},
+    {"mark"},
+    {"mark_event"},
+    {"loss"},
+    {"driver_allocation"},
+    {"sample"},
+    {"op", 1, 1},
+    {"autograd_node"},
+    {"autograd_edge"},
+    {"saved_tensor"},
+    {"allocation_category"},
+    {"holder_scan", 2},
+    {"holder", 2},
+    {"holder_link", 2},
+    {"allocation_chunk"},
+};
 
 Error foreign(const std::string& path, const std::string& what) {
     return input_error(fmt::format(
@@ -118,9 +162,71 @@ Error foreign(const std::string& path, const std::string& what) {
         trace_extension));
 }
 
+/// All tables of the version are there, and none of any version is anything but a table.
+Status check_tables(Connection& connection, const std::string& path, int64_t version) {
+    auto objects = connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
+    if (!objects) {
+        return objects.error();
+    }
+    size_t found = 0;
+    for (;;) {
+        const auto row = objects->step();
+        if (!row) {
+            return row.error();
+        }
+        if (!*row) {
+            break;
+        }
+        const std::string_view type = objects->text(0), name = objects->text(1);
+        if (type == "trigger") {
+            return input_error(path + ": the trace holds a trigger, which no Tidemark writes. It is not opened.");
+        }
+        const auto known = std::find_if(std::begin(known_tables), std::end(known_tables),
+                                        [&](const KnownTable& table) { return table.name == name; });
+        if (known == std::end(known_tables)) {
+            continue;
+        }
+        if (type != "table" || !objects->text(2).starts_with("CREATE TABLE ")) {
+            return input_error(fmt::format("{}: '{}' is not an ordinary table. The trace is not opened.", path, name));
+        }
+        found += known->is_of(version);
+    }
+    if (found != table_names(version).size()) {
+        return input_error(path + ": tables are missing; the trace is damaged or was not finished.");
+    }
+    return {};
+}
+
+Status check_columns(Connection& connection, const std::string& path, int64_t version) {
+    auto hidden = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden <> 0");
+    if (!hidden) {
+        return hidden.error();
+    }
+    for (const std::string_view name : table_names(version)) {
+        hidden->bind(0, name);
+        const auto row = hidden->step();
+        if (!row) {
+            return row.error();
+        }
+        if (*row && hidden->integer(0) != 0) {
+            return input_error(fmt::format("{}: table '{}' computes columns. The trace is not opened.", path, name));
+        }
+        hidden->reset();
+    }
+    return {};
+}
+
 }  // namespace
 
-std::span<const std::string_view> table_names() { return names; }
+std::vector<std::string_view> table_names(int64_t version) {
+    std::vector<std::string_view> names;
+    for (const KnownTable& table : known_tables) {
+        if (table.is_of(version)) {
+            names.push_back(table.name);
+        }
+    }
+    return names;
+}
 
 Status create_schema(Connection& connection) {
     TIDEMARK_TRY(connection.execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", trace_application_id,
@@ -147,52 +253,9 @@ Status check_schema(Connection& connection, const std::string& path) {
                                        "Update Tidemark to open it.",
                                        path, *version, trace_format_version));
     }
-    auto objects = connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
-    if (!objects) {
-        return objects.error();
-    }
-    size_t found = 0;
-    for (;;) {
-        const auto row = objects->step();
-        if (!row) {
-            return row.error();
-        }
-        if (!*row) {
-            break;
-        }
-        const std::string_view type = objects->text(0);
-        if (type == "trigger") {
-            return input_error(path + ": the trace holds a trigger, which no Tidemark writes. It is not opened.");
-        }
-        const auto known = table_names();
-        if (std::find(known.begin(), known.end(), objects->text(1)) == known.end()) {
-            continue;
-        }
-        if (type != "table" || !objects->text(2).starts_with("CREATE TABLE ")) {
-            return input_error(fmt::format("{}: '{}' is not an ordinary table. The trace is not opened.", path,
-                                           objects->text(1)));
-        }
-        ++found;
-    }
-    if (found != names.size()) {
-        return input_error(path + ": tables are missing; the trace is damaged or was not finished.");
-    }
-    auto hidden = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden <> 0");
-    if (!hidden) {
-        return hidden.error();
-    }
-    for (std::string_view name : table_names()) {
-        hidden->bind(0, name);
-        const auto row = hidden->step();
-        if (!row) {
-            return row.error();
-        }
-        if (*row && hidden->integer(0) != 0) {
-            return input_error(fmt::format("{}: table '{}' computes columns. The trace is not opened.", path, name));
-        }
-        hidden->reset();
-    }
-    return {};
+    const int64_t known_version = std::max<int64_t>(*version, 1);
+    TIDEMARK_TRY(check_tables(connection, path, known_version));
+    return check_columns(connection, path, known_version);
 }
 
 }  // namespace tidemark

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "storage/base/result.h"
 #include "storage/format/sqlite.h"
@@ -11,14 +11,14 @@
 namespace tidemark {
 
 constexpr int32_t trace_application_id = 0x54494445;  // "TIDE", header offset 68
-constexpr int32_t trace_format_version = 1;           // user_version: readers refuse newer ones
+constexpr int32_t trace_format_version = 2;           // user_version: readers refuse newer ones
 constexpr std::string_view trace_extension = ".tide";
 
 /// Creates the tables and views of the current version in an empty file and stamps it.
 Status create_schema(Connection& connection);
 
-/// Names of the tables this version knows.
-std::span<const std::string_view> table_names();
+/// Names of the tables a trace of this version holds.
+std::vector<std::string_view> table_names(int64_t version = trace_format_version);
 
 /// Checks that a file opened for reading is a trace of a version we know whose tables are ordinary tables
 /// (no virtual tables, no generated columns, no triggers). Unknown tables are left alone.

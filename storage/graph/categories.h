@@ -1,12 +1,21 @@
 // What each allocation is to the program, over time.
 //
-// At any time the first of these that holds: parameter, buffer, optimizer state (from the allocation's birth: when they
-// are seen is when somebody looked), gradient (from the moment observed), saved for backward (while an alive node holds
-// it), input, workspace, communication (labels), output (a node made it, or a label), temporary (made during a
-// backward pass or an optimizer step, or within an op, and none of the above), unknown.
+// At any time the first of these that holds:
+//   parameter, buffer,    by a label; from the allocation's birth, or from the label `unknown` before: when they are
+//   optimizer state       seen is when somebody looked
+//   gradient              by a label, from the moment observed
+//   saved                 an alive node holds it as a saved tensor
+//   input, workspace,     by a label, from its time
+//   communication
+//   output                from birth if a node made it, else by a label from its time
+//   temporary             from birth: made in phase "backward" or "optimizer"; or made in an op (its origin says which)
+//                         and freed before its thread allocated anything in another op or from another line
+//   unknown               nothing of these
+// A label `unknown` ends all labels before it. Nothing changes any more once the memory was freed by its owner.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,26 +23,35 @@
 
 namespace tidemark {
 
+/// Whether an allocation is such all its life, whenever it is seen: parameter, buffer, optimizer state.
+bool holds_from_birth(Category category);
+
 /// From `time` on (ns since trace start) the allocation is of this category.
 struct CategoryChange {
     int64_t time = 0;
     Category category = Category::unknown;
 };
 
-/// Immutable; keeps a reference to the index. Thread: any.
+/// Made for all allocations at once, well under a second for a million. Immutable; keeps a reference to the index.
+/// Thread: any.
 class Categories {
 public:
     explicit Categories(const GraphIndex& index);
 
+    const GraphIndex& index() const { return index_; }
     Category at(AllocationRef allocation, int64_t time) const;
-    /// Its history: at least one entry (its birth), by time.
-    std::vector<CategoryChange> history(AllocationRef allocation) const;
+    /// Its history: at least one entry (its birth), by time; empty for no allocation.
+    std::span<const CategoryChange> history(AllocationRef allocation) const;
     /// The latest name given to it ("transformer.h.0.attn.weight"), or "".
     const std::string& name(AllocationRef allocation) const;
 
 private:
+    void read_device(uint32_t device, const Lists& labels_of);
+
     const GraphIndex& index_;
-    std::vector<std::vector<uint32_t>> first_label_, labels_;  ///< per device, per allocation: positions in labels
+    std::vector<uint32_t> first_{0};  ///< changes of the allocation at place p are [first_[p], first_[p + 1])
+    std::vector<CategoryChange> changes_;
+    std::vector<uint32_t> name_;  ///< text, per place
 };
 
 }  // namespace tidemark

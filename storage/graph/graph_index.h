@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/format/graph_tables.h"
+#include "storage/graph/lists.h"
 
 namespace tidemark {
 
@@ -19,6 +20,14 @@ enum class NodeState : uint8_t {
     released,  ///< alive, but what it saved was released: a second backward through it raises if it had saved any
     dead,
 };
+constexpr bool is_alive(NodeState state) { return state != NodeState::unborn && state != NodeState::dead; }
+constexpr bool holds_saved(NodeState state) { return state == NodeState::waiting || state == NodeState::kept; }
+
+/// An allocation as a key of maps.
+constexpr uint64_t memory_key(AllocationRef a) { return uint64_t{a.device} << 32 | a.index; }
+constexpr AllocationRef memory_of_key(uint64_t key) {
+    return {static_cast<uint32_t>(key >> 32), static_cast<AllocationIndex>(key & UINT32_MAX)};
+}
 
 /// Immutable once made; keeps the trace and the tables alive. Thread: any.
 class GraphIndex {
@@ -27,6 +36,7 @@ public:
 
     const Trace& trace() const { return *trace_; }
     const GraphTables& tables() const { return *tables_; }
+    const std::string& type(NodeIndex node) const { return tables_->texts[tables_->nodes.type[node]]; }
 
     NodeState state(NodeIndex node, int64_t time) const;
     /// Node with this id in the file, or no_node.
@@ -35,24 +45,32 @@ public:
     std::span<const NodeIndex> children(NodeIndex node) const;  ///< those its gradients go to; in slot order
     std::span<const NodeIndex> parents(NodeIndex node) const;   ///< those that keep it alive
 
-    /// The node whose op first gave this memory as its output, or no_node.
+    /// The node whose op first gave this memory as its output, or no_node: memory of leaves (those that have an
+    /// AccumulateGrad, however they are viewed afterwards) was made by no node.
     NodeIndex maker(AllocationRef allocation) const;
     /// Positions in SavedTensors of those that lie in this memory.
     std::span<const uint32_t> saved_in(AllocationRef allocation) const;
+    /// Allocations of all devices, counted through: a place for each of them in one column.
+    size_t place(AllocationRef allocation) const { return first_place_[allocation.device] + allocation.index; }
+    size_t places() const { return first_place_.back(); }
     /// The node a saved tensor (position in SavedTensors) belongs to.
-    NodeIndex saver(uint32_t saved) const;
+    NodeIndex saver(uint32_t saved) const { return saver_[saved]; }
+    /// Whether the node gathers the gradient of a leaf.
+    bool is_leaf(NodeIndex node) const { return is_leaf_type_[tables_->nodes.type[node]]; }
 
     /// Position in Trace::steps of the step a node was made in; -1: none.
     int32_t step_of(NodeIndex node) const;
 
 private:
+    void find_makers();
+    NodeIndex oldest_with_same_output(NodeIndex node) const;
+
     std::shared_ptr<const Trace> trace_;
     std::shared_ptr<const GraphTables> tables_;
-    std::vector<uint32_t> first_parent_;
-    std::vector<NodeIndex> parent_;
-    std::vector<NodeIndex> saver_;
-    std::vector<std::vector<NodeIndex>> maker_;                         ///< per device, per allocation
-    std::vector<std::vector<uint32_t>> first_saved_in_, saved_in_;      ///< per device
+    std::vector<size_t> first_place_{0};  ///< per device, and the end
+    std::vector<bool> is_leaf_type_;      ///< by text
+    Lists parents_, saved_in_;
+    std::vector<NodeIndex> saver_, maker_;
 };
 
 }  // namespace tidemark

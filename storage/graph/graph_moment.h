@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "storage/graph/graph_index.h"
@@ -19,20 +20,35 @@ class Categories;
 /// One graph: everything a root keeps alive.
 struct RootSummary {
     NodeIndex root = no_node;
-    int64_t nodes = 0;          ///< reachable from it
-    int64_t kept_bytes = 0;     ///< own bytes of all of them together
+    int64_t nodes = 0;            ///< reachable from it
+    int64_t kept_bytes = 0;       ///< own bytes of all of them together
     int64_t dominated_bytes = 0;  ///< what goes when this root goes
     bool was_run = false;         ///< a backward has run the root
 };
 
-/// Made in O(nodes + edges + saved tensors); keeps a reference to the index. Immutable, thread: any.
+/// What somebody has hold of.
+struct Held {
+    std::vector<NodeIndex> nodes;
+    std::vector<AllocationRef> allocations;  ///< of the tensors themselves
+};
+
+/// What somebody keeps alive through the graph, and what of it nobody else does.
+struct Kept {
+    int64_t nodes = 0, bytes = 0;
+    int64_t freed_nodes = 0, freed_bytes = 0;  ///< would go if they let go
+};
+
+/// Made in O(nodes + edges + saved tensors), times the logarithm of the depth for nodes with several parents; keeps
+/// references to the index and the categories. A graph with cycles, which only a damaged file holds, is cut open
+/// somewhere. Immutable, thread: any.
 class GraphMoment {
 public:
     GraphMoment(const GraphIndex& index, const Categories& categories, int64_t time);
 
+    const GraphIndex& index() const { return index_; }
     int64_t time() const { return time_; }
     bool is_alive(NodeIndex node) const { return own_[node] >= 0; }
-    int64_t alive_nodes() const { return alive_; }
+    int64_t alive_nodes() const { return static_cast<int64_t>(parents_first_.size()); }
     int64_t kept_bytes() const { return kept_; }  ///< by all nodes together
     /// 0 for nodes that are not alive.
     int64_t own_bytes(NodeIndex node) const { return own_[node] < 0 ? 0 : own_[node]; }
@@ -43,17 +59,43 @@ public:
     /// Alive nodes no alive node points to, most dominated bytes first.
     const std::vector<NodeIndex>& roots() const { return roots_; }
     RootSummary summary(NodeIndex root) const;
-    /// A shortest path of alive nodes from a root down to `node`, both included; empty when it is not alive.
+    /// All alive nodes, each after those that point to it.
+    const std::vector<NodeIndex>& parents_first() const { return parents_first_; }
+    /// A shortest path of alive nodes from a root down to `node`, both included; empty when it is not alive. A node
+    /// that no root leads to (in a damaged file) begins its own.
     std::vector<NodeIndex> path_to(NodeIndex node) const;
     /// Alive nodes that hold this memory as a saved tensor; positions in SavedTensors.
     std::vector<uint32_t> keepers(AllocationRef allocation) const;
 
+    /// What goes if this node goes, found by counting references as the program would: the same bytes as dominated
+    /// ones. In proportion to what goes. Nothing of it for nodes that are not alive.
+    Kept freed_by(NodeIndex node) const;
+    /// What each of several holders keeps. Roots that none of them holds are held by somebody else. In
+    /// O(nodes + edges + saved tensors) for each 63 of them.
+    std::vector<Kept> kept_by(std::span<const Held> holders) const;
+
 private:
+    bool holds(uint32_t saved) const { return holds_saved(index_.state(index_.saver(saved), time_)); }
+    bool is_allocated(AllocationRef allocation) const;
+    int64_t size_of(AllocationRef allocation) const;
+    /// Calls visit(AllocationRef, keeping nodes) for all memory that alive nodes keep.
+    template <class Visit>
+    void for_each_kept(Visit&& visit) const;
+    void keep_batch(std::span<const Held> all, size_t from, std::span<Kept> out) const;
+
+    void find_alive();
+    void sort_parents_first(std::vector<uint32_t> parents_left);
+    void find_nearest_roots();
+    void find_dominators();
+
     const GraphIndex& index_;
+    const Categories& categories_;
     int64_t time_;
-    int64_t alive_ = 0, kept_ = 0;
-    std::vector<int64_t> own_, dominated_;
-    std::vector<NodeIndex> dominator_, roots_;
+    int64_t kept_ = 0;
+    std::vector<EventNumber> events_;       ///< per device: the state at that time
+    std::vector<int64_t> own_, dominated_;  ///< own_: -1 for nodes that are not alive
+    std::vector<NodeIndex> dominator_, roots_, parents_first_;
+    std::vector<NodeIndex> nearer_;  ///< the next node on a shortest way to a root
 };
 
 }  // namespace tidemark

@@ -63,8 +63,9 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const LiveIndex&
             std::copy(sums - groups, sums, sums);
             continue;
         }
-        walk.for_each_active(columns[c].moment,
-                             [&](AllocationIndex a) { sums[grouping.group_of[a]] += static_cast<int64_t>(size[a]); });
+        const EventNumber moment = columns[c].moment;
+        walk.for_each_active(
+            moment, [&](AllocationIndex a) { sums[grouping.group_at(a, moment)] += static_cast<int64_t>(size[a]); });
     }
     return result;
 }

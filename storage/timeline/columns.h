@@ -22,14 +22,33 @@ struct Column {
 std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from,
                                  double to, int count);
 
+/// From the state at `event` on an allocation belongs to another group.
+struct GroupChange {
+    EventNumber event = 0;
+    uint16_t group = 0;
+};
+
 /// How memory is divided in stacked pictures. `group_of[allocation]` is an index into `names`; the last group is "the
-/// rest".
+/// rest". Where memory may change sides while it is active (categories do: see group_by_category), group_of is where it
+/// begins, and the changes of allocation a, by event, are [first_change[a], first_change[a + 1]). Ask group_at.
 struct Grouping {
     std::vector<std::string> names;
     std::vector<uint16_t> group_of;
+    std::vector<uint32_t> first_change{};  ///< empty: nothing ever changes
+    std::vector<GroupChange> changes{};
+
+    uint16_t group_at(AllocationIndex a, EventNumber state) const {
+        uint16_t group = group_of[a];
+        const uint32_t end = first_change.empty() ? 0 : first_change[a + 1];
+        for (uint32_t c = first_change.empty() ? 0 : first_change[a]; c < end && changes[c].event <= state; ++c) {
+            group = changes[c].group;
+        }
+        return group;
+    }
 };
 
-/// Bytes of active memory by group in each column: result[column * groups + group].
+/// Bytes of active memory by group in each column, as the groups are at its moment: result[column * groups + group].
+/// The groups of a column add up to its active bytes.
 std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const LiveIndex& live, std::span<const Column> columns,
                                    const Grouping& grouping);
 

@@ -203,6 +203,36 @@ Status LiveFile::insert(LiveBatch& batch) {
     for (const auto& [id, device] : batch.devices) {
         TIDEMARK_TRY(rows_->device(id, device));
     }
+    return insert_graph(batch);
+}
+
+Status LiveFile::insert_graph(const LiveBatch& batch) {
+    for (const auto& [id, node] : batch.nodes) {
+        TIDEMARK_TRY(rows_->node(id, node));
+    }
+    for (const auto& [id, node] : batch.changed_nodes) {
+        TIDEMARK_TRY(rows_->node_end(id, node));
+    }
+    for (const auto& [node, edge] : batch.edges) {
+        TIDEMARK_TRY(rows_->edge(node, edge));
+    }
+    for (const auto& [node, saved] : batch.saved) {
+        TIDEMARK_TRY(rows_->saved_tensor(node, saved));
+    }
+    for (const CategoryRow& category : batch.categories) {
+        TIDEMARK_TRY(rows_->category(category));
+    }
+    for (const auto& [id, scan] : batch.scans) {
+        TIDEMARK_TRY(rows_->holder_scan(id, scan));
+    }
+    for (const LiveBatch::Holder& holder : batch.holders) {
+        TIDEMARK_TRY(rows_->holder(holder.id, holder.scan, holder.node, holder.allocation));
+        int64_t position = 0;
+        for (const LiveBatch::Link& link : holder.links) {
+            TIDEMARK_TRY(
+                rows_->holder_link(holder.id, position++, {link.kind, link.name, link.function, link.file, link.line}));
+        }
+    }
     return {};
 }
 

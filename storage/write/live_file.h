@@ -44,6 +44,22 @@ struct LiveBatch {
     Rows<int64_t, Mark> marks;
     std::vector<Loss> losses;
     Rows<int, DeviceRow> devices;
+
+    struct Link {
+        std::string kind;
+        StringId name, function, file;
+        int32_t line;
+    };
+    struct Holder {
+        int64_t id, scan, node, allocation;
+        std::vector<Link> links;
+    };
+    Rows<int64_t, NodeRow> nodes, changed_nodes;  ///< `changed_nodes` came in this batch or an earlier one
+    Rows<int64_t, EdgeRow> edges;                 ///< by node, likewise the next
+    Rows<int64_t, SavedTensorRow> saved;
+    std::vector<CategoryRow> categories;
+    Rows<int64_t, HolderScan> scans;
+    std::vector<Holder> holders;
 };
 
 class LiveFile {
@@ -66,6 +82,7 @@ private:
     LiveFile(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
     Status open_database();
     Status insert(LiveBatch& batch);
+    Status insert_graph(const LiveBatch& batch);
     Status write_chunks(int device);
     Status leave_wal_mode();
     Error explain(const Error& error) const;

@@ -123,7 +123,7 @@ struct LiveWriter::State {
     std::unordered_map<int64_t, SegmentRow> segments;        ///< not removed yet, by row id
     std::unordered_map<int64_t, DriverRow> driver;           ///< not freed yet
     std::unordered_map<int64_t, AnnotationRow> annotations;  ///< not ended yet
-    int64_t next_driver = 1, next_annotation = 1, next_mark = 1;
+    int64_t next_driver = 1, next_annotation = 1, next_mark = 1, next_scan = 1, next_holder = 1;
 };
 
 LiveWriter::LiveWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -220,6 +220,7 @@ void LiveWriter::free_completed(LifeId life, EventNumber event, int64_t time) {
     ending.is_over = true;
 }
 
+int64_t LiveWriter::row_id(LifeId life) const { return state_->lives[life].id; }
 EventNumber LiveWriter::alloc_event(LifeId life) const { return state_->lives[life].row.life.alloc_event; }
 EventNumber LiveWriter::free_event(LifeId life) const { return state_->lives[life].row.life.free_event; }
 
@@ -301,6 +302,29 @@ void LiveWriter::mark(const Mark& mark) { state_->batch.marks.emplace_back(state
 
 void LiveWriter::loss(const Loss& loss) { state_->batch.losses.push_back(loss); }
 
+void LiveWriter::node(int64_t id, const NodeRow& row) { state_->batch.nodes.emplace_back(id, row); }
+
+void LiveWriter::edge(int64_t node, const EdgeRow& row) { state_->batch.edges.emplace_back(node, row); }
+
+void LiveWriter::saved_tensor(int64_t node, const SavedTensorRow& row) { state_->batch.saved.emplace_back(node, row); }
+
+void LiveWriter::node_changed(int64_t id, const NodeRow& row) { state_->batch.changed_nodes.emplace_back(id, row); }
+
+void LiveWriter::category(const CategoryRow& row) { state_->batch.categories.push_back(row); }
+
+int64_t LiveWriter::holder_scan(const HolderScan& scan) {
+    state_->batch.scans.emplace_back(state_->next_scan, scan);
+    return state_->next_scan++;
+}
+
+void LiveWriter::holder(int64_t scan, int64_t node, int64_t allocation, std::span<const HolderLinkRow> links) {
+    LiveBatch::Holder holder{state_->next_holder++, scan, node, allocation, {}};
+    for (const HolderLinkRow& link : links) {
+        holder.links.push_back({std::string(link.kind), link.name, link.function, link.file, link.line});
+    }
+    state_->batch.holders.push_back(std::move(holder));
+}
+
 void LiveWriter::progress_of(int device, EventNumber events, EventNumber peak_event) {
     auto& known = state_->devices[device];
     known.is_changed |= known.row.events != events || known.peak_event != peak_event;
@@ -376,7 +400,10 @@ size_t LiveWriter::pending_bytes() const {
     const LiveBatch& b = state_->batch;
     return state_->touched.size() * sizeof(State::Life) + b.events.size() * sizeof(LiveBatch::Event) +
            b.segments.size() * sizeof(SegmentRow) + b.driver.size() * sizeof(DriverRow) +
-           b.annotations.size() * sizeof(AnnotationRow) + b.samples.size() * sizeof(Sample);
+           b.annotations.size() * sizeof(AnnotationRow) + b.samples.size() * sizeof(Sample) +
+           (b.nodes.size() + b.changed_nodes.size()) * sizeof(NodeRow) + b.edges.size() * sizeof(EdgeRow) +
+           b.saved.size() * sizeof(SavedTensorRow) + b.categories.size() * sizeof(CategoryRow) +
+           b.holders.size() * (sizeof(LiveBatch::Holder) + 8 * sizeof(LiveBatch::Link));
 }
 
 }  // namespace tidemark

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "storage/base/result.h"
@@ -46,6 +47,7 @@ public:
     /// Its id may be another's from here on.
     void free_completed(LifeId life, EventNumber event, int64_t time);
 
+    int64_t row_id(LifeId life) const;
     EventNumber alloc_event(LifeId life) const;
     EventNumber free_event(LifeId life) const;
 
@@ -66,6 +68,16 @@ public:
     void drop_steps();            ///< forgets all that were told
     void mark(const Mark& mark);
     void loss(const Loss& loss);
+
+    /// Nodes are told by rising id, each followed by its edges and saved tensors.
+    void node(int64_t id, const NodeRow& row);
+    void edge(int64_t node, const EdgeRow& row);
+    void saved_tensor(int64_t node, const SavedTensorRow& row);
+    void node_changed(int64_t id, const NodeRow& row);  ///< its variable and times, as far as they are known now
+    void category(const CategoryRow& row);
+    int64_t holder_scan(const HolderScan& scan);
+    /// `links`: outermost first; kinds are copied. Node and allocation: row ids, 0: none.
+    void holder(int64_t scan, int64_t node, int64_t allocation, std::span<const HolderLinkRow> links);
 
     /// How many events of a device the trace holds so far, and the state (event) of its highest allocated bytes.
     void progress_of(int device, EventNumber events, EventNumber peak_event);

@@ -11,6 +11,11 @@ std::optional<int64_t> event_or_null(EventNumber event) {
     return event == before_history || event == never ? std::nullopt : std::optional(int64_t{event});
 }
 
+/// For times that may mean "never" or "before anybody looked".
+std::optional<int64_t> time_or_null(int64_t time) {
+    return time == never_happened || time == before_recording ? std::nullopt : std::optional(time);
+}
+
 /// Columns free_after, free_delay, done_after, done_delay from parameter `first` on.
 void bind_end(Statement& statement, int first, const AllocationRow& row) {
     const Allocation& life = row.life;
@@ -42,7 +47,7 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT OR REPLACE INTO device VALUES(?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO event VALUES(?,?,?,?,?,NULL,?,?)",
-    "INSERT INTO allocation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,NULL)",
+    "INSERT INTO allocation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "UPDATE allocation SET free_after=?, free_delay=?, done_after=?, done_delay=?, free_stack=? WHERE id=?",
     "INSERT INTO allocation_chunk VALUES(NULL,?,?,?,?)",
     "INSERT OR REPLACE INTO annotation VALUES(?,?,?,?,?,?,?)",
@@ -52,6 +57,14 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT INTO loss VALUES(NULL,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO driver_allocation VALUES(?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO sample VALUES(NULL,?,?,?,?,?,?)",
+    "INSERT INTO autograd_node VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+    "UPDATE autograd_node SET variable=?, executed_time=?, released_time=?, died_time=? WHERE id=?",
+    "INSERT OR IGNORE INTO autograd_edge VALUES(?,?,?,?)",
+    "INSERT INTO saved_tensor VALUES(NULL,?,?,?,?,?,?,?,?)",
+    "INSERT INTO allocation_category VALUES(NULL,?,?,?,?)",
+    "INSERT INTO holder_scan VALUES(?,?,?,?,?,?)",
+    "INSERT INTO holder VALUES(?,?,?,?)",
+    "INSERT INTO holder_link VALUES(?,?,?,?,?,?,?)",
 };
 
 Result<TraceRows> TraceRows::prepare(Connection& connection) {
@@ -270,6 +283,85 @@ Status TraceRows::sample(const Sample& sample) {
         .bind(3, sample.used_bytes)
         .bind(4, nonzero(sample.total_bytes))
         .bind(5, std::string_view(sample.source))
+        .run();
+}
+
+Status TraceRows::node(int64_t id, const NodeRow& row) {
+    return (*this)[node_row]
+        .bind(0, id)
+        .bind(1, int64_t{row.type})
+        .bind(2, row.sequence < 0 ? std::nullopt : std::optional(row.sequence))
+        .bind(3, nonzero(row.origin))
+        .bind(4, nonzero(row.stack))
+        .bind(5, nonzero(row.variable))
+        .bind(6, nonzero(row.output))
+        .bind(7, time_or_null(row.created))
+        .bind(8, time_or_null(row.executed))
+        .bind(9, time_or_null(row.released))
+        .bind(10, time_or_null(row.died))
+        .run();
+}
+
+Status TraceRows::node_end(int64_t id, const NodeRow& row) {
+    return (*this)[node_end_row]
+        .bind(0, nonzero(row.variable))
+        .bind(1, time_or_null(row.executed))
+        .bind(2, time_or_null(row.released))
+        .bind(3, time_or_null(row.died))
+        .bind(4, id)
+        .run();
+}
+
+Status TraceRows::edge(int64_t node, const EdgeRow& row) {
+    return (*this)[edge_row].bind(0, node).bind(1, int64_t{row.slot}).bind(2, row.to).bind(3, int64_t{row.input}).run();
+}
+
+Status TraceRows::saved_tensor(int64_t node, const SavedTensorRow& row) {
+    return (*this)[saved_tensor_row]
+        .bind(0, node)
+        .bind(1, int64_t{row.name})
+        .bind(2, nonzero(row.allocation))
+        .bind(3, static_cast<int64_t>(row.offset))
+        .bind(4, static_cast<int64_t>(row.bytes))
+        .bind(5, int64_t{row.version})
+        .bind(6, int64_t{row.is_view})
+        .bind(7, int64_t{row.is_packed})
+        .run();
+}
+
+Status TraceRows::category(const CategoryRow& row) {
+    return (*this)[category_row]
+        .bind(0, row.allocation)
+        .bind(1, row.time)
+        .bind(2, category_name(row.category))
+        .bind(3, nonzero(row.name))
+        .run();
+}
+
+Status TraceRows::holder_scan(int64_t id, const HolderScan& scan) {
+    return (*this)[holder_scan_row]
+        .bind(0, id)
+        .bind(1, scan.time)
+        .bind(2, std::string_view(scan.reason))
+        .bind(3, scan.duration)
+        .bind(4, scan.objects)
+        .bind(5, scan.tensors)
+        .run();
+}
+
+Status TraceRows::holder(int64_t id, int64_t scan, int64_t node, int64_t allocation) {
+    return (*this)[holder_row].bind(0, id).bind(1, scan).bind(2, nonzero(node)).bind(3, nonzero(allocation)).run();
+}
+
+Status TraceRows::holder_link(int64_t holder, int64_t position, const HolderLinkRow& link) {
+    return (*this)[holder_link_row]
+        .bind(0, holder)
+        .bind(1, position)
+        .bind(2, link.kind)
+        .bind(3, nonzero(link.name))
+        .bind(4, nonzero(link.function))
+        .bind(5, nonzero(link.file))
+        .bind(6, nonzero(link.line))
         .run();
 }
 

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "storage/base/result.h"
-#include "storage/format/sqlite.h"
 #include "storage/format/graph_tables.h"
+#include "storage/format/sqlite.h"
 #include "storage/format/trace.h"
 
 namespace tidemark {
@@ -111,6 +111,7 @@ public:
     Status node(int64_t id, const NodeRow& row);
     /// Of a node that is there: its name and times, as far as they are known now.
     Status node_end(int64_t id, const NodeRow& row);
+    /// Of edges in the same slot the first counts.
     Status edge(int64_t node, const EdgeRow& row);
     Status saved_tensor(int64_t node, const SavedTensorRow& row);
     Status category(const CategoryRow& row);
@@ -141,6 +142,14 @@ private:
         loss_row,
         driver_row,
         sample_row,
+        node_row,
+        node_end_row,
+        edge_row,
+        saved_tensor_row,
+        category_row,
+        holder_scan_row,
+        holder_row,
+        holder_link_row,
         table_count
     };
     static const std::array<const char*, table_count> sql_;

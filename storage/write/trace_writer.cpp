@@ -74,8 +74,8 @@ private:
 /// Fills one open, empty trace database.
 class Filling {
 public:
-    Filling(Connection& connection, TraceRows& rows, const Trace& trace, Progress& progress)
-        : connection_(connection), rows_(rows), trace_(trace), progress_(progress) {}
+    Filling(Connection& connection, TraceRows& rows, const Trace& trace, const GraphTables* graph, Progress& progress)
+        : connection_(connection), rows_(rows), trace_(trace), graph_(graph), progress_(progress) {}
 
     Status run() {
         TIDEMARK_TRY(connection_.execute("BEGIN"));
@@ -88,6 +88,11 @@ public:
             TIDEMARK_TRY(write_device(device));
             TIDEMARK_TRY(write_allocations(device));
             TIDEMARK_TRY(write_chunks(device));
+        }
+        if (graph_ != nullptr) {
+            TIDEMARK_TRY(write_nodes(*graph_));
+            TIDEMARK_TRY(write_labels(*graph_));
+            TIDEMARK_TRY(write_holders(*graph_));
         }
         TIDEMARK_TRY(rows_.meta("clean_end", trace_.clean_end ? "1" : "0"));
         return connection_.execute("COMMIT");
@@ -278,24 +283,121 @@ private:
         return {};
     }
 
+    int64_t row_id(AllocationRef ref) const { return ref ? trace_.devices[ref.device].allocation_id(ref.index) : 0; }
+
+    /// Row id of a text of the graph.
+    Result<StringId> text_id(const GraphTables& graph, uint32_t text) { return string_id(graph.texts[text]); }
+
+    Status write_nodes(const GraphTables& graph) {
+        const GraphNodes& nodes = graph.nodes;
+        for (NodeIndex n = 0; n < nodes.size(); ++n) {
+            const auto type = text_id(graph, nodes.type[n]), variable = text_id(graph, nodes.variable[n]);
+            if (!type || !variable) {
+                return (type ? variable : type).error();
+            }
+            TIDEMARK_TRY(rows_.node(nodes.id[n], {*type, *variable, nodes.sequence[n], nodes.origin[n], nodes.stack[n],
+                                                  row_id(nodes.output[n]), nodes.created[n], nodes.executed[n],
+                                                  nodes.released[n], nodes.died[n]}));
+            TIDEMARK_TRY(write_edges(graph, n));
+            TIDEMARK_TRY(write_saved(graph, n));
+            if (n % 8192 == 0 && progress_.cancelled) {
+                return cancelled_error();
+            }
+        }
+        return graph.nodes_left_out == 0 ? Status()
+                                         : rows_.meta("graph.nodes_left_out", fmt::format("{}", graph.nodes_left_out));
+    }
+
+    Status write_edges(const GraphTables& graph, NodeIndex n) {
+        const GraphEdges& edges = graph.edges;
+        for (uint32_t i = edges.first[n]; i < edges.first[n + 1]; ++i) {
+            if (edges.to[i] != no_node) {
+                TIDEMARK_TRY(
+                    rows_.edge(graph.nodes.id[n], {graph.nodes.id[edges.to[i]], edges.slot[i], edges.input[i]}));
+            }
+        }
+        return {};
+    }
+
+    Status write_saved(const GraphTables& graph, NodeIndex n) {
+        const SavedTensors& saved = graph.saved;
+        for (uint32_t i = saved.first[n]; i < saved.first[n + 1]; ++i) {
+            const auto name = text_id(graph, saved.name[i]);
+            if (!name) {
+                return name.error();
+            }
+            TIDEMARK_TRY(rows_.saved_tensor(graph.nodes.id[n],
+                                            {*name, row_id(saved.allocation[i]), saved.offset[i], saved.bytes[i],
+                                             saved.version[i], saved.is_view[i] != 0, saved.is_packed[i] != 0}));
+        }
+        return {};
+    }
+
+    Status write_labels(const GraphTables& graph) {
+        for (const CategoryLabel& label : graph.labels) {
+            const auto name = text_id(graph, label.name);
+            if (!name) {
+                return name.error();
+            }
+            if (label.allocation) {
+                TIDEMARK_TRY(rows_.category({row_id(label.allocation), label.time, label.category, *name}));
+            }
+        }
+        return {};
+    }
+
+    Status write_holders(const GraphTables& graph) {
+        int64_t id = 0;
+        for (const HolderScan& scan : graph.scans) {
+            TIDEMARK_TRY(rows_.holder_scan(++id, scan));
+        }
+        id = 0;
+        for (const Holder& holder : graph.holders) {
+            TIDEMARK_TRY(rows_.holder(++id, int64_t{holder.scan} + 1,
+                                      holder.node == no_node ? 0 : graph.nodes.id[holder.node],
+                                      row_id(holder.allocation)));
+            TIDEMARK_TRY(write_links(graph, id, holder.links));
+        }
+        return {};
+    }
+
+    Status write_links(const GraphTables& graph, int64_t holder, const std::vector<HolderLink>& links) {
+        int64_t position = 0;
+        for (const HolderLink& link : links) {
+            HolderLinkRow row{link.kind, 0, 0, 0, link.line};
+            for (const auto& [id, text] : {std::pair(&row.name, link.name), std::pair(&row.function, link.function),
+                                           std::pair(&row.file, link.file)}) {
+                const auto known = text_id(graph, text);
+                if (!known) {
+                    return known.error();
+                }
+                *id = *known;
+            }
+            TIDEMARK_TRY(rows_.holder_link(holder, position++, row));
+        }
+        return {};
+    }
+
     Connection& connection_;
     TraceRows& rows_;
     const Trace& trace_;
+    const GraphTables* graph_;
     Progress& progress_;
     StringId next_string_ = 0;
     int64_t next_segment_ = 1, first_segment_ = 1;
     std::unordered_map<std::string, StringId> extra_strings_;
 };
 
-Status fill(Connection& connection, const Trace& trace, Progress& progress) {
+Status fill(Connection& connection, const Trace& trace, const GraphTables* graph, Progress& progress) {
     TIDEMARK_TRY(create_schema(connection));
     auto rows = TraceRows::prepare(connection);
-    return rows ? Filling(connection, *rows, trace, progress).run() : rows.error();
+    return rows ? Filling(connection, *rows, trace, graph, progress).run() : rows.error();
 }
 
 }  // namespace
 
-Status write_trace(const Trace& trace, const std::string& path, IfExists if_exists, Progress& progress) {
+Status write_trace(const Trace& trace, const std::string& path, IfExists if_exists, Progress& progress,
+                   const GraphTables* graph) {
     struct stat existing {};
     if (if_exists == IfExists::fail && lstat(path.c_str(), &existing) == 0) {
         return environment_error(path + " exists already; it is not overwritten.");
@@ -310,7 +412,7 @@ Status write_trace(const Trace& trace, const std::string& path, IfExists if_exis
     TIDEMARK_TRY(
         connection->execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
                             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384"));
-    if (auto filled = fill(*connection, trace, progress); !filled) {
+    if (auto filled = fill(*connection, trace, graph, progress); !filled) {
         Error error = filled.error();
         if (error.kind != ErrorKind::cancelled) {
             error.message = fmt::format("{} could not be written. {}", path, error.message);

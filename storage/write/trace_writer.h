@@ -8,6 +8,7 @@
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/format/graph_tables.h"
 #include "storage/format/trace.h"
 
 namespace tidemark {
@@ -15,8 +16,9 @@ namespace tidemark {
 enum class IfExists { fail, replace };
 
 /// Writes a complete trace: one SQLite file, not in WAL mode. The trace's path, file_bytes and format_version are not
-/// read. Errors: the target exists, the folder cannot be written, the disk is full (environment); cancelled. After an
-/// error nothing new is left behind.
-Status write_trace(const Trace& trace, const std::string& path, IfExists if_exists, Progress& progress);
+/// read. `graph`: of this trace, or nullptr where there is none. Errors: the target exists, the folder cannot be
+/// written, the disk is full (environment); cancelled. After an error nothing new is left behind.
+Status write_trace(const Trace& trace, const std::string& path, IfExists if_exists, Progress& progress,
+                   const GraphTables* graph = nullptr);
 
 }  // namespace tidemark

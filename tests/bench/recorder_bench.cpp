@@ -2,6 +2,7 @@
 //
 // recorder_bench full PAIRS OUTPUT: a ring is filled with PAIRS allocations and their frees beforehand, so that nothing
 //   but the recorder is measured.
+// recorder_bench graph STEPS OUTPUT: as full, with the autograd graphs of STEPS training steps.
 // recorder_bench steps SECONDS OUTPUT: made-up training steps of 200 ms whose memory lives from forward to backward.
 // TIDEMARK_RECORDER names the program.
 #include <fmt/format.h>
@@ -65,6 +66,40 @@ void train(SimulatedAllocator& allocator, SimulatedThread& thread, double second
     }
 }
 
+/// Steps of 1,500 nodes with 2,500 edges and 2,500 saved tensors: made one by one with their memory, run and destroyed
+/// from the last to the first.
+void make_graphs(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t steps) {
+    constexpr uint32_t nodes_per_step = 1500;
+    const uint32_t stack = thread.stack({{"forward", 10}, {"main", 3}});
+    const uint32_t op = thread.op(TIDEMARK_SCOPE_OP, "aten::linear", 0);
+    for (int64_t step = 0; step < steps; ++step) {
+        std::vector<uint64_t> activations;
+        const auto first = static_cast<uint32_t>(step * nodes_per_step) + 1;
+        for (uint32_t id = first; id < first + nodes_per_step; ++id) {
+            activations.push_back(allocator.allocate(thread, 512u * (1u + id * 7 % 4000), {stack, op, 0, 1}));
+            NodeTold node;
+            node.id = id;
+            node.output = allocator.memory(activations.back());
+            node.number = id;
+            node.stack = stack;
+            node.op = op;
+            MemoryTold input = allocator.memory(activations[activations.size() / 2]);
+            for (uint16_t slot = 0; slot < 1 + (id % 3 != 0) && id > first; ++slot) {
+                node.edges.push_back({id - 1 - slot, slot, 0});
+                node.saved.push_back(thread.saved(slot == 0 ? "self" : "other", input, 512));
+            }
+            thread.node(node);
+        }
+        for (uint32_t id = first + nodes_per_step; id-- > first;) {
+            thread.node_run(id, true);
+            thread.node_died(id);
+            allocator.free(thread, activations.back(), true, {stack, op, 0, 2});
+            activations.pop_back();
+        }
+        thread.step(static_cast<uint64_t>(step), false);
+    }
+}
+
 class Watch {
 public:
     explicit Watch(pid_t recorder) : recorder_(recorder), thread_([this] { run(); }) {}
@@ -93,21 +128,28 @@ private:
 }  // namespace
 
 int main(int count, char** words) {
-    if (count != 4 || (std::string(words[1]) != "full" && std::string(words[1]) != "steps")) {
-        fmt::print(stderr, "recorder_bench full PAIRS OUTPUT\nrecorder_bench steps SECONDS OUTPUT\n");
+    const std::string kind = count == 4 ? words[1] : "";
+    if (kind != "full" && kind != "graph" && kind != "steps") {
+        fmt::print(stderr,
+                   "recorder_bench full PAIRS OUTPUT\nrecorder_bench graph STEPS OUTPUT\n"
+                   "recorder_bench steps SECONDS OUTPUT\n");
         return 2;
     }
-    const bool is_full = std::string(words[1]) == "full";
     const int64_t amount = std::atoll(words[2]);
     const std::string output = words[3];
-    SimulatedProgram program({2, is_full ? std::bit_ceil(static_cast<uint64_t>(amount) * 4) : uint64_t{1} << 18});
+    const int64_t records = kind == "full" ? amount * 4 : kind == "graph" ? amount * 1500 * 9 : 1 << 18;
+    SimulatedProgram program({2, std::bit_ceil(static_cast<uint64_t>(records))});
     SimulatedThread thread(program, 1, 1);
     SimulatedAllocator allocator(0);
     allocator.tell_state(thread, TIDEMARK_STATE_START);
-    if (is_full) {
+    if (kind == "full") {
         Traffic traffic(allocator, thread, 1);
         traffic.run(amount);
         traffic.free_all();
+    } else if (kind == "graph") {
+        make_graphs(allocator, thread, amount);
+    }
+    if (kind != "steps") {
         thread.end(TIDEMARK_END_STOPPED);
     }
     auto start = Clock::now();
@@ -116,7 +158,7 @@ int main(int count, char** words) {
         return 1;
     }
     Watch watch(program.recorder_pid(output));
-    if (!is_full) {
+    if (kind == "steps") {
         train(allocator, thread, static_cast<double>(amount));
         thread.end(TIDEMARK_END_STOPPED);
     }
@@ -129,6 +171,11 @@ int main(int count, char** words) {
     program.wait_for(recorder::RecorderState::finished, 600);
     const auto events = static_cast<double>(allocator.events());
     const auto bytes = static_cast<double>(std::filesystem::file_size(output));
+    if (kind == "graph") {
+        const double nodes = static_cast<double>(amount) * 1500;
+        fmt::print("{:.0f} nodes: {:.2f} M nodes/s, {:.1f} bytes per node with its events; ", nodes,
+                   nodes / taken / 1e6, bytes / nodes);
+    }
     fmt::print(
         "{:.0f} events: {:.2f} M events/s, {:.2f} s from the last event until the trace is finished, {:.1f} bytes "
         "per event, {} MB of host memory\n",

@@ -11,7 +11,7 @@
 
 #include "storage/read/trace.h"
 #include "storage/replay/analysis.h"
-#include "storage/replay/holders.h"
+#include "storage/replay/attribution.h"
 #include "storage/replay/memory_state.h"
 #include "storage/timeline/columns.h"
 
@@ -69,7 +69,7 @@ nlohmann::json measure(const std::string& path) {
     result["counters_at_random_event"] = spread(300, [&] { analysis->statistics().at(any_event()); });
     result["state_at_random_event"] = spread(300, [&] { memory_state(device, analysis->live(), any_event()); });
     result["holders_at_random_event"] =
-        spread(100, [&] { holders_at(*trace, device, analysis->live(), any_event(), GroupBy::stack); });
+        spread(100, [&] { attribution_at(*trace, device, analysis->live(), any_event(), GroupBy::stack); });
     const double whole = static_cast<double>(trace->duration);
     const auto columns_of_random_window = [&] {
         const double span = whole * static_cast<double>(1 + random() % 1000) / 1000;

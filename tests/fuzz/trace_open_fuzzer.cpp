@@ -3,15 +3,19 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "storage/format/chunk_codec.h"
+#include "storage/graph/graph_growth.h"
+#include "storage/graph/read_graph.h"
 #include "storage/read/trace.h"
 #include "storage/replay/analysis.h"
 #include "storage/replay/memory_state.h"
+#include "storage/timeline/category_grouping.h"
 #include "storage/timeline/columns.h"
 
 namespace {
@@ -31,6 +35,34 @@ void use(const std::shared_ptr<const Trace>& trace) {
     }
 }
 
+/// And with its graph.
+void use_graph(const std::shared_ptr<const Trace>& trace) {
+    Progress progress;
+    const auto tables = read_graph(*trace, progress);
+    if (!tables) {
+        return;
+    }
+    const GraphIndex index(trace, *tables);
+    const Categories categories(index);
+    graph_growth(index);
+    for (uint32_t d = 0; d < trace->devices.size(); ++d) {
+        group_by_category(categories, d);
+    }
+    for (const int64_t time : {int64_t{0}, trace->duration / 2, trace->duration}) {
+        const GraphMoment moment(index, categories, time);
+        const HolderIndex holders(index, time);
+        for (const HolderGroup& group : holder_groups(moment, holders)) {
+            describe_holder(**tables, group);
+        }
+        roots_never_run(moment, holders);
+        for (NodeIndex node = 0; node < std::min<NodeIndex>((*tables)->nodes.size(), 100); ++node) {
+            moment.path_to(node);
+            moment.summary(node);
+            moment.freed_by(node);
+        }
+    }
+}
+
 void open_file(const uint8_t* data, size_t size) {
     static const std::string path = "/dev/shm/trace_open_fuzzer." + std::to_string(getpid());
     std::ofstream(path, std::ios::binary | std::ios::trunc)
@@ -38,6 +70,7 @@ void open_file(const uint8_t* data, size_t size) {
     Progress progress;
     if (const auto trace = open_trace(path, progress)) {
         use(*trace);
+        use_graph(*trace);
     }
 }
 

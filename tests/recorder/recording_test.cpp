@@ -1,7 +1,6 @@
 // The recorder process on simulated programs: what it writes is the truth, or says where it is not.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,100 +9,17 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <random>
 #include <thread>
 
 #include "storage/read/follow.h"
-#include "storage/read/trace.h"
 #include "storage/replay/analysis.h"
+#include "tests/recorder/recording_fixture.h"
 #include "tests/recorder/simulated_program.h"
 
 namespace tidemark::test {
 namespace {
-
-namespace fs = std::filesystem;
-using recorder::RecorderState;
-
-class Recording : public testing::Test {
-protected:
-    void SetUp() override {
-        folder_ = fs::temp_directory_path() / ("tidemark_recording_" + std::to_string(::getpid()) + "_" +
-                                               testing::UnitTest::GetInstance()->current_test_info()->name());
-        fs::remove_all(folder_);
-        fs::create_directories(folder_);
-        output_ = (folder_ / "run.tide").string();
-        setenv("TIDEMARK_WITH", "stacks,ops,modules,driver", 1);  // without nvml: there may be no GPU
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
-    std::shared_ptr<const Trace> opened() const {
-        Progress progress;
-        auto trace = open_trace(output_, progress);
-        EXPECT_TRUE(trace) << trace.error().message;
-        return trace ? *trace : nullptr;
-    }
-
-    static void expect_truth(const DeviceHistory& truth, const DeviceHistory& trace) {
-        EXPECT_EQ(truth.allocations.alloc_event, trace.allocations.alloc_event);
-        EXPECT_EQ(truth.allocations.free_event, trace.allocations.free_event);
-        EXPECT_EQ(truth.allocations.done_event, trace.allocations.done_event);
-        EXPECT_EQ(truth.allocations.address, trace.allocations.address);
-        EXPECT_EQ(truth.allocations.requested, trace.allocations.requested);
-        EXPECT_EQ(truth.allocations.block_size, trace.allocations.block_size);
-        EXPECT_TRUE(std::is_sorted(trace.event_time.begin(), trace.event_time.end()));
-    }
-    static void expect_segments(const DeviceHistory& truth, const DeviceHistory& trace) {
-        ASSERT_EQ(truth.segments.size(), trace.segments.size());
-        for (size_t i = 0; i < truth.segments.size(); ++i) {
-            EXPECT_EQ(truth.segments[i].address, trace.segments[i].address);
-            EXPECT_EQ(truth.segments[i].size, trace.segments[i].size);
-            EXPECT_EQ(truth.segments[i].alloc_event, trace.segments[i].alloc_event);
-            EXPECT_EQ(truth.segments[i].free_event, trace.segments[i].free_event);
-            EXPECT_EQ(truth.segments[i].is_large, trace.segments[i].is_large);
-        }
-        EXPECT_EQ(truth.allocations.segment, trace.allocations.segment);
-    }
-    /// What `table` holds, one line per row.
-    std::vector<std::string> rows(const std::string& query) const {
-        sqlite3* db = nullptr;
-        EXPECT_EQ(SQLITE_OK, sqlite3_open_v2(output_.c_str(), &db, SQLITE_OPEN_READONLY, nullptr));
-        std::vector<std::string> lines;
-        const auto add = [](void* to, int count, char** values, char**) {
-            std::string line;
-            for (int i = 0; i < count; ++i) {
-                line += (i == 0 ? "" : "|") + std::string(values[i] ? values[i] : "NULL");
-            }
-            static_cast<std::vector<std::string>*>(to)->push_back(line);
-            return 0;
-        };
-        char* error = nullptr;
-        EXPECT_EQ(SQLITE_OK, sqlite3_exec(db, query.c_str(), add, &lines, &error)) << error;
-        sqlite3_close(db);
-        return lines;
-    }
-    static int64_t losses_of_kind(const Trace& trace, LossKind kind) {
-        return std::count_if(trace.losses.begin(), trace.losses.end(), [&](const Loss& l) { return l.kind == kind; });
-    }
-    static std::string losses_of(const Trace& trace) {
-        std::string all;
-        for (const Loss& loss : trace.losses) {
-            all += loss.text + "\n";
-        }
-        return all;
-    }
-
-    fs::path folder_;
-    std::string output_;
-};
-
-tidemark_record record_of(int kind, int detail = 0) {
-    tidemark_record record{};
-    record.kind = static_cast<uint8_t>(kind);
-    record.detail = static_cast<uint8_t>(detail);
-    return record;
-}
 
 int repetitions(int usual) {
     const char* wanted = std::getenv("TIDEMARK_KILLS");
@@ -686,7 +602,9 @@ TEST_F(Recording, DamagedRingsDoNotEndTheRecorder) {
             for (size_t w = 0; w < 8; ++w) {
                 words[w] = random() % 3 == 0 ? random() : random() % 64;
             }
-            record.kind = static_cast<uint8_t>(random() % 17);  // not END
+            do {
+                record.kind = static_cast<uint8_t>(random() % (TIDEMARK_HOLDER + 1));
+            } while (record.kind == TIDEMARK_END);
             record.detail = static_cast<uint8_t>(random() % 10);
             record.extra = static_cast<uint16_t>(random() % 16 == 0 ? random() : 0);
             record.bytes = static_cast<uint32_t>(random() % 16 == 0 ? random() : record.extra * 64u);

@@ -28,14 +28,14 @@ using recorder::RingState;
 const AllocatorSettings settings;
 constexpr uint64_t small_part = 2 << 20, large_part = 20 << 20;
 
-tidemark_record record_of(tidemark_kind kind, uint8_t detail = 0) {
+}  // namespace
+
+tidemark_record record_of(int kind, int detail) {
     tidemark_record record{};
     record.kind = static_cast<uint8_t>(kind);
-    record.detail = detail;
+    record.detail = static_cast<uint8_t>(detail);
     return record;
 }
-
-}  // namespace
 
 SimulatedProgram::SimulatedProgram(const Setup& setup) {
     bytes_ = recorder::region_bytes(setup.rings, setup.capacity);
@@ -209,6 +209,94 @@ void SimulatedThread::step(uint64_t number, bool told) {
 
 void SimulatedThread::end(uint8_t how, const std::string& sentence) {
     push(record_of(TIDEMARK_END, how), sentence.data(), static_cast<uint32_t>(sentence.size()));
+}
+
+void SimulatedThread::node(const NodeTold& node) {
+    tidemark_record record = record_of(TIDEMARK_NODE);
+    record.node.number = node.number;
+    record.node.address = node.output.address;
+    record.node.sequence = node.output.sequence;
+    record.node.device = node.output.device;
+    record.node.id = node.id;
+    record.node.type = text(node.type);
+    record.node.stack = node.stack;
+    record.node.stack_thread = node.stack_thread;
+    record.node.op = node.op;
+    record.node.edges = static_cast<uint16_t>(node.edges.size());
+    record.node.saved = static_cast<uint16_t>(node.saved.size());
+    record.node.flags = node.flags;
+    const size_t edge_bytes = node.edges.size() * sizeof(tidemark_edge);
+    const size_t saved_bytes = node.saved.size() * sizeof(tidemark_saved);
+    std::string payload(reinterpret_cast<const char*>(node.edges.data()), edge_bytes);
+    payload.append(reinterpret_cast<const char*>(node.saved.data()), saved_bytes);
+    push(record, payload.data(), static_cast<uint32_t>(payload.size()));
+}
+
+tidemark_saved SimulatedThread::saved(const std::string& name, const MemoryTold& memory, uint64_t bytes) {
+    tidemark_saved saved{};
+    saved.address = memory.address;
+    saved.device = memory.device;
+    saved.bytes = bytes;
+    saved.name = text(name);
+    return saved;
+}
+
+void SimulatedThread::node_run(uint32_t id, bool released, const MemoryTold& gradient) {
+    tidemark_record record = record_of(TIDEMARK_NODE_RUN, released ? 1 : 0);
+    record.node_run.id = id;
+    record.node_run.address = gradient.address;
+    record.node_run.sequence = gradient.sequence;
+    record.node_run.device = gradient.device;
+    push(record);
+}
+
+void SimulatedThread::node_died(uint32_t id) {
+    tidemark_record record = record_of(TIDEMARK_NODE_DIED);
+    record.node_died.id = id;
+    push(record);
+}
+
+void SimulatedThread::label(uint8_t category, const MemoryTold& memory, const std::string& name, uint64_t identity) {
+    tidemark_record record = record_of(TIDEMARK_LABEL, category);
+    record.label.address = memory.address;
+    record.label.sequence = memory.sequence;
+    record.label.device = memory.device;
+    record.label.identity = identity;
+    record.label.name = name.empty() ? 0 : text(name);
+    push(record);
+}
+
+void SimulatedThread::holder_scan(const std::string& reason, uint64_t objects, uint64_t tensors) {
+    tidemark_record record = record_of(TIDEMARK_HOLDER_SCAN);
+    record.holder_scan.duration_ns = 5'000'000;
+    record.holder_scan.objects = objects;
+    record.holder_scan.tensors = tensors;
+    push(record, reason.data(), static_cast<uint32_t>(reason.size()));
+}
+
+void SimulatedThread::holder(uint32_t node, const MemoryTold& memory, const std::vector<LinkTold>& links) {
+    tidemark_record record = record_of(TIDEMARK_HOLDER);
+    record.holder.node = node;
+    record.holder.address = memory.address;
+    record.holder.sequence = memory.sequence;
+    record.holder.device = memory.device;
+    std::string payload;
+    for (const LinkTold& link : links) {
+        for (const std::string& text : {link.kind, link.name, link.function, link.file, std::to_string(link.line)}) {
+            payload += text + '\0';
+        }
+    }
+    push(record, payload.data(), static_cast<uint32_t>(payload.size()));
+}
+
+MemoryTold SimulatedAllocator::memory(uint64_t address) const {
+    const std::lock_guard lock(mutex_);
+    return {static_cast<uint8_t>(device_), address, next_};
+}
+
+int64_t SimulatedAllocator::allocation_id(uint64_t address) const {
+    const std::lock_guard lock(mutex_);
+    return event_id(device_, lives_[open_.at(address)].alloc_event);
 }
 
 void SimulatedAllocator::emit(SimulatedThread& thread, Action action, uint64_t address, uint64_t size,

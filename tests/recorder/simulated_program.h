@@ -45,6 +45,33 @@ private:
     int file_ = -1;
 };
 
+tidemark_record record_of(int kind, int detail = 0);
+
+/// Memory as messages about the graph name it.
+struct MemoryTold {
+    uint8_t device = TIDEMARK_NO_DEVICE;
+    uint64_t address = 0;
+    uint64_t sequence = 0;
+};
+
+/// An autograd node as its thread tells it.
+struct NodeTold {
+    uint32_t id = 0;
+    std::string type = "MulBackward0";
+    MemoryTold output;
+    uint64_t number = 0;
+    uint32_t stack = 0, op = 0;
+    uint16_t stack_thread = 0;
+    uint8_t flags = 0;
+    std::vector<tidemark_edge> edges;
+    std::vector<tidemark_saved> saved;
+};
+
+struct LinkTold {
+    std::string kind, name, function, file;
+    int line = 0;
+};
+
 /// One thread of it, with its ring and what it has defined.
 class SimulatedThread {
 public:
@@ -63,6 +90,15 @@ public:
     void device(int index, const std::string& name, uint64_t total);
     void step(uint64_t number, bool told);
     void end(uint8_t how, const std::string& sentence = "");
+
+    void node(const NodeTold& node);
+    /// As a node saves it: a whole tensor of `bytes` at the start of the memory.
+    tidemark_saved saved(const std::string& name, const MemoryTold& memory, uint64_t bytes);
+    void node_run(uint32_t id, bool released, const MemoryTold& gradient = {});
+    void node_died(uint32_t id);
+    void label(uint8_t category, const MemoryTold& memory, const std::string& name = "", uint64_t identity = 0);
+    void holder_scan(const std::string& reason, uint64_t objects, uint64_t tensors);
+    void holder(uint32_t node, const MemoryTold& memory, const std::vector<LinkTold>& links);
 
     uint16_t serial() const { return static_cast<uint16_t>(header_->serial); }
     recorder::RingHeader& header() { return *header_; }
@@ -101,6 +137,10 @@ public:
     void tell_state(SimulatedThread& thread, uint8_t purpose);
     /// As above, with one block said to be larger than it is.
     void tell_wrong_state(SimulatedThread& thread);
+
+    /// Memory that is allocated, as of now, and the id its row must have (of one made within the recording).
+    MemoryTold memory(uint64_t address) const;
+    int64_t allocation_id(uint64_t address) const;
 
     /// The truth, in the order and form of a trace's columns (stacks, origins and times left out).
     DeviceHistory truth() const;

@@ -131,6 +131,23 @@ class Package(unittest.TestCase):
             self.assertEqual(trace.execute("SELECT name FROM mark").fetchall(), [(name,)])
             trace.close()
 
+    def test_collections_of_garbage_are_ranges(self):
+        self.run_program(
+            "import gc\nfrom tidemark import _garbage, _heap\n"
+            "class Node: pass\n"
+            "gc.collect()\n"
+            "recording = tidemark.record(sys.argv[1])\n"
+            "seen = _garbage.Collections(recording.core, _heap.Heap().ticks)\n"
+            "for _ in range(5): node = Node(); node.self = node\n"
+            "del node; gc.collect(); seen.stop()\n"
+            "node = Node(); node.self = node; del node; gc.collect()\n"
+            "tidemark.stop()\n"
+        )
+        ranges = self.rows("SELECT name, end_time >= start_time FROM annotation")
+        self.assertEqual(len(ranges), 1)
+        self.assertRegex(ranges[0][0], r"garbage collection \(\d+ objects\)")
+        self.assertTrue(ranges[0][1])
+
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
     def test_steps_are_seen_at_the_first_optimizer(self):
         self.run_program(
@@ -176,8 +193,8 @@ class Package(unittest.TestCase):
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
     def test_a_torch_nobody_knows_is_refused_with_a_sentence(self):
         done = self.run_program(
-            "import torch\nfrom tidemark import _plugin\ntorch.__version__ = '2.99.0'\n"
-            "try:\n    _plugin.built_for(torch)\nexcept OSError as failure:\n    print(failure)",
+            "import torch\nfrom tidemark import _build\ntorch.__version__ = '2.99.0'\n"
+            "try:\n    _build.built_for(torch)\nexcept OSError as failure:\n    print(failure)",
             TORCH_PYTHON,
         )
         self.assertIn("not known to this version of Tidemark", done.stdout)

@@ -7,6 +7,7 @@
 
     tidemark.step()                      # a training step ended (seen at the optimizer unless told)
     tidemark.mark("epoch 3", value=loss) # a name for this moment
+    tidemark.holders()                   # who holds tensors now (looked for at the end, too)
     tidemark.phase("eval")               # what the program does from here on; also as `with`
     tidemark.stop()                      # ends the recording; the trace is complete when this returns
 
@@ -14,6 +15,6 @@
 result; where something cannot be recorded, one sentence on stderr says what and why, and the program goes on.
 """
 
-from tidemark._recording import mark, phase, record, step, stop
+from tidemark._recording import holders, mark, phase, record, step, stop
 
-__all__ = ["mark", "phase", "record", "step", "stop"]
+__all__ = ["holders", "mark", "phase", "record", "step", "stop"]

@@ -1,4 +1,4 @@
-"""Where the package hooks into torch: optimizer steps, backward calls, the user's profiler."""
+"""Where the package hooks into torch: optimizer steps, backward calls, new modules, the user's profiler."""
 
 import functools
 import weakref
@@ -16,6 +16,7 @@ def install(torch):
     _installed = True
     _hook_optimizers(torch)
     _hook_backward(torch)
+    _hook_parameters(torch)
     _hook_profiler(torch)
 
 
@@ -42,6 +43,7 @@ class _StepsOfOptimizers:
         recording = _recording.current()
         if recording:
             recording.in_optimizer(False)
+            recording.optimizer_stepped(optimizer)
             if self._leader is None or self._leader() is None:
                 self._leader = weakref.ref(optimizer)
             if self._leader() is optimizer:
@@ -56,13 +58,43 @@ def _hook_backward(torch):
     @functools.wraps(run)
     def run_and_tell(*args, **kwargs):
         recording = _recording.current()
-        if recording:
-            recording.backward_begins()
-        return run(*args, **kwargs)
+        if not recording:
+            return run(*args, **kwargs)
+        recording.backward_begins()
+        try:
+            return run(*args, **kwargs)
+        finally:
+            recording.backward_ends()
 
     graph._engine_run_backward = run_and_tell
     if getattr(torch.autograd, "_engine_run_backward", None) is run:
         torch.autograd._engine_run_backward = run_and_tell
+
+
+def _hook_parameters(torch):
+    from torch.nn.modules import module
+
+    def registered(_module, _name, _parameter):
+        recording = _recording.current()
+        if recording:
+            recording.modules_changed()
+
+    module.register_module_parameter_registration_hook(registered)
+
+
+def hook_out_of_memory(torch):
+    """Once per process, when CUDA is ready."""
+    attach = getattr(torch._C, "_cuda_attach_out_of_memory_observer", None)
+    if attach is None or getattr(hook_out_of_memory, "done", False):
+        return
+    hook_out_of_memory.done = True
+
+    def out_of_memory(_device, _asked, _total, _free):
+        recording = _recording.current()
+        if recording:
+            recording.out_of_memory()
+
+    attach(out_of_memory)
 
 
 def _hook_profiler(torch):

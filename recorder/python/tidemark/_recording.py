@@ -9,7 +9,7 @@ import weakref
 
 from tidemark import _core, _records
 
-PARTS = ("stacks", "ops", "modules", "driver", "nvml")
+PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
 CHECK_EVERY_S = 10.0
 WAIT_FOR_TRACE_MS = 60_000
 WAIT_AT_EXIT_MS = 10_000
@@ -31,7 +31,8 @@ def current():
 def record(path="run.tide", *, parts=PARTS, replace=False):
     """Starts recording into `path` (bytes of GPU memory, from now on) and returns a context manager that ends it.
 
-    parts: which of "stacks", "ops", "modules", "driver", "nvml" to record. replace: an existing trace is replaced.
+    parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record ("graph" records ops, too).
+    replace: an existing trace is replaced.
     Raises ValueError for unknown parts. Whatever else goes wrong is said in one sentence on stderr, and the program
     goes on without a recording.
     """
@@ -76,6 +77,15 @@ def mark(name, value=None):
         current().mark(str(name), None if value is None else float(value))
 
 
+def holders():
+    """Looks now for who holds tensors of the autograd graph and of the GPU, and writes it into the trace.
+
+    Waits until it is done: some tens of milliseconds in a program with PyTorch, more with millions of Python objects.
+    """
+    if current() is not None:
+        current().holders()
+
+
 def phase(name):
     """The program's phase from here on: "forward", "eval" or a name of your own; None: told by Tidemark again.
 
@@ -102,6 +112,7 @@ class Recording:
         self._driver = None
         self._frames = None
         self._fallback = None
+        self._graph = None
         self._module_type = None
         self._named = set()  # addresses of modules that were named and live
         self._phases = {}
@@ -112,10 +123,11 @@ class Recording:
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, value, _traceback):
+    def __exit__(self, kind, value, traceback):
         if kind is None:
             self.end(_records.END_STOPPED, "", WAIT_FOR_TRACE_MS)
         else:
+            self.last_look(traceback)
             self.end(_records.END_EXCEPTION, f"{kind.__name__}: {value}", WAIT_FOR_TRACE_MS)
 
     def running(self):
@@ -154,6 +166,11 @@ class Recording:
         if "driver" in self.parts:
             self._listen_to_driver()
         self._listen_to_allocator(torch)
+        if "graph" in self.parts and self._plugin:
+            from tidemark import _hooks
+
+            self._follow_graph(torch)
+            _hooks.hook_out_of_memory(torch)
 
     def _tell_devices(self, torch):
         for index in range(torch.cuda.device_count()):
@@ -194,10 +211,26 @@ class Recording:
 
         try:
             _allocator.raise_unless_native(torch)
-            self._plugin = _plugin.Plugin(torch, self.core.table, "ops" in self.parts)
-            self._plugin.phase(self._number_of_phase(self._phase))
+            plugin = _plugin.Plugin(torch)
+            plugin.attach(torch, self.core.table, self._parts_of_plugin(_plugin))
+            plugin.phase(self._number_of_phase(self._phase))
+            self._plugin = plugin
         except OSError as failure:
             self._fall_back(torch, failure)
+
+    def _parts_of_plugin(self, plugin):
+        parts = plugin.ALLOCATOR
+        if "ops" in self.parts or "graph" in self.parts:
+            parts |= plugin.OPS
+        return parts | plugin.GRAPH if "graph" in self.parts else parts
+
+    def _follow_graph(self, torch):
+        from tidemark import _graph
+
+        try:
+            self._graph = _graph.Graph(torch, self._plugin, self.core, self.lose)
+        except OSError as failure:
+            self.lose(f"who holds tensors is not recorded: {failure}")
 
     def _fall_back(self, torch, failure):
         from tidemark import _fallback
@@ -217,11 +250,15 @@ class Recording:
     def mark(self, name, value):
         self._name_new_modules()
         self.core.push(_records.mark(name, value, self._plugin.sequences() if self._plugin else []))
+        if self._graph:
+            self._graph.marked(name)
 
     def step_ended(self, source):
         self.core.push(_records.step(source, self._steps[source]))
         self._steps[source] += 1
         self._now_and_then()
+        if self._graph:
+            self._graph.step_ended()
 
     def phase(self, name):
         before, self._phase = self._phase, name
@@ -254,6 +291,34 @@ class Recording:
         if self._plugin:
             self._plugin.backward_begins()
 
+        if self._graph:
+            self._graph.backward_begins()
+
+    def backward_ends(self):
+        if self._graph:
+            self._graph.backward_ends()
+
+    def optimizer_stepped(self, optimizer):
+        if self._graph:
+            self._graph.optimizer_stepped(optimizer)
+
+    def modules_changed(self):
+        if self._graph:
+            self._graph.modules_changed()
+
+    def out_of_memory(self):
+        if self._graph:
+            self._graph.out_of_memory()
+
+    def holders(self):
+        if self._graph:
+            self._graph.asked()
+
+    def last_look(self, traceback=None):
+        """At who holds what, while the variables of an exception's frames still live."""
+        if self._graph:
+            self._graph.ends(traceback)
+
     def lend_driver(self):
         """CUPTI is somebody else's until return_driver()."""
         if self._driver:
@@ -278,6 +343,7 @@ class Recording:
         if addresses:
             from tidemark import _modules
 
+            self.modules_changed()
             for module, path in _modules.name_modules(addresses, self._module_type):
                 self.core.push(_records.module(id(module), path))
                 self._named.add(id(module))
@@ -292,6 +358,9 @@ class Recording:
         if not self.running():
             return False
         self._name_new_modules()
+        self.last_look()
+        if self._graph:
+            self._graph.close()
         if self._plugin:
             self._plugin.check()
             self._plugin.detach()
@@ -308,7 +377,8 @@ class Recording:
 
 
 def _watch_the_end():
-    """Remembers the exception that ends the program, and ends the recording when the interpreter does."""
+    """Remembers the exception that ends the program, looks at what its frames held, and ends the recording when the
+    interpreter ends."""
     if getattr(_watch_the_end, "done", False):
         return
     _watch_the_end.done = True
@@ -320,6 +390,8 @@ def _watch_the_end():
             _ending = (_records.END_INTERRUPTED, "KeyboardInterrupt")
         else:
             _ending = (_records.END_EXCEPTION, f"{kind.__name__}: {value}"[:2000])
+        if current() is not None:
+            current().last_look(traceback)
         previous(kind, value, traceback)
 
     sys.excepthook = remember

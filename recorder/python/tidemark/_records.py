@@ -2,19 +2,21 @@
 
 import struct
 
-MODULE, DEVICE, MARK, STEP, PHASE, LOSS, META = 6, 7, 9, 10, 12, 15, 16
+MODULE, DEVICE, MARK, STEP, SPAN, PHASE, LOSS, META, HOLDER_SCAN, HOLDER = 6, 7, 9, 10, 11, 12, 15, 16, 22, 23
 PHASE_FIRST_NAMED = 16
 KNOWN_PHASES = {"forward": 1, "backward": 2, "optimizer": 3, "eval": 4}
 END_STOPPED, END_EXITED, END_EXCEPTION, END_INTERRUPTED = range(4)
 LOSS_NOT_RECORDED = 10
 STEP_SEEN, STEP_TOLD = 0, 1
+SPAN_BEGINS, SPAN_ENDS = 0, 1
 
 _HEAD = struct.Struct("=BBHIQ")
 BODY_BYTES = 48
 
 
-def _record(kind, detail, body=b""):
-    return _HEAD.pack(kind, detail, 0, 0, 0) + body.ljust(BODY_BYTES, b"\0")
+def _record(kind, detail, body=b"", ticks=0):
+    """ticks: 0 is now."""
+    return _HEAD.pack(kind, detail, 0, 0, ticks) + body.ljust(BODY_BYTES, b"\0")
 
 
 def module(address, path):
@@ -32,6 +34,27 @@ def mark(name, value, sequences):
 
 def step(source, number):
     return _record(STEP, source, struct.pack("=Q", number)), b""
+
+
+def span(text, began):
+    """The two messages of a range that ends now; `began` in ticks."""
+    body = struct.pack("=II", text, 0)
+    return (_record(SPAN, SPAN_BEGINS, body, began), b""), (_record(SPAN, SPAN_ENDS, body), b"")
+
+
+def holder_scan(reason, duration_ns, objects, tensors):
+    return _record(HOLDER_SCAN, 0, struct.pack("=QQQ", duration_ns, objects, tensors)), _text(reason)
+
+
+def holder(place, links):
+    """place: (node, address, sequence, device) of the tensor; links: (kind, name, function, file, line)."""
+    node, address, sequence, device = place
+    texts = (str(text).replace("\0", "") + "\0" for link in links for text in link)
+    return _record(HOLDER, 0, struct.pack("=QQIB", address, sequence, node, device)), _text("".join(texts))
+
+
+def _text(words):
+    return words.encode(errors="replace")  # names may hold what is no Unicode text
 
 
 def named_phase(number, name):

@@ -1,4 +1,4 @@
-#include "storage/replay/holders.h"
+#include "storage/replay/attribution.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 namespace tidemark {
 namespace {
 
-class Holders : public testing::Test {
+class Attribution : public testing::Test {
 protected:
     std::map<std::string, int64_t> bytes_by(GroupBy by, EventNumber n) const {
         std::map<std::string, int64_t> bytes;
-        for (const HolderGroup& group : holders_at(trace, device, live, n, by)) {
+        for (const AttributionGroup& group : attribution_at(trace, device, live, n, by)) {
             bytes[group.name] += group.block_bytes;
         }
         return bytes;
@@ -26,32 +26,32 @@ protected:
 
 using Bytes = std::map<std::string, int64_t>;
 
-TEST_F(Holders, GroupsByTheUsersLine) {
+TEST_F(Attribution, GroupsByTheUsersLine) {
     EXPECT_EQ(bytes_by(GroupBy::line, 3),
               (Bytes{{"train.py:20 train_step", 1024}, {"data.py:10 next_batch", 2048}, {"no Python frame", 4096}}));
     EXPECT_EQ(bytes_by(GroupBy::line, 0), (Bytes{{"no Python frame", 4096}}));
 }
 
-TEST_F(Holders, PendingMemoryIsHeldUntilItsFreeCompletes) {
+TEST_F(Attribution, PendingMemoryIsHeldUntilItsFreeCompletes) {
     for (const EventNumber n : {7, 8}) {
-        const auto groups = holders_at(trace, device, live, n, GroupBy::line);
+        const auto groups = attribution_at(trace, device, live, n, GroupBy::line);
         ASSERT_EQ(groups.size(), 3u);
         EXPECT_EQ(groups[1].name, "data.py:10 next_batch");
         EXPECT_EQ(groups[1].pending, 2048);
         EXPECT_EQ(groups[0].pending, 0);
     }
-    EXPECT_EQ(holders_at(trace, device, live, 9, GroupBy::line).size(), 2u);
+    EXPECT_EQ(attribution_at(trace, device, live, 9, GroupBy::line).size(), 2u);
 }
 
-TEST_F(Holders, MostBytesComeFirstAndAllWaysAddUpTheSame) {
+TEST_F(Attribution, MostBytesComeFirstAndAllWaysAddUpTheSame) {
     for (EventNumber n = 0; n <= device.event_count(); ++n) {
         int64_t active = 0;
         live.for_each_active(
             n, [&](AllocationIndex a) { active += static_cast<int64_t>(device.allocations.block_size[a]); });
-        for (int by = 0; by <= static_cast<int>(GroupBy::step); ++by) {
+        for (int by = 0; by <= static_cast<int>(GroupBy::graph_step); ++by) {
             int64_t sum = 0;
             int64_t previous = INT64_MAX;
-            for (const HolderGroup& group : holders_at(trace, device, live, n, static_cast<GroupBy>(by))) {
+            for (const AttributionGroup& group : attribution_at(trace, device, live, n, static_cast<GroupBy>(by))) {
                 EXPECT_LE(group.block_bytes, previous);
                 EXPECT_NE(group.largest, no_allocation);
                 previous = group.block_bytes;
@@ -62,7 +62,7 @@ TEST_F(Holders, MostBytesComeFirstAndAllWaysAddUpTheSame) {
     }
 }
 
-TEST_F(Holders, GroupsByFileSizeStreamAndPool) {
+TEST_F(Attribution, GroupsByFileSizeStreamAndPool) {
     EXPECT_EQ(bytes_by(GroupBy::file, 3), (Bytes{{"/home/anna/project/train.py", 1024},
                                                  {"/home/anna/project/data.py", 2048},
                                                  {"no Python frame", 4096}}));
@@ -71,12 +71,12 @@ TEST_F(Holders, GroupsByFileSizeStreamAndPool) {
     EXPECT_EQ(bytes_by(GroupBy::pool, 3), (Bytes{{"default pool", 7168}}));
 }
 
-TEST_F(Holders, GroupsByTheInnermostAnnotationOpenAtTheAllocation) {
+TEST_F(Attribution, GroupsByTheInnermostAnnotationOpenAtTheAllocation) {
     EXPECT_EQ(bytes_by(GroupBy::annotation, 3), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
     EXPECT_EQ(bytes_by(GroupBy::annotation, 6), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
 }
 
-TEST(HoldersOfRecordedTraces, AreToldApartByModuleOpPhaseAndStep) {
+TEST(AttributionOfRecordedTraces, AreToldApartByModuleOpPhaseAndStep) {
     Trace trace = test::hand_made_trace();
     trace.origins = {
         {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.0", "backward", "", "", 2}};
@@ -85,7 +85,7 @@ TEST(HoldersOfRecordedTraces, AreToldApartByModuleOpPhaseAndStep) {
     const LiveIndex live(trace.devices[0].allocations);
     const auto bytes_by = [&](GroupBy by, EventNumber n) {
         std::map<std::string, int64_t> bytes;
-        for (const HolderGroup& group : holders_at(trace, trace.devices[0], live, n, by)) {
+        for (const AttributionGroup& group : attribution_at(trace, trace.devices[0], live, n, by)) {
             bytes[group.name] += group.block_bytes;
         }
         return bytes;
@@ -98,8 +98,8 @@ TEST(HoldersOfRecordedTraces, AreToldApartByModuleOpPhaseAndStep) {
               (Bytes{{"outside steps", 1024}, {"step 8", 2048}, {"before the trace", 4096}}));
 }
 
-TEST_F(Holders, EqualStacksAreOneGroup) {
-    const auto groups = holders_at(trace, device, live, 6, GroupBy::stack);
+TEST_F(Attribution, EqualStacksAreOneGroup) {
+    const auto groups = attribution_at(trace, device, live, 6, GroupBy::stack);
     ASSERT_EQ(groups.size(), 3u);
     EXPECT_EQ(groups[2].name, "train.py:20 train_step");
     EXPECT_EQ(groups[2].stack, device.allocations.stack[3]);

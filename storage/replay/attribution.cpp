@@ -1,4 +1,4 @@
-#include "storage/replay/holders.h"
+#include "storage/replay/attribution.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, GroupBy>, 11> names_of_groups{{{"stack", GroupBy::stack},
+constexpr std::array<std::pair<std::string_view, GroupBy>, 14> names_of_groups{{{"stack", GroupBy::stack},
                                                                                 {"line", GroupBy::line},
                                                                                 {"file", GroupBy::file},
                                                                                 {"size", GroupBy::size},
@@ -22,7 +22,10 @@ constexpr std::array<std::pair<std::string_view, GroupBy>, 11> names_of_groups{{
                                                                                 {"module", GroupBy::module},
                                                                                 {"op", GroupBy::op},
                                                                                 {"phase", GroupBy::phase},
-                                                                                {"step", GroupBy::step}}};
+                                                                                {"step", GroupBy::step},
+                                                                                {"category", GroupBy::category},
+                                                                                {"node", GroupBy::node},
+                                                                                {"graph_step", GroupBy::graph_step}}};
 
 constexpr std::string_view no_frame = "no Python frame";
 
@@ -92,12 +95,14 @@ uint32_t InnermostAnnotations::at(int64_t time) const {
 /// What an origin says of module, op or phase, in numbers: origins that say the same share one.
 class OriginTexts {
 public:
-    OriginTexts(const Trace& trace, std::string Origin::*text) {
+    template <class TextOf>
+    OriginTexts(const Trace& trace, TextOf&& text_of) {
         std::unordered_map<std::string_view, uint32_t> numbers{{"", 0}};
         for (const Origin& origin : trace.origins) {
-            const auto [number, is_new] = numbers.try_emplace(origin.*text, static_cast<uint32_t>(texts_.size()));
+            const std::string_view text = text_of(origin);
+            const auto [number, is_new] = numbers.try_emplace(text, static_cast<uint32_t>(texts_.size()));
             if (is_new) {
-                texts_.push_back(origin.*text);
+                texts_.push_back(text);
             }
             of_origin_.push_back(number->second);
         }
@@ -110,8 +115,10 @@ private:
     std::vector<uint32_t> of_origin_;
 };
 
-std::string Origin::*origin_text(GroupBy by) {
-    return by == GroupBy::module ? &Origin::module : by == GroupBy::op ? &Origin::op : &Origin::phase;
+std::string_view origin_text(const Origin& origin, GroupBy by, int module_depth) {
+    return by == GroupBy::module ? module_at_depth(origin.module, module_depth)
+           : by == GroupBy::op   ? std::string_view(origin.op)
+                                 : std::string_view(origin.phase);
 }
 
 std::string_view nothing_known_of(GroupBy by) {
@@ -145,14 +152,24 @@ std::string group_by_names() {
     return text;
 }
 
+std::string_view module_at_depth(std::string_view module, int depth) {
+    size_t end = 0;
+    for (; depth > 0 && end != module.npos; --depth) {
+        end = module.find('.', end == 0 ? 0 : end + 1);
+    }
+    return module.substr(0, end == 0 ? module.npos : end);
+}
+
 /// What an allocation's group depends on, as a number, and that number's name.
 class Grouper::Keys {
 public:
-    Keys(const Trace& trace, const DeviceHistory& device, GroupBy by) : trace_(trace), device_(device), by_(by) {
+    Keys(const Trace& trace, const DeviceHistory& device, GroupBy by, const GroupOptions& options)
+        : trace_(trace), device_(device), by_(by), options_(options) {
         if (by == GroupBy::annotation) {
             annotations_.emplace(trace, device);
         } else if (by == GroupBy::module || by == GroupBy::op || by == GroupBy::phase) {
-            origins_.emplace(trace, origin_text(by));
+            origins_.emplace(trace,
+                             [&](const Origin& origin) { return origin_text(origin, by, options.module_depth); });
         }
     }
 
@@ -163,14 +180,19 @@ public:
 private:
     static constexpr uint64_t nothing = UINT64_MAX;
     static constexpr uint64_t before_trace = UINT64_MAX - 1;
+    static constexpr uint64_t no_graph = UINT64_MAX - 2;
+    static constexpr uint64_t outside_steps = UINT64_MAX - 3;
 
     FrameId user_frame_of(AllocationIndex a);
     uint64_t annotation_of(AllocationIndex a) const;
     uint64_t step_of(AllocationIndex a) const;
+    uint64_t graph_key_of(AllocationIndex a) const;
+    std::string graph_name_of(uint64_t key) const;
 
     const Trace& trace_;
     const DeviceHistory& device_;
     GroupBy by_;
+    GroupOptions options_;
     std::unordered_map<StackId, FrameId> user_frames_;
     std::optional<InnermostAnnotations> annotations_;
     std::optional<OriginTexts> origins_;
@@ -222,8 +244,42 @@ uint64_t Grouper::Keys::key_of(AllocationIndex a) {
         case GroupBy::op:
         case GroupBy::phase: return origins_->of(device_.allocations.origin[a]);
         case GroupBy::step: return step_of(a);
+        case GroupBy::category:
+        case GroupBy::node:
+        case GroupBy::graph_step: return graph_key_of(a);
     }
     return nothing;
+}
+
+uint64_t Grouper::Keys::graph_key_of(AllocationIndex a) const {
+    if (options_.categories == nullptr) {
+        return no_graph;
+    }
+    const AllocationRef memory{static_cast<uint32_t>(&device_ - trace_.devices.data()), a};
+    if (by_ == GroupBy::category) {
+        return static_cast<uint64_t>(options_.categories->at(memory, options_.time));
+    }
+    const GraphIndex& index = options_.categories->index();
+    const auto saved = index.saved_in(memory);
+    const NodeIndex maker = index.maker(memory);
+    const NodeIndex node = maker == no_node && !saved.empty() ? index.saver(saved.front()) : maker;
+    if (node == no_node) {
+        return nothing;
+    }
+    if (by_ == GroupBy::node) {
+        return index.tables().nodes.type[node];
+    }
+    const int32_t step = index.step_of(node);
+    return step < 0 ? outside_steps : static_cast<uint64_t>(step);
+}
+
+std::string Grouper::Keys::graph_name_of(uint64_t key) const {
+    return key == no_graph            ? "no graph recorded"
+           : by_ == GroupBy::category ? std::string(category_name(static_cast<Category>(key)))
+           : key == nothing           ? "no node"
+           : by_ == GroupBy::node     ? options_.categories->index().tables().texts[key]
+           : key == outside_steps     ? "outside steps"
+                                      : fmt::format("step {}", trace_.steps[key].number);
 }
 
 std::string Grouper::Keys::name_of(AllocationIndex a) {
@@ -253,12 +309,15 @@ std::string Grouper::Keys::name_of(AllocationIndex a) {
             return key == nothing        ? "outside steps"
                    : key == before_trace ? "before the trace"
                                          : fmt::format("step {}", trace_.steps[key].number);
+        case GroupBy::category:
+        case GroupBy::node:
+        case GroupBy::graph_step: return graph_name_of(key);
     }
     return {};
 }
 
-Grouper::Grouper(const Trace& trace, const DeviceHistory& device, GroupBy by)
-    : keys_(std::make_unique<Keys>(trace, device, by)) {}
+Grouper::Grouper(const Trace& trace, const DeviceHistory& device, GroupBy by, const GroupOptions& options)
+    : keys_(std::make_unique<Keys>(trace, device, by, options)) {}
 Grouper::~Grouper() = default;
 
 uint32_t Grouper::group_of(AllocationIndex a) {
@@ -281,18 +340,19 @@ uint32_t Grouper::group_of(AllocationIndex a) {
 const std::string& Grouper::name(uint32_t group) const { return names_[group]; }
 uint32_t Grouper::group_count() const { return static_cast<uint32_t>(names_.size()); }
 
-std::vector<HolderGroup> holders_at(const Trace& trace, const DeviceHistory& device, const LiveIndex& live,
-                                    EventNumber n, GroupBy by) {
+std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const LiveIndex& live,
+                                             EventNumber n, GroupBy by, GroupOptions options) {
     const Allocations& allocations = device.allocations;
     const bool has_stack = by == GroupBy::stack || by == GroupBy::line || by == GroupBy::file;
-    Grouper grouper(trace, device, by);
-    std::vector<HolderGroup> groups;
+    options.time = device.time_of_state(n);
+    Grouper grouper(trace, device, by, options);
+    std::vector<AttributionGroup> groups;
     live.for_each_active(n, [&](AllocationIndex a) {
         const uint32_t index = grouper.group_of(a);
         if (index == groups.size()) {
             groups.emplace_back().name = grouper.name(index);
         }
-        HolderGroup& group = groups[index];
+        AttributionGroup& group = groups[index];
         const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
         ++group.allocations;
         group.requested += static_cast<int64_t>(allocations.requested[a]);
@@ -303,13 +363,15 @@ std::vector<HolderGroup> holders_at(const Trace& trace, const DeviceHistory& dev
             group.stack = has_stack ? allocations.stack[a] : 0;
         }
     });
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const HolderGroup& a, const HolderGroup& b) { return a.block_bytes > b.block_bytes; });
+    std::stable_sort(groups.begin(), groups.end(), [](const AttributionGroup& a, const AttributionGroup& b) {
+        return a.block_bytes > b.block_bytes;
+    });
     return groups;
 }
 
-std::string group_name(const Trace& trace, const DeviceHistory& device, AllocationIndex a, GroupBy by) {
-    Grouper grouper(trace, device, by);
+std::string group_name(const Trace& trace, const DeviceHistory& device, AllocationIndex a, GroupBy by,
+                       const GroupOptions& options) {
+    Grouper grouper(trace, device, by, options);
     return grouper.name(grouper.group_of(a));
 }
 

@@ -1,0 +1,55 @@
+// What allocations are to the program, as it tells from time to time.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "recorder/daemon/memory_finder.h"
+#include "recorder/daemon/node_log.h"
+#include "recorder/daemon/tick_clock.h"
+#include "storage/write/live_writer.h"
+
+namespace tidemark::recorder {
+
+class LabelLog {
+public:
+    /// `asker`: marks this log's questions.
+    LabelLog(LiveWriter& writer, const NodeLog& nodes, const TickClock& clock, MemoryFinder& memory, uint8_t asker)
+        : writer_(writer), nodes_(nodes), clock_(clock), memory_(memory), asker_(asker) {}
+
+    /// A LABEL record; `name`: its text.
+    void on_label(const tidemark_record& record, StringId name);
+    /// NODE_RUN of an AccumulateGrad: the gradient it was given is named like its variable.
+    void on_gradient(const tidemark_record& run);
+    void on_answer(const MemoryAnswer& answer) { labels_.answer(answer.ticket.subject, answer.allocation); }
+
+    /// Gives the writer what is due. What an allocation is said to be again is not repeated.
+    void tell(const CommitMoment& commit);
+
+private:
+    struct Label {
+        int64_t time = 0;
+        Category category = Category::unknown;
+        StringId name = 0;
+        uint32_t node = 0;  ///< AccumulateGrad whose variable gives the name when it is known; 0: none
+    };
+    struct Said {
+        Category category = Category::unknown;
+        StringId name = 0;
+        bool operator==(const Said&) const = default;
+    };
+
+    void await(const Label& label, uint8_t device, uint64_t address, uint64_t sequence);
+    bool is_new(int64_t allocation, const Said& said);
+
+    LiveWriter& writer_;
+    const NodeLog& nodes_;
+    const TickClock& clock_;
+    MemoryFinder& memory_;
+    const uint8_t asker_;
+    AwaitingMemory<Label> labels_;
+    std::unordered_map<int64_t, Said> said_, said_before_;  ///< latest, by allocation; the older ones are let go
+    uint32_t commit_ = 0;
+};
+
+}  // namespace tidemark::recorder

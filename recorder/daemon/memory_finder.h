@@ -1,0 +1,67 @@
+// Finds the allocations that messages about the graph speak of, on whatever device they are.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "recorder/daemon/device_track.h"
+
+namespace tidemark::recorder {
+
+class MemoryFinder {
+public:
+    /// `track`: the device's, made when it is new.
+    explicit MemoryFinder(std::function<DeviceTrack&(uint32_t)> track) : track_(std::move(track)) {}
+
+    /// Row id of the allocation; 0: it is no GPU memory, or not known. Nothing: the device's track will answer.
+    std::optional<int64_t> find(uint8_t device, uint64_t address, uint64_t sequence, const MemoryTicket& ticket);
+    /// To be told of what tracks answered later.
+    void note(const MemoryAnswer& answer) { not_found_ += answer.allocation == 0; }
+
+    /// Memory on a GPU that no allocation was known for.
+    int64_t not_found() const { return not_found_; }
+
+private:
+    std::function<DeviceTrack&(uint32_t)> track_;
+    int64_t not_found_ = 0;
+};
+
+/// Rows in the order they came, each waiting for its allocation. Tickets are their numbers.
+template <class Row>
+class AwaitingMemory {
+public:
+    struct Entry {
+        Row row;
+        uint32_t came = 0;  ///< number of the commit before
+        bool is_answered = false;
+        int64_t allocation = 0;
+    };
+
+    uint64_t next_ticket() const { return first_ + entries_.size(); }
+    /// `allocation`: of what next_ticket() was asked for.
+    void push(Row row, uint32_t came, std::optional<int64_t> allocation) {
+        entries_.push_back({std::move(row), came, allocation.has_value(), allocation.value_or(0)});
+    }
+    void answer(uint64_t ticket, int64_t allocation) {
+        if (ticket - first_ < entries_.size()) {
+            entries_[ticket - first_].allocation = allocation;
+            entries_[ticket - first_].is_answered = true;
+        }
+    }
+    bool empty() const { return entries_.empty(); }
+    size_t size() const { return entries_.size(); }
+    const Entry& front() const { return entries_.front(); }
+    void pop() {
+        entries_.pop_front();
+        ++first_;
+    }
+
+private:
+    uint64_t first_ = 0;
+    std::deque<Entry> entries_;
+};
+
+}  // namespace tidemark::recorder

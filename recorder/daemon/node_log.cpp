@@ -1,0 +1,347 @@
+#include "recorder/daemon/node_log.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tidemark::recorder {
+
+namespace {
+
+constexpr int64_t most_written_in_full = 100'000;
+constexpr int64_t short_life = 2'000'000'000;
+constexpr uint32_t few_steps = 2;
+/// Commits until what lies in other rings has come.
+constexpr uint32_t commits_for_other_rings = 2;
+/// Commits to wait for a birth whose death came first, and for memory whose events do not come.
+constexpr uint32_t commits_for_birth = 20, commits_for_memory = 100;
+/// Ids are given one after the other, and some nodes may have been lost: one this far ahead of the others is damage.
+constexpr uint32_t longest_jump = 1 << 24;
+constexpr size_t most_unborn = 1 << 16;
+constexpr size_t most_variables = 1 << 20;
+/// Nodes whose fate is open take no more host memory than this.
+constexpr size_t most_waiting_bytes = 64 << 20;
+
+template <class Part>
+Part part_at(std::span<const std::byte> payload, size_t offset) {
+    Part part;
+    std::memcpy(&part, payload.data() + offset, sizeof part);
+    return part;
+}
+
+/// The later of two times of which the first may not have come.
+int64_t later(int64_t known, int64_t time) { return known == never_happened ? time : std::max(known, time); }
+
+}  // namespace
+
+size_t NodeLog::Waiting::bytes() const {
+    return sizeof(Waiting) + edges.size() * sizeof(EdgeRow) + saved.size() * sizeof(SavedTensorRow);
+}
+
+/// nullptr: too many are told of whose birth was not.
+NodeLog::Course* NodeLog::course_of(uint32_t id) {
+    if (const auto found = courses_.find(id); found != courses_.end()) {
+        return &found->second;
+    }
+    if (id == 0 || unborn_.size() >= most_unborn) {
+        return nullptr;
+    }
+    unborn_.push_back({commit_ + commits_for_birth, id});
+    return &courses_[id];
+}
+
+void NodeLog::change(uint32_t id, Course& course) {
+    if (course.is_written && !course.is_changed) {
+        course.is_changed = true;
+        changed_.push_back(id);
+    }
+}
+
+void NodeLog::on_node(const tidemark_record& record, std::span<const std::byte> payload,
+                      const ThreadDefinitions& thread) {
+    const uint32_t id = record.node.id;
+    const auto known = courses_.find(id);
+    const bool is_damaged = id == 0 || (newest_ != 0 && id > newest_ && id - newest_ > longest_jump);
+    if (is_damaged || (known != courses_.end() && known->second.is_born)) {
+        return;
+    }
+    newest_ = std::max(newest_, id);
+    if (id <= last_written_) {
+        ++left_out_;  // too late for its place among the rows
+        return;
+    }
+    Course& course = courses_[id];
+    course.is_born = true;
+    Waiting node = read_birth(record, thread);
+    read_payload(record, payload, thread, node);
+    if ((record.node.flags & TIDEMARK_NODE_ACCUMULATES) != 0) {
+        bind_variable(id, record.node.number, course);
+    }
+    waiting_bytes_ += node.bytes();
+    waiting_.emplace_hint(waiting_.end(), id, std::move(node));
+    if (course.died != never_happened) {
+        dead_.push_back({commit_ + commits_for_other_rings, id});
+    }
+}
+
+NodeLog::Waiting NodeLog::read_birth(const tidemark_record& record, const ThreadDefinitions& thread) const {
+    const auto& born = record.node;
+    const bool is_late = (born.flags & TIDEMARK_NODE_LATE) != 0;
+    const bool accumulates = (born.flags & TIDEMARK_NODE_ACCUMULATES) != 0;
+    Waiting node;
+    node.seen = clock_.time_of(record.ticks);
+    node.row.type = thread.text(born.type);
+    node.row.created = is_late ? before_recording : node.seen;
+    node.row.sequence = accumulates || born.number > INT64_MAX ? -1 : static_cast<int64_t>(born.number);
+    if (!is_late) {
+        node.thread = &thread;
+        node.op = thread.op(born.op);
+        node.stack = born.stack;
+        node.stack_thread = born.stack_thread;
+    }
+    node.came = commit_;
+    node.step = node.last_step = steps_;
+    return node;
+}
+
+void NodeLog::read_payload(const tidemark_record& record, std::span<const std::byte> payload,
+                           const ThreadDefinitions& thread, Waiting& node) {
+    node.row.output = find(record, record.node.device, record.node.address, 0, node).value_or(0);
+    const size_t edges = std::min<size_t>(record.node.edges, payload.size() / sizeof(tidemark_edge));
+    node.edges.reserve(edges);
+    for (size_t i = 0; i < edges; ++i) {
+        const auto edge = part_at<tidemark_edge>(payload, i * sizeof(tidemark_edge));
+        if (edge.node != 0) {
+            node.edges.push_back({edge.node, edge.slot, edge.input});
+        }
+    }
+    const auto rest = payload.subspan(edges * sizeof(tidemark_edge));
+    const size_t saved = std::min<size_t>(record.node.saved, rest.size() / sizeof(tidemark_saved));
+    node.saved.reserve(saved);
+    for (size_t i = 0; i < saved; ++i) {
+        const auto tensor = part_at<tidemark_saved>(rest, i * sizeof(tidemark_saved));
+        node.saved.push_back(read_saved(record, tensor, i, thread, node));
+    }
+}
+
+SavedTensorRow NodeLog::read_saved(const tidemark_record& record, const tidemark_saved& saved, size_t position,
+                                   const ThreadDefinitions& thread, Waiting& node) {
+    SavedTensorRow row;
+    row.name = thread.text(saved.name);
+    row.version = saved.version;
+    row.is_view = (saved.flags & TIDEMARK_SAVED_VIEW) != 0;
+    row.is_packed = (saved.flags & TIDEMARK_SAVED_PACKED) != 0;
+    if (saved.offset > largest_size || saved.bytes > largest_size) {
+        return row;
+    }
+    row.offset = saved.offset;
+    row.bytes = saved.bytes;
+    if (saved.device == record.node.device) {  // the record has the events of one device only
+        row.allocation = find(record, saved.device, saved.address, position + 1, node).value_or(0);
+    }
+    return row;
+}
+
+/// `part`: 0 is the output, others the saved tensors from 1.
+std::optional<int64_t> NodeLog::find(const tidemark_record& record, uint8_t device, uint64_t address, size_t part,
+                                     Waiting& node) {
+    const MemoryTicket ticket{asker_, static_cast<uint16_t>(part), record.node.id};
+    const auto found = memory_.find(device, address, record.node.sequence, ticket);
+    node.questions += !found.has_value();
+    return found;
+}
+
+void NodeLog::on_answer(const MemoryAnswer& answer) {
+    const auto found = waiting_.find(static_cast<uint32_t>(answer.ticket.subject));
+    if (found == waiting_.end()) {
+        return;
+    }
+    Waiting& node = found->second;
+    --node.questions;
+    if (answer.ticket.part == 0) {
+        node.row.output = answer.allocation;
+    } else {
+        node.saved[answer.ticket.part - 1u].allocation = answer.allocation;
+    }
+}
+
+void NodeLog::on_run(const tidemark_record& record) {
+    Course* course = course_of(record.node_run.id);
+    if (course == nullptr) {
+        return;
+    }
+    const int64_t time = clock_.time_of(record.ticks);
+    course->executed = later(course->executed, time);
+    if (record.detail == 1) {
+        course->released = later(course->released, time);
+    }
+    change(record.node_run.id, *course);
+}
+
+void NodeLog::on_death(const tidemark_record& record) {
+    const uint32_t id = record.node_died.id;
+    Course* course = course_of(id);
+    if (course == nullptr || course->died != never_happened) {
+        return;
+    }
+    course->died = clock_.time_of(record.ticks);
+    change(id, *course);
+    if (course->is_born) {
+        dead_.push_back({commit_ + commits_for_other_rings, id});
+    }
+    if (const auto waiting = waiting_.find(id); waiting != waiting_.end()) {
+        waiting->second.last_step = steps_;
+    }
+}
+
+void NodeLog::bind_variable(uint32_t id, uint64_t identity, Course& course) {
+    if (variables_.size() >= most_variables && !variables_.contains(identity)) {
+        return;
+    }
+    Variable& variable = variables_[identity];
+    variable.node = id;
+    course.variable = variable.name;
+    identities_[id] = identity;
+}
+
+void NodeLog::name_variable(uint64_t identity, StringId name) {
+    if (identity == 0 || name == 0 || (variables_.size() >= most_variables && !variables_.contains(identity))) {
+        return;
+    }
+    Variable& variable = variables_[identity];
+    variable.name = name;
+    const auto node = courses_.find(variable.node);
+    if (node != courses_.end() && node->second.variable != name) {
+        node->second.variable = name;
+        change(node->first, node->second);
+    }
+}
+
+StringId NodeLog::variable_of(uint32_t node) const {
+    const auto found = courses_.find(node);
+    return found == courses_.end() ? 0 : found->second.variable;
+}
+
+void NodeLog::tell(const CommitMoment& commit) {
+    commit_ = commit.number;
+    for (auto node = waiting_.begin(); node != waiting_.end();) {
+        Course& course = courses_[node->first];
+        const Fate decided = fate(node->second, course, commit);
+        if (decided == Fate::undecided) {
+            break;  // those with higher ids come after it
+        }
+        if (decided == Fate::written) {
+            write(node->first, node->second, course);
+        } else {
+            ++left_out_;
+        }
+        if (course.died != never_happened) {
+            dead_.push_back({commit_ + commits_for_other_rings, node->first});
+        }
+        node = take_out(node);
+    }
+    tell_changes();
+    forget(commit);
+}
+
+NodeLog::Fate NodeLog::fate(const Waiting& node, const Course& course, const CommitMoment& commit) const {
+    const bool must_be_decided = commit.is_last || waiting_bytes_ > most_waiting_bytes;
+    const uint32_t age = commit.number - node.came;
+    if (!must_be_decided && (age < commits_for_other_rings || (node.questions > 0 && age < commits_for_memory))) {
+        return Fate::undecided;
+    }
+    if (written_ < most_written_in_full) {
+        return Fate::written;
+    }
+    if (course.died != never_happened) {
+        return is_short_lived(node, course) ? Fate::left_out : Fate::written;
+    }
+    const bool lives_on = commit.time - node.seen > short_life || steps_ - node.step >= few_steps;
+    return lives_on || must_be_decided ? Fate::written : Fate::undecided;
+}
+
+bool NodeLog::is_short_lived(const Waiting& node, const Course& course) const {
+    return course.died - node.seen <= short_life && node.last_step - node.step < few_steps;
+}
+
+void NodeLog::write(uint32_t id, const Waiting& node, Course& course) {
+    NodeRow row = node.row;
+    if (node.thread != nullptr) {
+        const ThreadDefinitions* definer = node.stack_thread == 0 ? node.thread : definitions_.find(node.stack_thread);
+        const auto stack = definer == nullptr ? std::nullopt : definer->stack(node.stack);
+        row.stack = stack ? stack->stack : 0;
+        row.origin = origins_.origin({node.thread->native_thread(), node.op, 0, 0, 0, stack ? stack->modules : 0});
+    }
+    row.variable = course.variable;
+    row.executed = course.executed;
+    row.released = course.released;
+    row.died = course.died;
+    writer_.node(id, row);
+    for (const EdgeRow& edge : node.edges) {
+        writer_.edge(id, edge);
+    }
+    for (const SavedTensorRow& saved : node.saved) {
+        writer_.saved_tensor(id, saved);
+    }
+    course.is_written = true;
+    last_written_ = id;
+    ++written_;
+}
+
+NodeLog::WaitingNodes::iterator NodeLog::take_out(WaitingNodes::iterator node) {
+    waiting_bytes_ -= node->second.bytes();
+    return waiting_.erase(node);
+}
+
+void NodeLog::tell_changes() {
+    for (const uint32_t id : changed_) {
+        const auto found = courses_.find(id);
+        if (found == courses_.end()) {
+            continue;
+        }
+        Course& course = found->second;
+        NodeRow row;
+        row.variable = course.variable;
+        row.executed = course.executed;
+        row.released = course.released;
+        row.died = course.died;
+        writer_.node_changed(id, row);
+        course.is_changed = false;
+    }
+    changed_.clear();
+}
+
+void NodeLog::forget(const CommitMoment& commit) {
+    for (; !dead_.empty() && dead_.front().commit <= commit.number; dead_.pop_front()) {
+        forget_dead(dead_.front().node);
+    }
+    for (; !unborn_.empty() && unborn_.front().commit <= commit.number; unborn_.pop_front()) {
+        const auto found = courses_.find(unborn_.front().node);
+        if (found != courses_.end() && !found->second.is_born) {
+            courses_.erase(found);
+        }
+    }
+}
+
+void NodeLog::forget_dead(uint32_t id) {
+    const auto found = courses_.find(id);
+    if (found == courses_.end()) {
+        return;
+    }
+    if (const auto waiting = waiting_.find(id); waiting != waiting_.end()) {
+        if (written_ < most_written_in_full || !is_short_lived(waiting->second, found->second)) {
+            return;  // it is written when its turn comes
+        }
+        ++left_out_;  // without waiting for those before it
+        take_out(waiting);
+    }
+    if (const auto identity = identities_.find(id); identity != identities_.end()) {
+        const auto variable = variables_.find(identity->second);
+        if (variable != variables_.end() && variable->second.node == id && variable->second.name == 0) {
+            variables_.erase(variable);
+        }
+        identities_.erase(identity);
+    }
+    courses_.erase(found);
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,127 @@
+// Autograd nodes from their birth to their death, and which of them are written.
+//
+// A node becomes a row by rising id, once messages about it that lie in other rings must have come: at the second
+// commit after its own. The first 100,000 are all written. From then on most of a training run's nodes are like those
+// of the steps before: one that dies within 2 s and before two more steps end is only counted, one that lives on is
+// written.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/daemon/definitions.h"
+#include "recorder/daemon/memory_finder.h"
+#include "recorder/daemon/tick_clock.h"
+#include "storage/write/live_writer.h"
+
+namespace tidemark::recorder {
+
+/// The commit that rows are written for.
+struct CommitMoment {
+    uint32_t number = 0;   ///< from 1
+    int64_t time = 0;      ///< trace time up to which the rings were read
+    bool is_last = false;  ///< nothing more comes
+};
+
+class NodeLog {
+public:
+    /// `asker`: marks this log's questions.
+    NodeLog(LiveWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
+            MemoryFinder& memory, uint8_t asker)
+        : writer_(writer),
+          definitions_(definitions),
+          origins_(origins),
+          clock_(clock),
+          memory_(memory),
+          asker_(asker) {}
+
+    void on_node(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
+    void on_run(const tidemark_record& record);
+    void on_death(const tidemark_record& record);
+    /// AccumulateGrad nodes of this variable are named after it, those that are there and those to come.
+    void name_variable(uint64_t identity, StringId name);
+    void on_step() { ++steps_; }
+    void on_answer(const MemoryAnswer& answer);
+
+    /// Gives the writer what is due.
+    void tell(const CommitMoment& commit);
+
+    /// Of an AccumulateGrad that is known; 0: none.
+    StringId variable_of(uint32_t node) const;
+    int64_t left_out() const { return left_out_; }
+
+private:
+    /// What is known of a node's course, for as long as messages about it may come.
+    struct Course {
+        int64_t executed = never_happened, released = never_happened, died = never_happened;
+        StringId variable = 0;
+        bool is_born = false;  ///< its birth was read: it may come after the others
+        bool is_written = false, is_changed = false;
+    };
+    /// A node that is not written yet.
+    struct Waiting {
+        NodeRow row;
+        const ThreadDefinitions* thread = nullptr;
+        StringId op = 0;
+        uint32_t stack = 0;
+        uint16_t stack_thread = 0;
+        uint32_t came = 0;  ///< number of the commit before
+        int64_t seen = 0;
+        uint32_t step = 0, last_step = 0;
+        uint32_t questions = 0;
+        std::vector<EdgeRow> edges;
+        std::vector<SavedTensorRow> saved;
+
+        size_t bytes() const;
+    };
+    struct Due {
+        uint32_t commit, node;
+    };
+    struct Variable {
+        StringId name = 0;
+        uint32_t node = 0;  ///< its latest AccumulateGrad
+    };
+    enum class Fate { undecided, written, left_out };
+    using WaitingNodes = std::map<uint32_t, Waiting>;
+
+    Course* course_of(uint32_t id);
+    void change(uint32_t id, Course& course);
+    Waiting read_birth(const tidemark_record& record, const ThreadDefinitions& thread) const;
+    void read_payload(const tidemark_record& record, std::span<const std::byte> payload,
+                      const ThreadDefinitions& thread, Waiting& node);
+    SavedTensorRow read_saved(const tidemark_record& record, const tidemark_saved& saved, size_t position,
+                              const ThreadDefinitions& thread, Waiting& node);
+    std::optional<int64_t> find(const tidemark_record& record, uint8_t device, uint64_t address, size_t part,
+                                Waiting& node);
+    void bind_variable(uint32_t id, uint64_t identity, Course& course);
+    Fate fate(const Waiting& node, const Course& course, const CommitMoment& commit) const;
+    bool is_short_lived(const Waiting& node, const Course& course) const;
+    void write(uint32_t id, const Waiting& node, Course& course);
+    void place(Waiting& node) const;
+    WaitingNodes::iterator take_out(WaitingNodes::iterator node);
+    void tell_changes();
+    void forget(const CommitMoment& commit);
+    void forget_dead(uint32_t id);
+
+    LiveWriter& writer_;
+    const Definitions& definitions_;
+    Origins& origins_;
+    const TickClock& clock_;
+    MemoryFinder& memory_;
+    const uint8_t asker_;
+    std::unordered_map<uint32_t, Course> courses_;
+    WaitingNodes waiting_;
+    size_t waiting_bytes_ = 0;
+    std::vector<uint32_t> changed_;
+    std::deque<Due> dead_, unborn_;  ///< to be forgotten with a commit, unless their birth came meanwhile
+    std::unordered_map<uint64_t, Variable> variables_;   ///< by identity
+    std::unordered_map<uint32_t, uint64_t> identities_;  ///< of the variables of known AccumulateGrad nodes
+    uint32_t commit_ = 0, steps_ = 0, newest_ = 0, last_written_ = 0;
+    int64_t written_ = 0, left_out_ = 0;
+};
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,33 @@
+#include "recorder/heap/frame_locals.h"
+
+#include <array>
+
+namespace tidemark::heap {
+
+namespace {
+
+// Source: Include/cpython/frameobject.h of 3.10, Include/internal/pycore_frame.h since.
+constexpr std::array<FrameLayout, 5> layouts{{
+    {.minor = 10, .apart = false, .variables = 352, .tagged = false},
+    {.minor = 11, .apart = true, .variables = 72, .tagged = false},
+    {.minor = 12, .apart = true, .variables = 72, .tagged = false},
+    {.minor = 13, .apart = true, .variables = 72, .tagged = false},
+    {.minor = 14, .apart = true, .variables = 80, .tagged = true},
+}};
+
+}  // namespace
+
+const FrameLayout* frame_layout_of(int minor) {
+    for (const FrameLayout& layout : layouts) {
+        if (layout.minor == minor) {
+            return &layout;
+        }
+    }
+    return nullptr;
+}
+
+Address variables_of(const FrameLayout& layout, Address frame) {
+    return (layout.apart ? read(frame, frame_interpreter_frame) : frame) + layout.variables;
+}
+
+}  // namespace tidemark::heap

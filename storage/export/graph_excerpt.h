@@ -1,0 +1,15 @@
+// The graph of a stretch of a trace.
+#pragma once
+
+#include <functional>
+
+#include "storage/format/graph_tables.h"
+
+namespace tidemark {
+
+/// What was alive from `start` to `end` (ns), with times from `start` on. `moved` says where an allocation is in the
+/// stretch's trace, none: not in it. Stacks and origins keep their ids.
+GraphTables excerpt_graph(const GraphTables& graph, int64_t start, int64_t end,
+                          const std::function<AllocationRef(AllocationRef)>& moved);
+
+}  // namespace tidemark

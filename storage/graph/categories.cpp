@@ -1,0 +1,197 @@
+#include "storage/graph/categories.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "storage/graph/lists.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<Category, category_count> strongest_first{
+    Category::parameter, Category::buffer,    Category::optimizer_state, Category::gradient,
+    Category::saved,     Category::input,     Category::workspace,       Category::communication,
+    Category::output,    Category::temporary, Category::unknown};
+
+/// Allocations that were made in an op and freed before their thread allocated anything in another op or from another
+/// line.
+std::vector<bool> made_within_an_op(const Trace& trace, const Allocations& all) {
+    struct Thread {
+        uint32_t origin = UINT32_MAX;
+        StackId stack = 0;
+        EventNumber run_begins = never, next_run_begins = never;
+    };
+    std::unordered_map<int64_t, size_t> numbers;
+    std::vector<size_t> thread_of;
+    for (const Origin& origin : trace.origins) {
+        thread_of.push_back(numbers.try_emplace(origin.thread, numbers.size()).first->second);
+    }
+    std::vector<Thread> threads(numbers.size());
+    std::vector<bool> within(all.size(), false);
+    for (AllocationIndex a = all.size(); a-- > 0;) {
+        const uint32_t origin = all.origin[a];
+        if (origin >= thread_of.size()) {
+            continue;
+        }
+        Thread& thread = threads[thread_of[origin]];
+        if (thread.origin != origin || thread.stack != all.stack[a]) {
+            thread = {origin, all.stack[a], never, thread.run_begins};
+        }
+        thread.run_begins = all.alloc_event[a];
+        within[a] = !trace.origins[origin].op.empty() && all.free_event[a] < thread.next_run_begins;
+    }
+    return within;
+}
+
+std::vector<bool> phases_without_graph(const Trace& trace) {
+    std::vector<bool> without;
+    for (const Origin& origin : trace.origins) {
+        without.push_back(origin.phase == "backward" || origin.phase == "optimizer");
+    }
+    return without;
+}
+
+/// Puts what begins and ends in the life of one allocation after another into an order.
+class Life {
+public:
+    void begin(int64_t birth, int64_t end, Category base) {
+        birth_ = birth;
+        end_ = end;
+        turns_.clear();
+        open_.fill(0);
+        open_[static_cast<size_t>(base)] = 1;
+    }
+    void holds(Category category, int64_t from, int64_t to) {
+        from = std::max(from, birth_);
+        if (from < to && from < end_) {
+            turns_.push_back({from, category, 1});
+            if (to < end_) {
+                turns_.push_back({to, category, -1});
+            }
+        }
+    }
+    void write(std::vector<CategoryChange>& changes) {
+        std::sort(turns_.begin(), turns_.end(), [](const Turn& a, const Turn& b) { return a.time < b.time; });
+        const size_t first = changes.size();
+        size_t next = 0;
+        for (int64_t time = birth_;; time = turns_[next].time) {
+            for (; next < turns_.size() && turns_[next].time <= time; ++next) {
+                open_[static_cast<size_t>(turns_[next].category)] += turns_[next].step;
+            }
+            if (changes.size() == first || changes.back().category != strongest()) {
+                changes.push_back({time, strongest()});
+            }
+            if (next == turns_.size()) {
+                return;
+            }
+        }
+    }
+
+private:
+    struct Turn {
+        int64_t time;
+        Category category;
+        int32_t step;
+    };
+    Category strongest() const {
+        return *std::find_if(strongest_first.begin(), strongest_first.end(),
+                             [&](Category c) { return c == Category::unknown || open_[static_cast<size_t>(c)] > 0; });
+    }
+
+    int64_t birth_ = 0, end_ = 0;
+    std::vector<Turn> turns_;
+    std::array<int32_t, category_count> open_{};
+};
+
+/// Labels hold until one says `unknown`.
+void add_labels(Life& life, const std::vector<CategoryLabel>& labels, std::span<const uint32_t> own) {
+    int64_t since = INT64_MIN;
+    for (auto label = own.begin(); label != own.end(); ++label) {
+        const auto end =
+            std::find_if(label, own.end(), [&](uint32_t l) { return labels[l].category == Category::unknown; });
+        const int64_t until = end == own.end() ? INT64_MAX : labels[*end].time;
+        for (; label != end; ++label) {
+            const CategoryLabel& said = labels[*label];
+            life.holds(said.category, holds_from_birth(said.category) ? since : said.time, until);
+        }
+        if (end == own.end()) {
+            return;
+        }
+        since = until;
+    }
+}
+
+void add_saved(Life& life, const GraphIndex& index, AllocationRef allocation) {
+    const GraphNodes& nodes = index.tables().nodes;
+    for (const uint32_t s : index.saved_in(allocation)) {
+        const NodeIndex node = index.saver(s);
+        life.holds(Category::saved, nodes.created[node], std::min(nodes.released[node], nodes.died[node]));
+    }
+}
+
+}  // namespace
+
+bool holds_from_birth(Category category) {
+    return category == Category::parameter || category == Category::buffer || category == Category::optimizer_state;
+}
+
+Categories::Categories(const GraphIndex& index) : index_(index), name_(index.places(), 0) {
+    const auto& labels = index.tables().labels;
+    const auto place_of = [&](size_t label) {
+        return labels[label].allocation ? index.place(labels[label].allocation) : no_owner;
+    };
+    const Lists labels_of(index.places(), labels.size(), place_of);
+    for (size_t l = 0; l < labels.size(); ++l) {
+        if (labels[l].name != 0 && place_of(l) != no_owner) {
+            name_[place_of(l)] = labels[l].name;
+        }
+    }
+    first_.reserve(index.places() + 1);
+    for (uint32_t d = 0; d < index.trace().devices.size(); ++d) {
+        read_device(d, labels_of);
+    }
+}
+
+void Categories::read_device(uint32_t d, const Lists& labels_of) {
+    const Trace& trace = index_.trace();
+    const DeviceHistory& device = trace.devices[d];
+    const Allocations& all = device.allocations;
+    const std::vector<bool> within_op = made_within_an_op(trace, all), without_graph = phases_without_graph(trace);
+    Life life;
+    for (AllocationIndex a = 0; a < all.size(); ++a) {
+        const AllocationRef allocation{d, a};
+        const bool temporary = within_op[a] || (all.origin[a] < without_graph.size() && without_graph[all.origin[a]]);
+        const Category base = index_.maker(allocation) != no_node ? Category::output
+                              : temporary                         ? Category::temporary
+                                                                  : Category::unknown;
+        life.begin(device.alloc_time(a), device.free_time(a).value_or(INT64_MAX), base);
+        add_labels(life, index_.tables().labels, labels_of.of(index_.place(allocation)));
+        add_saved(life, index_, allocation);
+        life.write(changes_);
+        first_.push_back(static_cast<uint32_t>(changes_.size()));
+    }
+}
+
+std::span<const CategoryChange> Categories::history(AllocationRef allocation) const {
+    if (!allocation) {
+        return {};
+    }
+    const size_t place = index_.place(allocation);
+    return {changes_.data() + first_[place], changes_.data() + first_[place + 1]};
+}
+
+Category Categories::at(AllocationRef allocation, int64_t time) const {
+    const auto changes = history(allocation);
+    const auto after = std::upper_bound(changes.begin(), changes.end(), time,
+                                        [](int64_t t, const CategoryChange& change) { return t < change.time; });
+    return changes.empty()            ? Category::unknown
+           : after == changes.begin() ? changes.front().category
+                                      : std::prev(after)->category;
+}
+
+const std::string& Categories::name(AllocationRef allocation) const {
+    return index_.tables().texts[allocation ? name_[index_.place(allocation)] : 0];
+}
+
+}  // namespace tidemark

@@ -1,0 +1,267 @@
+#include "storage/graph/graph_growth.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t slices_without_steps = 100;
+constexpr size_t most_types = 64, most_groups = 252;
+
+std::vector<GraphSlice> slices_of(const Trace& trace) {
+    std::vector<GraphSlice> slices;
+    int64_t last = INT64_MIN;
+    for (size_t s = 0; s < trace.steps.size(); ++s) {
+        last = std::max(last, trace.steps[s].end.value_or(trace.duration));
+        slices.push_back({static_cast<int32_t>(s), trace.steps[s].start, last});
+    }
+    for (int64_t s = 0; trace.steps.empty() && s < slices_without_steps; ++s) {
+        const auto time = [&](int64_t part) {
+            return static_cast<int64_t>(static_cast<double>(trace.duration) * static_cast<double>(part) /
+                                        static_cast<double>(slices_without_steps));
+        };
+        slices.push_back({-1, time(s), s + 1 == slices_without_steps ? trace.duration : time(s + 1)});
+    }
+    return slices;
+}
+
+/// Slices at whose end something is there: from the first up to, but not including, `to`.
+struct Span {
+    uint32_t from = 0, to = 0;
+    bool empty() const { return from >= to; }
+    Span within(Span other) const { return {std::max(from, other.from), std::min(to, other.to)}; }
+    Span without_first() const { return {from + 1, to}; }
+};
+
+/// Sums over slices to which spans are added.
+class Tally {
+public:
+    explicit Tally(size_t slices) : steps_(slices + 1, 0) {}
+    void add(Span span, int64_t amount) {
+        if (!span.empty()) {
+            steps_[span.from] += amount;
+            steps_[span.to] -= amount;
+        }
+    }
+    std::vector<int64_t> sums() const {
+        std::vector<int64_t> sums(steps_.size() - 1);
+        std::partial_sum(steps_.begin(), steps_.end() - 1, sums.begin());
+        return sums;
+    }
+
+private:
+    std::vector<int64_t> steps_;
+};
+
+/// Visits the union of spans, which are sorted by it, piece by piece.
+template <class Visit>
+void for_each_union(std::vector<Span>& spans, Visit&& visit) {
+    std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.from < b.from; });
+    for (size_t i = 0; i < spans.size();) {
+        Span whole = spans[i];
+        for (++i; i < spans.size() && spans[i].from <= whole.to; ++i) {
+            whole.to = std::max(whole.to, spans[i].to);
+        }
+        visit(whole);
+    }
+}
+
+class GrowthFinder {
+public:
+    explicit GrowthFinder(const GraphIndex& index)
+        : index_(index), nodes_(index.tables().nodes), slices_(slices_of(index.trace())) {
+        for (const GraphSlice& slice : slices_) {
+            ends_.push_back(slice.end);
+        }
+    }
+    GraphGrowth find();
+
+private:
+    uint32_t slice_at(int64_t time) const {
+        return static_cast<uint32_t>(std::lower_bound(ends_.begin(), ends_.end(), time) - ends_.begin());
+    }
+    void put(const Tally& tally, int64_t GraphSlice::*field) {
+        const auto sums = tally.sums();
+        for (size_t s = 0; s < slices_.size(); ++s) {
+            slices_[s].*field = sums[s];
+        }
+    }
+    void count_nodes();
+    void count_roots();
+    void count_kept();
+    void count_kept(uint32_t device, Tally& kept, Tally& older) const;
+    std::vector<TypeGrowth> count_types() const;
+
+    const GraphIndex& index_;
+    const GraphNodes& nodes_;
+    std::vector<GraphSlice> slices_;
+    std::vector<int64_t> ends_;
+    std::vector<Span> alive_;  ///< per node
+};
+
+GraphGrowth GrowthFinder::find() {
+    count_nodes();
+    count_roots();
+    count_kept();
+    auto types = count_types();
+    return {std::move(slices_), std::move(types)};
+}
+
+void GrowthFinder::count_nodes() {
+    Tally all(slices_.size()), older(slices_.size());
+    alive_.reserve(nodes_.size());
+    for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+        alive_.push_back({slice_at(nodes_.created[node]), slice_at(nodes_.died[node])});
+        all.add(alive_.back(), 1);
+        older.add(alive_.back().without_first(), 1);
+    }
+    put(all, &GraphSlice::nodes);
+    put(older, &GraphSlice::older_nodes);
+}
+
+void GrowthFinder::count_roots() {
+    Tally roots(slices_.size());
+    std::vector<Span> kept;
+    for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+        if (alive_[node].empty()) {
+            continue;
+        }
+        roots.add(alive_[node], 1);
+        kept.clear();
+        for (const NodeIndex parent : index_.parents(node)) {
+            if (const Span both = alive_[node].within(alive_[parent]); !both.empty()) {
+                kept.push_back(both);
+            }
+        }
+        for_each_union(kept, [&](Span span) { roots.add(span, -1); });
+    }
+    put(roots, &GraphSlice::roots);
+}
+
+void GrowthFinder::count_kept() {
+    Tally kept(slices_.size()), older(slices_.size());
+    for (uint32_t d = 0; d < index_.trace().devices.size(); ++d) {
+        count_kept(d, kept, older);
+    }
+    put(kept, &GraphSlice::kept_bytes);
+    put(older, &GraphSlice::older_kept_bytes);
+}
+
+void GrowthFinder::count_kept(uint32_t d, Tally& kept, Tally& older) const {
+    const DeviceHistory& device = index_.trace().devices[d];
+    const Allocations& all = device.allocations;
+    std::vector<EventNumber> events;
+    for (const int64_t end : ends_) {
+        events.push_back(device.events_until(end));
+    }
+    const auto slice_after = [&](EventNumber event) {
+        return static_cast<uint32_t>(std::upper_bound(events.begin(), events.end(), event) - events.begin());
+    };
+    std::vector<Span> holds, held_before;
+    for (AllocationIndex a = 0; a < all.size(); ++a) {
+        const auto saved = index_.saved_in({d, a});
+        if (saved.empty()) {
+            continue;
+        }
+        const Span allocated{slice_after(all.alloc_event[a]), slice_after(all.free_event[a])};
+        holds.clear();
+        held_before.clear();
+        for (const uint32_t s : saved) {
+            const NodeIndex node = index_.saver(s);
+            const Span alive = alive_[node];
+            if (alive.empty()) {
+                continue;
+            }
+            const Span held{alive.from, std::min(alive.to, slice_at(nodes_.released[node]))};
+            holds.push_back(held.within(allocated));
+            held_before.push_back(held.without_first().within(allocated));
+        }
+        const auto bytes = static_cast<int64_t>(all.block_size[a]);
+        const auto is_empty = [](Span span) { return span.empty(); };
+        std::erase_if(holds, is_empty);
+        std::erase_if(held_before, is_empty);
+        for_each_union(holds, [&](Span span) { kept.add(span, bytes); });
+        for_each_union(held_before, [&](Span span) { older.add(span, bytes); });
+    }
+}
+
+std::vector<TypeGrowth> GrowthFinder::count_types() const {
+    std::vector<std::pair<int64_t, uint32_t>> made(index_.tables().texts.size());
+    for (uint32_t type = 0; type < made.size(); ++type) {
+        made[type].second = type;
+    }
+    for (const uint32_t type : nodes_.type) {
+        ++made[type].first;
+    }
+    std::sort(made.begin(), made.end(), std::greater<>());
+    std::vector<size_t> place(made.size(), most_types);
+    std::vector<Tally> tallies;
+    for (size_t i = 0; i < std::min(made.size(), most_types) && made[i].first > 0; ++i) {
+        place[made[i].second] = i;
+        tallies.emplace_back(slices_.size());
+    }
+    for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+        if (const size_t at = place[nodes_.type[node]]; at < tallies.size()) {
+            tallies[at].add(alive_[node], 1);
+        }
+    }
+    std::vector<TypeGrowth> types;
+    for (size_t i = 0; i < tallies.size(); ++i) {
+        types.push_back({made[i].second, tallies[i].sums()});
+    }
+    std::stable_sort(types.begin(), types.end(),
+                     [](const TypeGrowth& a, const TypeGrowth& b) { return a.growth() > b.growth(); });
+    return types;
+}
+
+void find_steps(const GraphIndex& index, WaitingRoots& group) {
+    for (const NodeIndex root : group.roots) {
+        if (const int32_t step = index.step_of(root); step >= 0) {
+            group.first_step = group.first_step < 0 ? step : std::min(group.first_step, step);
+            group.last_step = std::max(group.last_step, step);
+        }
+    }
+}
+
+}  // namespace
+
+GraphGrowth graph_growth(const GraphIndex& index) { return GrowthFinder(index).find(); }
+
+std::vector<WaitingRoots> roots_never_run(const GraphMoment& moment, const HolderIndex& holders) {
+    const GraphIndex& index = moment.index();
+    const GraphNodes& nodes = index.tables().nodes;
+    std::map<std::pair<uint32_t, StackId>, WaitingRoots> by_place;
+    for (const NodeIndex root : moment.roots()) {
+        if (index.state(root, moment.time()) == NodeState::waiting && !index.is_leaf(root)) {
+            by_place[{nodes.type[root], nodes.stack[root]}].roots.push_back(root);
+        }
+    }
+    std::vector<WaitingRoots> groups;
+    for (auto& [place, group] : by_place) {
+        std::tie(group.type, group.stack) = place;
+        groups.push_back(std::move(group));
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const WaitingRoots& a, const WaitingRoots& b) { return a.roots.size() > b.roots.size(); });
+    groups.resize(std::min(groups.size(), most_groups));
+    std::vector<Held> held;
+    for (WaitingRoots& group : groups) {
+        std::sort(group.roots.begin(), group.roots.end());
+        find_steps(index, group);
+        const auto first_held = std::find_if(group.roots.begin(), group.roots.end(),
+                                             [&](NodeIndex root) { return holders.of(root) != nullptr; });
+        group.holder = first_held == group.roots.end() ? nullptr : holders.of(*first_held);
+        held.push_back({group.roots, {}});
+    }
+    const std::vector<Kept> kept = moment.kept_by(held);
+    for (size_t g = 0; g < groups.size(); ++g) {
+        groups[g].kept = kept[g];
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const WaitingRoots& a, const WaitingRoots& b) { return a.kept.bytes > b.kept.bytes; });
+    return groups;
+}
+
+}  // namespace tidemark

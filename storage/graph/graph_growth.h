@@ -1,0 +1,49 @@
+// How the graph grows from step to step, and which graphs wait for a backward that never came.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/graph/graph_moment.h"
+#include "storage/graph/holder_groups.h"
+
+namespace tidemark {
+
+/// The graph at the end of a step. Bytes as GraphMoment::kept_bytes.
+struct GraphSlice {
+    int32_t step = -1;           ///< position in Trace::steps; -1: the program has no steps, this is a stretch of time
+    int64_t start = 0, end = 0;  ///< ns since trace start
+    int64_t nodes = 0, roots = 0, kept_bytes = 0;
+    int64_t older_nodes = 0;       ///< of nodes: made in earlier slices
+    int64_t older_kept_bytes = 0;  ///< of kept bytes: kept by such nodes
+};
+
+struct TypeGrowth {
+    uint32_t type = 0;           ///< text
+    std::vector<int64_t> nodes;  ///< alive at each slice's end
+    int64_t growth() const { return nodes.back() - nodes.front(); }
+};
+
+struct GraphGrowth {
+    std::vector<GraphSlice> slices;
+    std::vector<TypeGrowth> types;  ///< most growth first; of more than 64 types those with most nodes
+};
+
+/// One slice per step; where the program has no steps, 100 equal stretches of time. In
+/// O((nodes + edges + saved tensors) log slices).
+GraphGrowth graph_growth(const GraphIndex& index);
+
+/// Roots of one type, made at the same place, that no backward has run.
+struct WaitingRoots {
+    uint32_t type = 0;  ///< text
+    StackId stack = 0;
+    std::vector<NodeIndex> roots;             ///< by age
+    Kept kept;                                ///< what they keep all together
+    int32_t first_step = -1, last_step = -1;  ///< positions in Trace::steps: when the first and last of them was made
+    const Holder* holder = nullptr;           ///< who holds the first of them that somebody is known to hold
+};
+
+/// Most kept bytes first; of more than 252 groups those with most roots. Leaves (AccumulateGrad) are none.
+std::vector<WaitingRoots> roots_never_run(const GraphMoment& moment, const HolderIndex& holders);
+
+}  // namespace tidemark

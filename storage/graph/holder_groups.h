@@ -1,0 +1,57 @@
+// Who holds the tensors that keep graphs alive, as the latest search of the heap saw it, put together where only an
+// index differs: "list `outputs` (variable of main, s01.py:31), elements 0 to 99".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "storage/graph/graph_moment.h"
+
+namespace tidemark {
+
+/// The holders one search found, by node and by memory. Keeps a reference to the index. Immutable, thread: any.
+class HolderIndex {
+public:
+    /// Of the last search at or before `time`, or, where there was none, of the first one after it.
+    HolderIndex(const GraphIndex& index, int64_t time);
+
+    /// nullptr: the heap was never searched.
+    const HolderScan* scan() const;
+    /// Of the tensor a node made: the node's own holder, or that of its output's memory. nullptr: none was found.
+    const Holder* of(NodeIndex node) const;
+    const Holder* of(AllocationRef allocation) const;
+    /// All of that search; positions in GraphTables::holders.
+    const std::vector<uint32_t>& holders() const { return holders_; }
+
+private:
+    const GraphIndex& index_;
+    std::optional<uint32_t> scan_;
+    std::vector<uint32_t> holders_;
+    std::unordered_map<NodeIndex, uint32_t> by_node_;
+    std::unordered_map<uint64_t, uint32_t> by_memory_;
+};
+
+/// Holders whose chains are the same but for indices.
+struct HolderGroup {
+    std::vector<HolderLink> links;  ///< of its first holder
+    std::optional<size_t> varying;  ///< the link whose index goes from first_index to last_index; none: no index at all
+    int64_t first_index = 0, last_index = 0;
+    int64_t count = 0;              ///< tensors
+    std::vector<uint32_t> holders;  ///< positions in GraphTables::holders
+    int64_t nodes = 0;              ///< of the graph, that are kept alive through them
+    int64_t allocations = 0;        ///< the tensors' own memory
+    int64_t kept_bytes = 0;         ///< of the tensors and of what their graphs saved, each allocation once
+    int64_t freed_bytes = 0;        ///< of them what nobody else keeps
+};
+
+/// Most kept bytes first. Of more than 252 groups those with most tensors.
+std::vector<HolderGroup> holder_groups(const GraphMoment& moment, const HolderIndex& holders);
+
+/// "list `outputs` (variable of main, s01.py:31), elements 0 to 99"; files without their folders.
+std::string describe_holder(const GraphTables& tables, const HolderGroup& group);
+std::string describe_holder(const GraphTables& tables, const Holder& holder);
+
+}  // namespace tidemark

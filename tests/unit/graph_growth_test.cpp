@@ -1,0 +1,167 @@
+#include "storage/graph/graph_growth.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/hand_made_graph.h"
+
+namespace tidemark {
+namespace {
+
+using test::Graph;
+using test::GraphMaker;
+using test::RandomRun;
+
+AllocationRef memory(uint32_t index) { return {0, index}; }
+
+TEST(GraphGrowth, EverySliceIsTheMomentOfItsEnd) {
+    for (uint32_t seed = 0; seed < 8; ++seed) {
+        const Graph graph = RandomRun(seed).graph();
+        const GraphGrowth growth = graph_growth(graph.index);
+        ASSERT_EQ(growth.slices.size(), 10u);
+        for (size_t s = 0; s < growth.slices.size(); ++s) {
+            const GraphSlice& slice = growth.slices[s];
+            const GraphMoment moment = graph.at(slice.end);
+            EXPECT_EQ(slice.step, static_cast<int32_t>(s));
+            EXPECT_EQ(slice.nodes, moment.alive_nodes());
+            EXPECT_EQ(slice.roots, static_cast<int64_t>(moment.roots().size()));
+            EXPECT_EQ(slice.kept_bytes, moment.kept_bytes());
+            int64_t by_type = 0, older = 0;
+            for (const TypeGrowth& type : growth.types) {
+                by_type += type.nodes[s];
+            }
+            EXPECT_EQ(by_type, slice.nodes);
+            for (const NodeIndex node : moment.parents_first()) {
+                older += s > 0 && graph.index.tables().nodes.created[node] <= growth.slices[s - 1].end;
+            }
+            EXPECT_EQ(slice.older_nodes, older);
+            EXPECT_LE(slice.older_kept_bytes, slice.kept_bytes);
+        }
+    }
+}
+
+TEST(GraphGrowth, OlderBytesAreKeptByNodesOfEarlierSteps) {
+    Trace trace = test::trace_of_sizes({1, 10, 100});
+    trace.steps = {{0, "user", 0, 100}, {1, "user", 100, 200}, {2, "user", 200, 300}};
+    GraphMaker maker;
+    maker.node("A", {}, {memory(0), memory(1)}, {50});
+    maker.node("A", {}, {memory(1), memory(2)}, {150, never_happened, 250});
+    const Graph graph(std::move(trace), std::move(maker.tables));
+    const GraphGrowth growth = graph_growth(graph.index);
+    EXPECT_EQ(growth.slices[1].kept_bytes, 111);
+    EXPECT_EQ(growth.slices[1].older_kept_bytes, 11);
+    EXPECT_EQ(growth.slices[2].kept_bytes, 11);
+    EXPECT_EQ(growth.slices[2].older_nodes, 2);
+    ASSERT_EQ(growth.types.size(), 1u);
+    EXPECT_EQ(growth.types[0].growth(), 1);
+}
+
+TEST(GraphGrowth, AProgramWithoutStepsIsCutEvenly) {
+    Trace trace = test::trace_of_sizes({});
+    trace.duration = 1000;
+    GraphMaker maker;
+    maker.node("A", {}, {}, {500});
+    const Graph graph(std::move(trace), std::move(maker.tables));
+    const GraphGrowth growth = graph_growth(graph.index);
+    ASSERT_EQ(growth.slices.size(), 100u);
+    EXPECT_EQ(growth.slices.back().end, 1000);
+    EXPECT_EQ(growth.slices[48].nodes, 0);
+    EXPECT_EQ(growth.slices[49].nodes, 1);
+    EXPECT_EQ(growth.slices[49].step, -1);
+}
+
+/// A hundred losses in a list, made one each step by line 10 of train.py, and one that was given to backward.
+struct ListOfOutputs {
+    ListOfOutputs() {
+        std::vector<uint64_t> sizes(200, 10);
+        trace = test::trace_of_sizes(sizes);
+        const StackId stack = test::stack_of(trace.stacks, {{"/home/anna/train.py", "main"}});
+        maker.tables.scans = {{5, "mark a", 1, 1, 1}, {20000, "end", 1, 1, 1}};
+        for (uint32_t i = 0; i < 100; ++i) {
+            trace.steps.push_back({i, "user", i * 100, i * 100 + 100});
+            const NodeIndex below = maker.node("MmBackward0", {}, {memory(2 * i)}, {i * 100 + 10});
+            roots.push_back(maker.node("MeanBackward0", {below}, {}, {i * 100 + 20}, memory(2 * i + 1), stack));
+            hold(roots.back(), memory(2 * i + 1), "outputs", i);
+        }
+        maker.node("MeanBackward0", {}, {}, {100, 200, 200}, {}, stack);
+        maker.node("AccumulateGrad", {}, {}, {100});
+        hold(roots.back(), memory(199), "last", -1);
+        hold(roots.back(), memory(199), "of an earlier search", -1, 0);
+    }
+    void hold(NodeIndex node, AllocationRef tensor, const std::string& name, int index, uint32_t scan = 1) {
+        Holder holder{
+            scan, node, tensor, {{"local", maker.text(name), maker.text("main"), maker.text("/x/s01.py"), 31}}};
+        if (index >= 0) {
+            holder.links.push_back({"index", maker.text(std::to_string(index)), 0, 0, 0});
+        }
+        auto& all = maker.tables.holders;
+        all.insert(scan == 0 ? all.begin() : all.end(), std::move(holder));
+    }
+    Trace trace;
+    GraphMaker maker;
+    std::vector<NodeIndex> roots;
+};
+
+TEST(WaitingRoots, AreGroupedByTypeAndPlace) {
+    const ListOfOutputs list;
+    const Graph graph(list.trace, list.maker.tables);
+    const GraphMoment moment = graph.at(30000);
+    const HolderIndex holders(graph.index, 30000);
+    const auto groups = roots_never_run(moment, holders);
+    ASSERT_EQ(groups.size(), 1u);
+    EXPECT_EQ(groups[0].roots, list.roots);
+    EXPECT_EQ(graph.index.tables().texts[groups[0].type], "MeanBackward0");
+    EXPECT_EQ(groups[0].first_step, 0);
+    EXPECT_EQ(groups[0].last_step, 99);
+    EXPECT_EQ(groups[0].kept.nodes, 200);
+    EXPECT_EQ(groups[0].kept.freed_bytes, 1000);
+    ASSERT_NE(groups[0].holder, nullptr);
+    EXPECT_EQ(describe_holder(graph.index.tables(), *groups[0].holder),
+              "list `outputs` (variable of main, s01.py:31), element 0");
+}
+
+TEST(HolderGroups, ElementsOfOneListAreOneGroup) {
+    const ListOfOutputs list;
+    const Graph graph(list.trace, list.maker.tables);
+    const GraphMoment moment = graph.at(30000);
+    const HolderIndex holders(graph.index, 30000);
+    ASSERT_NE(holders.scan(), nullptr);
+    EXPECT_EQ(holders.scan()->reason, "end");
+    const auto groups = holder_groups(moment, holders);
+    ASSERT_EQ(groups.size(), 2u);
+    EXPECT_EQ(describe_holder(graph.index.tables(), groups[0]),
+              "list `outputs` (variable of main, s01.py:31), elements 0 to 99");
+    EXPECT_EQ(groups[0].count, 100);
+    EXPECT_EQ(groups[0].allocations, 100);
+    EXPECT_EQ(groups[0].nodes, 200);
+    EXPECT_EQ(groups[0].kept_bytes, 2000);
+    EXPECT_EQ(groups[0].freed_bytes, 1980) << "the last one is also held by another variable";
+    EXPECT_EQ(describe_holder(graph.index.tables(), groups[1]), "`last` (variable of main, s01.py:31)");
+    EXPECT_EQ(groups[1].kept_bytes, 20);
+    EXPECT_EQ(groups[1].freed_bytes, 0);
+}
+
+TEST(HolderGroups, TheSearchIsTheLastOneBeforeOrElseTheNextAfter) {
+    const ListOfOutputs list;
+    const Graph graph(list.trace, list.maker.tables);
+    EXPECT_EQ(HolderIndex(graph.index, 0).scan()->reason, "mark a");
+    EXPECT_EQ(HolderIndex(graph.index, 19999).scan()->reason, "mark a");
+    EXPECT_EQ(HolderIndex(graph.index, 20000).scan()->reason, "end");
+    EXPECT_EQ(HolderIndex(Graph(list.trace, {}).index, 0).scan(), nullptr);
+    const HolderIndex holders(graph.index, 30000);
+    EXPECT_EQ(holders.of(memory(0)), nullptr);
+    EXPECT_NE(holders.of(memory(3)), nullptr);
+}
+
+TEST(HolderGroups, ChainsReadLikeThePythonThatReachesThem) {
+    GraphMaker maker;
+    const auto link = [&](const char* kind, const char* name) { return HolderLink{kind, maker.text(name), 0, 0, 0}; };
+    Holder holder;
+    holder.links = {link("global", "trainer"), link("attribute", "history"), link("item", "loss"), link("index", "7"),
+                    link("attribute", "grad_fn")};
+    EXPECT_EQ(describe_holder(maker.tables, holder),
+              "list `trainer.history[\"loss\"]` (global), element 7, there `.grad_fn`");
+    EXPECT_EQ(describe_holder(maker.tables, Holder{}), "unknown");
+}
+
+}  // namespace
+}  // namespace tidemark
