@@ -8,7 +8,7 @@ import functools
 import threading
 import time
 
-from tidemark import _garbage, _heap, _holders, _labels, _watch
+from tidemark import _garbage, _heap, _holders, _inside, _labels, _watch
 
 _LARGEST_SHARE = 0.01  # of the run's time, for scans that nobody asked for
 _FREE_S = 0.06
@@ -36,6 +36,7 @@ class Graph:
             raise OSError("the recorder's plugin does not follow the graph")
         heap = _heap.Heap()
         self._plugin = plugin
+        self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._lose = lose
         self._labels = _labels.Labels(torch, plugin, heap)
         self._holders = _holders.Holders(torch, plugin, core, heap, self._labels)
@@ -64,9 +65,12 @@ class Graph:
         self._labels.modules_changed()
 
     @_quiet
-    def backward_begins(self):
+    def backward_begins(self, roots):
         self._backwards.append(None)
         self._labels.look_for_new()
+        for root in roots:
+            if _inside.is_tensor(root):
+                self._plugin.identify(self._cdata(root))  # a user's own function is told at the latest now
 
     @_quiet
     def backward_ends(self):

@@ -60,7 +60,7 @@ def _hook_backward(torch):
         recording = _recording.current()
         if not recording:
             return run(*args, **kwargs)
-        recording.backward_begins()
+        recording.backward_begins(args[0] if args else ())
         try:
             return run(*args, **kwargs)
         finally:

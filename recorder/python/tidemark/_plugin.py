@@ -27,8 +27,6 @@ class Plugin:
         if self._library.tidemark_plugin_version() != PLUGIN_VERSION:
             raise OSError("the recorder's plugin is of another version; reinstall Tidemark")
         self._sequences = (ctypes.c_uint64 * 64)()
-        self._tensor = _Tensor()
-        self._alive, self._newest = ctypes.c_uint64(), ctypes.c_uint64()
         self.check = self._library.tidemark_plugin_check
         self.detach = self._library.tidemark_plugin_detach
         self.backward_begins = self._library.tidemark_plugin_backward_begins
@@ -56,7 +54,7 @@ class Plugin:
 
     def identify(self, cdata):
         """(number of the node that made the tensor or 0, address of its memory, events of its device, device)."""
-        tensor = self._tensor
+        tensor = _Tensor()
         self._identify(cdata, ctypes.addressof(tensor))
         return tensor.node, tensor.address, tensor.sequence, tensor.device
 
@@ -66,8 +64,9 @@ class Plugin:
 
     def live_nodes(self):
         """(nodes alive, number of the newest)."""
-        self._library.tidemark_plugin_live_nodes(ctypes.byref(self._alive), ctypes.byref(self._newest))
-        return self._alive.value, self._newest.value
+        alive, newest = ctypes.c_uint64(), ctypes.c_uint64()
+        self._library.tidemark_plugin_live_nodes(ctypes.byref(alive), ctypes.byref(newest))
+        return alive.value, newest.value
 
     def _learn_python_functions(self, torch):
         """Shows the plugin one torch.autograd.Function, so that it finds what others save."""

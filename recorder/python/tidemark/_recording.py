@@ -109,6 +109,8 @@ class Recording:
         self.parts = parts
         self._pid = os.getpid()
         self._plugin = None
+        self._plugin_failure = OSError("the recorder's plugin was not loaded")
+        self._listening = False  # to the allocator
         self._driver = None
         self._frames = None
         self._fallback = None
@@ -148,28 +150,34 @@ class Recording:
         from tidemark import _hooks, _startup
 
         _hooks.install(torch)
-        _startup.when_cuda_is_ready(torch, lambda: self._attach_quietly(torch))
+        self._attach_quietly(self._attach_to_torch, torch)
+        _startup.when_cuda_is_ready(torch, lambda: self._attach_quietly(self._attach_to_cuda, torch))
 
-    def _attach_quietly(self, torch):
+    def _attach_quietly(self, attach, torch):
         if not self.running():
             return
         try:
-            self._attach(torch)
+            attach(torch)
         except Exception as failure:  # nothing of ours may end the program
             self.lose(f"recording is incomplete: {failure}")
 
-    def _attach(self, torch):
+    def _attach_to_torch(self, torch):
+        """What needs no GPU: a graph exists on the CPU as well."""
         self.core.push(_records.meta("torch_version", torch.__version__))
+        self._prepare_stacks(torch)
+        self._load_plugin(torch)
+        if self._plugin and "graph" in self.parts:
+            self._follow_graph(torch)
+
+    def _attach_to_cuda(self, torch):
+        from tidemark import _hooks
+
         self._tell_devices(torch)
         self.core.sample_now(0)
-        self._prepare_stacks(torch)
         if "driver" in self.parts:
             self._listen_to_driver()
         self._listen_to_allocator(torch)
-        if "graph" in self.parts and self._plugin:
-            from tidemark import _hooks
-
-            self._follow_graph(torch)
+        if self._graph:
             _hooks.hook_out_of_memory(torch)
 
     def _tell_devices(self, torch):
@@ -206,23 +214,34 @@ class Recording:
         if not self._driver.listening:
             say(self._driver.sentence)
 
-    def _listen_to_allocator(self, torch):
-        from tidemark import _allocator, _plugin
+    def _load_plugin(self, torch):
+        from tidemark import _plugin
 
         try:
-            _allocator.raise_unless_native(torch)
             plugin = _plugin.Plugin(torch)
             plugin.attach(torch, self.core.table, self._parts_of_plugin(_plugin))
             plugin.phase(self._number_of_phase(self._phase))
             self._plugin = plugin
         except OSError as failure:
-            self._fall_back(torch, failure)
+            self._plugin_failure = failure
+            if "graph" in self.parts:
+                self.lose(f"the autograd graph is not recorded: {failure}")
 
     def _parts_of_plugin(self, plugin):
-        parts = plugin.ALLOCATOR
-        if "ops" in self.parts or "graph" in self.parts:
-            parts |= plugin.OPS
+        parts = plugin.OPS if "ops" in self.parts or "graph" in self.parts else 0
         return parts | plugin.GRAPH if "graph" in self.parts else parts
+
+    def _listen_to_allocator(self, torch):
+        from tidemark import _allocator, _plugin
+
+        try:
+            if self._plugin is None:
+                raise self._plugin_failure
+            _allocator.raise_unless_native(torch)
+            self._plugin.attach(torch, self.core.table, self._parts_of_plugin(_plugin) | _plugin.ALLOCATOR)
+            self._listening = True
+        except OSError as failure:
+            self._fall_back(torch, failure)
 
     def _follow_graph(self, torch):
         from tidemark import _graph
@@ -249,7 +268,7 @@ class Recording:
 
     def mark(self, name, value):
         self._name_new_modules()
-        self.core.push(_records.mark(name, value, self._plugin.sequences() if self._plugin else []))
+        self.core.push(_records.mark(name, value, self._plugin.sequences() if self._listening else []))
         if self._graph:
             self._graph.marked(name)
 
@@ -287,12 +306,11 @@ class Recording:
         if self._plugin:
             self._plugin.optimizer(int(inside))
 
-    def backward_begins(self):
+    def backward_begins(self, roots):
         if self._plugin:
             self._plugin.backward_begins()
-
         if self._graph:
-            self._graph.backward_begins()
+            self._graph.backward_begins(roots)
 
     def backward_ends(self):
         if self._graph:
@@ -332,7 +350,7 @@ class Recording:
         self._name_new_modules()
         if self._driver:
             self._driver.retake()
-        if self._plugin and time.monotonic() - self._last_check > CHECK_EVERY_S:
+        if self._listening and time.monotonic() - self._last_check > CHECK_EVERY_S:
             self._last_check = time.monotonic()
             self._plugin.check()
 
@@ -361,10 +379,11 @@ class Recording:
         self.last_look()
         if self._graph:
             self._graph.close()
-        if self._plugin:
+        if self._listening:
             self._plugin.check()
+        if self._plugin:
             self._plugin.detach()
-        if "nvml" in self.parts and self._plugin:
+        if "nvml" in self.parts and self._listening:
             self.core.sample_now(LAST_SAMPLE_MS)
         finished = self.core.stop(how, sentence, wait_ms)
         if self._driver:
