@@ -17,6 +17,8 @@ void add_info_command(CLI::App& app, Job& job);
 void add_stats_command(CLI::App& app, Job& job);
 void add_ledger_command(CLI::App& app, Job& job);
 void add_top_command(CLI::App& app, Job& job);
+void add_graph_command(CLI::App& app, Job& job);
+void add_holders_command(CLI::App& app, Job& job);
 void add_render_command(CLI::App& app, Job& job);
 void add_share_command(CLI::App& app, Job& job);
 /// The job leaves its exit status in `exit_code`: that of the program it ran.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/describe.h"
 #include "recorder/cli/moment_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
@@ -235,11 +236,6 @@ ordered_json losses_json(const Trace& trace) {
                         {"text", loss.text}});
     }
     return list;
-}
-
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-    return value ? ordered_json(*value) : ordered_json();
 }
 
 ordered_json processes_json(const Trace& trace) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/describe.h"
 #include "recorder/cli/moment_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
@@ -43,17 +44,10 @@ struct Page {
         return std::accumulate(row.layers.begin(), row.layers.end(), int64_t{0},
                                [](int64_t sum, const Layer& layer) { return sum + layer.bytes; });
     }
-    double share(int64_t bytes) const {
-        return total() == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(total());
-    }
     std::optional<int64_t> sample_age() const {
         return row.sample_time ? std::optional(row.time - *row.sample_time) : std::nullopt;
     }
 };
-
-std::string counted(int64_t count, std::string_view one) {
-    return fmt::format("{} {}{}", format_count(count), one, count == 1 ? "" : "s");
-}
 
 /// What a layer is, for somebody who sees it for the first time.
 std::string words_about(const Layer& layer) {
@@ -108,8 +102,8 @@ std::string total_words(const Page& page) {
 }
 
 std::string table_row(const Page& page, int64_t bytes, std::string_view title, std::string_view words) {
-    return fmt::format("{:>10}  {:5.1f} %  {:<28}  {}\n", format_bytes(bytes), page.share(bytes) * 100, one_line(title),
-                       words);
+    return fmt::format("{:>10}  {:5.1f} %  {:<28}  {}\n", format_bytes(bytes), share(bytes, page.total()) * 100,
+                       one_line(title), words);
 }
 
 std::string page_text(const Page& page) {
@@ -134,14 +128,10 @@ std::string page_text(const Page& page) {
     return text;
 }
 
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-    return value ? ordered_json(*value) : ordered_json();
-}
-
 ordered_json layer_json(const Page& page, const Layer& layer) {
-    ordered_json json = {{"layer", layer_word(layer.kind)},  {"name", layer.name},   {"bytes", layer.bytes},
-                         {"share", page.share(layer.bytes)}, {"count", layer.count}, {"text", words_about(layer)}};
+    ordered_json json = {
+        {"layer", layer_word(layer.kind)},           {"name", layer.name},   {"bytes", layer.bytes},
+        {"share", share(layer.bytes, page.total())}, {"count", layer.count}, {"text", words_about(layer)}};
     if (layer.kind == LayerKind::other_processes) {
         json["pid"] = layer.pid;
     }

@@ -52,6 +52,8 @@ int run(int argc, char** argv) {
     add_info_command(app, job);
     add_stats_command(app, job);
     add_top_command(app, job);
+    add_graph_command(app, job);
+    add_holders_command(app, job);
     add_ledger_command(app, job);
     add_render_command(app, job);
     add_share_command(app, job);

@@ -36,6 +36,16 @@ Result<std::vector<const DeviceHistory*>> choose_devices(const Trace& trace, std
     return devices;
 }
 
+Result<DeviceMoment> moment_of(std::shared_ptr<const Trace> trace, const DeviceHistory& device, const std::string& at) {
+    auto analysis = std::make_unique<Analysis>(trace, device);
+    const auto event = find_moment(*trace, device, analysis->curves(), at);
+    if (!event) {
+        return event.error();
+    }
+    const int64_t time = named_time(*trace, at).value_or(device.time_of_state(*event));
+    return DeviceMoment{std::move(analysis), *event, time};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress) {
@@ -43,12 +53,29 @@ Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progres
     return open_trace(path, progress);
 }
 
-void add_moment_options(CLI::App& command, MomentOptions& options, const char* default_moment) {
+void add_moment_options(CLI::App& command, MomentOptions& options, const char* default_moment,
+                        const char* device_help) {
     options.at = default_moment;
     command.add_option("TRACE", options.trace, "A trace (.tide)")->required();
     command.add_option("--at", options.at, "The moment: event:N, time:T, mark:NAME (also mark:NAME#2), peak or end")
         ->capture_default_str();
-    command.add_option("--device", options.device, "Only this device (default: all)");
+    command.add_option("--device", options.device, device_help);
+}
+
+Result<std::vector<DeviceMoment>> moments_of(std::shared_ptr<const Trace> trace, const MomentOptions& options) {
+    const auto devices = choose_devices(*trace, options.device);
+    if (!devices) {
+        return devices.error();
+    }
+    std::vector<DeviceMoment> moments;
+    for (const DeviceHistory* device : *devices) {
+        auto moment = moment_of(trace, *device, options.at);
+        if (!moment) {
+            return moment.error();
+        }
+        moments.push_back(std::move(*moment));
+    }
+    return moments;
 }
 
 Result<std::vector<DeviceMoment>> open_moments(const MomentOptions& options, Progress& progress) {
@@ -56,20 +83,15 @@ Result<std::vector<DeviceMoment>> open_moments(const MomentOptions& options, Pro
     if (!trace) {
         return trace.error();
     }
-    const auto devices = choose_devices(**trace, options.device);
+    return moments_of(*trace, options);
+}
+
+Result<DeviceMoment> main_moment(std::shared_ptr<const Trace> trace, const MomentOptions& options) {
+    const auto devices = choose_devices(*trace, options.device);
     if (!devices) {
         return devices.error();
     }
-    std::vector<DeviceMoment> moments;
-    for (const DeviceHistory* device : *devices) {
-        auto analysis = std::make_unique<Analysis>(*trace, *device);
-        const auto event = find_moment(**trace, *device, analysis->curves(), options.at);
-        if (!event) {
-            return event.error();
-        }
-        moments.push_back({std::move(analysis), *event});
-    }
-    return moments;
+    return moment_of(trace, options.device ? *devices->front() : trace->main_device(), options.at);
 }
 
 nlohmann::ordered_json moment_json(const DeviceHistory& device, EventNumber event) {

@@ -1,4 +1,4 @@
-// What stats, top and ledger have in common: a trace, a moment in it, and the devices to look at.
+// What commands about a moment have in common: a trace, a moment in it, and the devices to look at.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,19 +24,24 @@ struct MomentOptions {
 };
 
 /// Adds TRACE, --at and --device.
-void add_moment_options(CLI::App& command, MomentOptions& options, const char* default_moment);
+void add_moment_options(CLI::App& command, MomentOptions& options, const char* default_moment,
+                        const char* device_help = "Only this device (default: all)");
 
 /// One device at the chosen moment.
 struct DeviceMoment {
     std::unique_ptr<Analysis> analysis;
     EventNumber event = 0;
+    int64_t time = 0;  ///< ns since trace start: what --at says, which may lie behind the last event before it
 
     const Trace& trace() const { return analysis->trace(); }
     const DeviceHistory& device() const { return analysis->device(); }
 };
 
 /// The chosen device, or every device of the trace; never empty. Errors name what exists.
+Result<std::vector<DeviceMoment>> moments_of(std::shared_ptr<const Trace> trace, const MomentOptions& options);
 Result<std::vector<DeviceMoment>> open_moments(const MomentOptions& options, Progress& progress);
+/// The chosen device, or the one with most events: for what belongs to the whole trace.
+Result<DeviceMoment> main_moment(std::shared_ptr<const Trace> trace, const MomentOptions& options);
 
 /// {"event": 12, "time_ns": 345, "text": "event 12 of 20, ..."}
 nlohmann::ordered_json moment_json(const DeviceHistory& device, EventNumber event);

@@ -28,13 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 6> recordable{"stacks", "ops", "modules", "graph", "driver", "nvml"};
+
 struct RecordOptions {
     Arguments command;
-    std::string output = "run.tide", with = "stacks,ops,modules,driver,nvml", session, format = "text";
+    std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), session, format = "text";
     bool replace = false, check = false;
 };
-
-constexpr std::array<std::string_view, 5> recordable{"stacks", "ops", "modules", "driver", "nvml"};
 
 std::vector<std::string> split(const std::string& list) {
     std::vector<std::string> words;
@@ -50,7 +50,7 @@ std::vector<std::string> split(const std::string& list) {
 std::string check_with(const std::string& list) {
     for (const std::string& word : split(list)) {
         if (std::find(recordable.begin(), recordable.end(), word) == recordable.end()) {
-            return fmt::format("\"{}\" cannot be recorded; choose from stacks, ops, modules, driver, nvml.", word);
+            return fmt::format("\"{}\" cannot be recorded; choose from {}.", word, fmt::join(recordable, ", "));
         }
     }
     return {};
@@ -228,6 +228,7 @@ void add_record_command(CLI::App& app, Job& job, int& exit_code) {
         "  stacks   the Python lines that allocate\n"
         "  ops      the operators and autograd nodes they run in\n"
         "  modules  the torch.nn.Module each belongs to\n"
+        "  graph    the autograd graph, what its nodes keep alive, and who holds it\n"
         "  driver   memory that is not PyTorch's: cuBLAS, NCCL, other libraries (uses CUPTI)\n"
         "  nvml     what nvidia-smi shows, sampled\n"
         "Once the program runs, the exit status is its own; 128 + N when signal N killed it.",

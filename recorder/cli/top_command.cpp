@@ -1,16 +1,18 @@
 // tidemark top: who holds the memory at a moment.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/describe.h"
+#include "recorder/cli/graph_view.h"
 #include "recorder/cli/moment_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
-#include "storage/replay/holders.h"
+#include "storage/replay/attribution.h"
 #include "storage/replay/moment.h"
 
 namespace tidemark::cli {
@@ -25,24 +27,49 @@ struct TopOptions {
     size_t limit = 20;  ///< 0: all
 };
 
+/// By what allocations are added up.
+struct Way {
+    GroupBy by = GroupBy::stack;
+    GroupOptions options;
+};
+
+/// "line", "module:2"
+Result<Way> parse_way(const std::string& text) {
+    constexpr int deepest = 64;
+    const size_t colon = text.find(':');
+    const auto by = group_by_from_name(std::string_view(text).substr(0, colon));
+    if (!by || colon == text.npos) {
+        return by ? Result<Way>(Way{*by, {}}) : by.error();
+    }
+    int depth = 0;
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + colon + 1, end, depth);
+    const bool is_depth = parsed.ec == std::errc() && parsed.ptr == end && depth >= 1 && depth <= deepest;
+    if (*by != GroupBy::module || !is_depth) {
+        return usage_error(
+            fmt::format("\"{}\" is not a way to group memory; only module takes a depth, such as module:2.", text));
+    }
+    Way way{*by, {}};
+    way.options.module_depth = depth;
+    return way;
+}
+
+bool needs_graph(GroupBy by) { return by == GroupBy::category || by == GroupBy::node || by == GroupBy::graph_step; }
+
 /// Sums of some groups.
 struct Sum {
     int64_t allocations = 0, bytes = 0, requested = 0, pending = 0;
 };
 
-Sum add_up(std::span<const HolderGroup> groups) {
+Sum add_up(std::span<const AttributionGroup> groups) {
     Sum sum;
-    for (const HolderGroup& group : groups) {
+    for (const AttributionGroup& group : groups) {
         sum.allocations += group.allocations;
         sum.bytes += group.block_bytes;
         sum.requested += group.requested;
         sum.pending += group.pending;
     }
     return sum;
-}
-
-double share(int64_t bytes, int64_t total) {
-    return total == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(total);
 }
 
 /// The user's own frames, innermost first; all of them if the whole stack is library code.
@@ -59,15 +86,16 @@ std::vector<FrameId> frames_to_show(const StackTable& stacks, StackId stack) {
 
 /// The chosen groups of one device, cut to the limit.
 struct Listing {
-    std::vector<HolderGroup> groups;
+    std::vector<AttributionGroup> groups;
     size_t shown = 0;
 
-    Listing(const DeviceMoment& moment, GroupBy by, size_t limit)
-        : groups(holders_at(moment.trace(), moment.device(), moment.analysis->live(), moment.event, by)),
-          shown(limit == 0 ? groups.size() : std::min(limit, groups.size())) {}
+    Listing(const DeviceMoment& moment, const Way& way, size_t limit)
+        : groups(attribution_at(moment.trace(), moment.device(), moment.analysis->live(), moment.event, way.by,
+                                way.options)),
+          shown(limited(groups.size(), limit)) {}
 
-    std::span<const HolderGroup> top() const { return std::span(groups).first(shown); }
-    std::span<const HolderGroup> rest() const { return std::span(groups).subspan(shown); }
+    std::span<const AttributionGroup> top() const { return std::span(groups).first(shown); }
+    std::span<const AttributionGroup> rest() const { return std::span(groups).subspan(shown); }
     Sum total() const { return add_up(groups); }
 };
 
@@ -89,38 +117,27 @@ std::string callers_text(const StackTable& stacks, StackId stack) {
     return text;
 }
 
-std::string device_text(const DeviceMoment& moment, GroupBy by, const TopOptions& options) {
-    const Listing listing(moment, by, options.limit);
+std::string device_text(const DeviceMoment& moment, const Way& way, const TopOptions& options) {
+    const Listing listing(moment, way, options.limit);
     const Sum total = listing.total();
     std::string text = fmt::format("Device {}, {}: {} active in {} allocations\n", moment.device().device,
                                    describe_moment(moment.device(), moment.event), format_bytes(total.bytes),
                                    format_count(total.allocations));
     text += fmt::format("{:>10}  {:>7}  {:>9}  {}\n", "Bytes", "Share", "Count", options.by);
-    for (const HolderGroup& group : listing.top()) {
+    for (const AttributionGroup& group : listing.top()) {
         text += text_row(group.block_bytes, total.bytes, group.allocations, group.name);
-        if (by == GroupBy::stack) {
+        if (way.by == GroupBy::stack) {
             text += callers_text(moment.trace().stacks, group.stack);
         }
     }
     if (!listing.rest().empty()) {
         const Sum rest = add_up(listing.rest());
-        text += text_row(rest.bytes, total.bytes, rest.allocations,
-                         fmt::format("({} more, --limit 0 shows all)", format_count(listing.rest().size())));
+        text += text_row(rest.bytes, total.bytes, rest.allocations, words_about_rest(listing.rest().size()));
     }
     return text + text_row(total.bytes, total.bytes, total.allocations, "total");
 }
 
-ordered_json frames_json(const StackTable& stacks, StackId stack) {
-    auto list = ordered_json::array();
-    for (const FrameId id : stacks.frames_of(stack)) {
-        const Frame& frame = stacks.frame(id);
-        list.push_back(
-            {{"function", stacks.string(frame.function)}, {"file", stacks.string(frame.file)}, {"line", frame.line}});
-    }
-    return list;
-}
-
-ordered_json group_json(const DeviceMoment& moment, const HolderGroup& group, int64_t total, GroupBy by) {
+ordered_json group_json(const DeviceMoment& moment, const AttributionGroup& group, int64_t total, GroupBy by) {
     ordered_json json = {{"name", group.name},
                          {"bytes", group.block_bytes},
                          {"share", share(group.block_bytes, total)},
@@ -141,12 +158,12 @@ ordered_json sum_json(const Sum& sum) {
             {"pending_bytes", sum.pending}};
 }
 
-ordered_json device_json(const DeviceMoment& moment, GroupBy by, const TopOptions& options) {
-    const Listing listing(moment, by, options.limit);
+ordered_json device_json(const DeviceMoment& moment, const Way& way, const TopOptions& options) {
+    const Listing listing(moment, way, options.limit);
     const Sum total = listing.total();
     auto groups = ordered_json::array();
-    for (const HolderGroup& group : listing.top()) {
-        groups.push_back(group_json(moment, group, total.bytes, by));
+    for (const AttributionGroup& group : listing.top()) {
+        groups.push_back(group_json(moment, group, total.bytes, way.by));
     }
     ordered_json rest = sum_json(add_up(listing.rest()));
     rest["groups"] = listing.rest().size();
@@ -159,21 +176,34 @@ ordered_json device_json(const DeviceMoment& moment, GroupBy by, const TopOption
 }
 
 Status run_top(const TopOptions& options, Progress& progress) {
-    const auto by = group_by_from_name(options.by);
-    if (!by) {
-        return by.error();
+    auto way = parse_way(options.by);
+    if (!way) {
+        return way.error();
     }
-    const auto moments = open_moments(options.moment, progress);
+    const auto trace = open_input(options.moment.trace, progress);
+    if (!trace) {
+        return trace.error();
+    }
+    const auto moments = moments_of(*trace, options.moment);
     if (!moments) {
         return moments.error();
+    }
+    std::unique_ptr<const WholeGraph> graph;
+    if (needs_graph(way->by)) {
+        auto read = read_whole_graph(*trace, progress);
+        if (!read) {
+            return read.error();
+        }
+        graph = std::move(*read);
+        way->options.categories = graph == nullptr ? nullptr : &graph->categories;
     }
     std::string text;
     auto list = ordered_json::array();
     for (const DeviceMoment& moment : *moments) {
         if (options.format == "json") {
-            list.push_back(device_json(moment, *by, options));
+            list.push_back(device_json(moment, *way, options));
         } else {
-            text += (text.empty() ? "" : "\n") + device_text(moment, *by, options);
+            text += (text.empty() ? "" : "\n") + device_text(moment, *way, options);
         }
     }
     if (options.format == "json") {
@@ -193,7 +223,10 @@ void add_top_command(CLI::App& app, Job& job) {
         "  tidemark top run.tide --at peak --by line\n"
         "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json");
     add_moment_options(command, options->moment, "peak");
-    command.add_option("--by", options->by, "What to add up by: " + group_by_names())->capture_default_str();
+    command
+        .add_option("--by", options->by,
+                    "What to add up by: " + group_by_names() + "; module:DEPTH: the first names of it")
+        ->capture_default_str();
     command.add_option("--limit", options->limit, "How many groups to show, 0 for all")->capture_default_str();
     command.add_option("--format", options->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))

@@ -13,6 +13,7 @@ TIDEMARK = os.environ["TIDEMARK"]
 SNAPSHOTS = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]) / "snapshots"
 
 FINE, USAGE, INPUT, ENVIRONMENT, CANCELLED = 0, 2, 3, 4, 130
+STEPS = 12  # of make_graph_trace
 
 
 def snapshot(name):
@@ -52,6 +53,14 @@ def made_up_snapshot(devices=1, function="step", steps=10):
                         "frames": frames} for i, (action, address, size) in enumerate(events)])
         segments.append(segment_at_end(device, base, kept, frames))
     return pickle.dumps({"segments": segments, "device_traces": traces}, protocol=4)
+
+
+def make_graph_trace(path, steps=STEPS, searched=True):
+    """A trace with a graph, see make_graph_trace.cpp. Nodes: 1 AccumulateGrad, then per step MmBackward0 and
+    SumBackward0, at last MseLossBackward0 (run with retain_graph) and ReluBackward0 (dead)."""
+    arguments = [path, str(steps), "searched" if searched else "unsearched"]
+    subprocess.run([os.environ["TIDEMARK_MAKE_GRAPH_TRACE"], *arguments], check=True)
+    return path
 
 
 def segment_at_end(device, base, kept, frames):

@@ -78,7 +78,7 @@ class Record(CommandTest):
         seen, _ = self.environment_seen("-o", "deep.tide")
         self.assertEqual(seen["TIDEMARK_RECORD"], "1")
         self.assertEqual(seen["TIDEMARK_OUTPUT"], str(self.work.resolve() / "deep.tide"))
-        self.assertEqual(seen["TIDEMARK_WITH"], "stacks,ops,modules,driver,nvml")
+        self.assertEqual(seen["TIDEMARK_WITH"], "stacks,ops,modules,graph,driver,nvml")
         self.assertEqual(seen["TIDEMARK_HOME"], str(self.home))
         self.assertEqual(seen["PYTHONPATH"], str(self.home / "startup"))
         self.assertEqual(seen["CUDA_INJECTION64_PATH"], str(self.home / "libtidemark_driver.so"))

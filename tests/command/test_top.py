@@ -1,8 +1,9 @@
 import subprocess
 
-from support import FINE, TIDEMARK, USAGE, CommandTest, run
+from support import FINE, STEPS, TIDEMARK, USAGE, CommandTest, make_graph_trace
 
-WAYS = ("stack", "line", "file", "size", "stream", "pool", "annotation", "module", "op", "phase", "step")
+WAYS = ("stack", "line", "file", "size", "stream", "pool", "annotation", "module", "module:2", "op", "phase", "step",
+        "category", "node", "graph_step")
 
 
 class Top(CommandTest):
@@ -34,9 +35,28 @@ class Top(CommandTest):
         self.assertIn("stream 0", text)
         self.assertNotIn("more", text)
 
+    def test_by_what_the_graph_says(self):
+        trace = make_graph_trace(self.folder / "graph.tide")
+
+        def bytes_by(way, moment="end"):
+            groups = self.json_of("top", trace, "--at", moment, "--by", way)["groups"]
+            return {group["name"]: group["bytes"] for group in groups}
+
+        self.assertEqual(bytes_by("category"), {"saved for backward": STEPS * 1024, "parameter": 4096})
+        self.assertEqual(sum(bytes_by("node").values()), STEPS * 1024 + 4096)
+        self.assertEqual(bytes_by("graph_step")["step 3"], 1024)
+        self.assertEqual(sum(bytes_by("category", "event:4").values()), 3 * 1024 + 4096)
+        self.assertEqual(bytes_by("category", "event:0"), {"parameter": 4096})
+
+    def test_without_a_graph(self):
+        groups = self.json_of("top", self.imported("streams"), "--by", "category")["groups"]
+        self.assertEqual([group["name"] for group in groups], ["no graph recorded"])
+
     def test_wrong_names_say_what_exists(self):
         trace = self.imported("streams")
         self.assertIn("stack, line, file", self.run_failing(USAGE, "top", trace, "--by", "colour"))
+        for way in ("module:", "module:x", "module:0", "op:2"):
+            self.assertIn("module:2", self.run_failing(USAGE, "top", trace, "--by", way))
 
     def test_a_reader_that_leaves_is_fine(self):
         trace = self.imported("s0_graph_leak")

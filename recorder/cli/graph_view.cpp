@@ -1,0 +1,274 @@
+#include "recorder/cli/graph_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "recorder/cli/describe.h"
+#include "storage/base/units.h"
+#include "storage/graph/read_graph.h"
+
+namespace tidemark::cli {
+
+using nlohmann::ordered_json;
+
+Result<std::unique_ptr<const WholeGraph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress) {
+    auto tables = read_graph(*trace, progress);
+    if (!tables) {
+        return tables.error();
+    }
+    if ((*tables)->empty()) {
+        return std::unique_ptr<const WholeGraph>();
+    }
+    return std::unique_ptr<const WholeGraph>(std::make_unique<WholeGraph>(std::move(trace), std::move(*tables)));
+}
+
+Error no_graph_error(const Trace& trace) {
+    return input_error(trace.path +
+                       ": no autograd graph was recorded. `tidemark record` records it unless --with leaves out the "
+                       "part graph; PyTorch's own snapshots, and traces made from them, have none.");
+}
+
+Result<std::unique_ptr<const GraphView>> GraphView::open(const MomentOptions& options, Progress& progress) {
+    auto trace = open_input(options.trace, progress);
+    if (!trace) {
+        return trace.error();
+    }
+    auto graph = read_whole_graph(*trace, progress);
+    if (!graph) {
+        return graph.error();
+    }
+    if (*graph == nullptr) {
+        return no_graph_error(**trace);
+    }
+    const auto moment = main_moment(*trace, options);
+    if (!moment) {
+        return moment.error();
+    }
+    const DeviceHistory& device = moment->device();
+    return std::unique_ptr<const GraphView>(
+        std::make_unique<GraphView>(std::move(*graph), device, moment->event, moment->time));
+}
+
+GraphView::GraphView(std::unique_ptr<const WholeGraph> graph, const DeviceHistory& device, EventNumber event,
+                     int64_t time)
+    : graph_(std::move(graph)),
+      device_(device),
+      event_(event),
+      moment_(graph_->index, graph_->categories, time),
+      holders_(graph_->index, time) {
+    for (const DeviceHistory& each : trace().devices) {
+        events_.push_back(each.events_until(time));
+    }
+}
+
+std::string GraphView::when() const {
+    return fmt::format("{}, event {} of {} of device {}", format_moment(time()), format_count(event_),
+                       format_count(device_.event_count()), device_.device);
+}
+
+ordered_json GraphView::when_json() const {
+    return {{"device", device_.device}, {"event", event_}, {"time_ns", time()}, {"text", when()}};
+}
+
+int64_t GraphView::block_bytes(AllocationRef memory) const {
+    return static_cast<int64_t>(device_of(memory).allocations.block_size[memory.index]);
+}
+
+bool GraphView::is_allocated(AllocationRef memory) const {
+    const Allocations& all = device_of(memory).allocations;
+    const EventNumber event = events_[memory.device];
+    return all.alloc_event[memory.index] < event && event <= all.free_event[memory.index];
+}
+
+bool GraphView::holds(uint32_t saved) const {
+    const AllocationRef memory = tables().saved.allocation[saved];
+    return memory && holds_saved(state(index().saver(saved))) && is_allocated(memory);
+}
+
+int64_t GraphView::kept_bytes(std::span<const NodeIndex> nodes) const {
+    std::vector<std::pair<uint32_t, AllocationIndex>> kept;
+    for (const NodeIndex node : nodes) {
+        for (const uint32_t s : saved_by(node)) {
+            if (holds(s)) {
+                kept.emplace_back(tables().saved.allocation[s].device, tables().saved.allocation[s].index);
+            }
+        }
+    }
+    std::sort(kept.begin(), kept.end());
+    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    int64_t bytes = 0;
+    for (const auto& [device, allocation] : kept) {
+        bytes += block_bytes({device, allocation});
+    }
+    return bytes;
+}
+
+std::vector<NodeIndex> GraphView::reachable_from(NodeIndex node) const {
+    std::vector<NodeIndex> found{node};
+    std::vector<bool> seen(nodes().size(), false);
+    seen[node] = true;
+    for (size_t next = 0; next < found.size(); ++next) {
+        for (const NodeIndex child : index().children(found[next])) {
+            if (moment_.is_alive(child) && !seen[child]) {
+                seen[child] = true;
+                found.push_back(child);
+            }
+        }
+    }
+    return found;
+}
+
+std::string GraphView::name(NodeIndex node) const {
+    const StackId stack = nodes().stack[node];
+    return fmt::format("node {} {}{}", nodes().id[node], type_text(node),
+                       stack == 0 ? "" : fmt::format(" ({})", line_text(stack)));
+}
+
+std::string GraphView::type_text(NodeIndex node) const {
+    const std::string& variable = tables().texts[nodes().variable[node]];
+    return variable.empty() ? index().type(node) : fmt::format("{} of {}", index().type(node), variable);
+}
+
+std::string GraphView::line_text(StackId stack) const {
+    const FrameId frame = trace().stacks.user_frame(stack);
+    return frame == 0 ? "no Python frame" : describe_frame(trace().stacks, frame);
+}
+
+std::string GraphView::step_text(NodeIndex node) const {
+    const int32_t step = index().step_of(node);
+    return step < 0 ? "" : fmt::format("step {}", trace().steps[static_cast<size_t>(step)].number);
+}
+
+std::string GraphView::name(AllocationRef memory) const {
+    return fmt::format("allocation {}, {}, {}", allocation_id(memory), format_bytes(block_bytes(memory)),
+                       category_text(memory, categories().at(memory, time())));
+}
+
+std::string GraphView::category_text(AllocationRef memory, Category category) const {
+    const std::string& name = categories().name(memory);
+    switch (category) {
+        case Category::unknown: return "of unknown use";
+        case Category::gradient:
+        case Category::optimizer_state:
+            return fmt::format("{}{}", category_name(category), name.empty() ? "" : fmt::format(" of `{}`", name));
+        case Category::parameter:
+        case Category::buffer:
+            return fmt::format("{}{}", category_name(category), name.empty() ? "" : fmt::format(" `{}`", name));
+        default: return std::string(category_name(category));
+    }
+}
+
+std::optional<std::string> GraphView::holder_text(NodeIndex node) const {
+    const Holder* holder = holders_.of(node);
+    return holder == nullptr ? std::nullopt : std::optional(describe_holder(tables(), *holder));
+}
+
+ordered_json GraphView::node_json(NodeIndex node) const {
+    const FrameId line = trace().stacks.user_frame(nodes().stack[node]);
+    return {{"id", nodes().id[node]},
+            {"type", index().type(node)},
+            {"variable", tables().texts[nodes().variable[node]]},
+            {"state", state_word(state(node))},
+            {"module", module(node)},
+            {"op", origin(node).op},
+            {"step", step_json(index().step_of(node))},
+            {"line", line == 0 ? ordered_json() : frame_json(trace().stacks, line)},
+            {"created_ns", time_json(nodes().created[node])},
+            {"executed_ns", time_json(nodes().executed[node])},
+            {"released_ns", time_json(nodes().released[node])},
+            {"died_ns", time_json(nodes().died[node])},
+            {"own_bytes", moment_.own_bytes(node)},
+            {"dominated_bytes", moment_.dominated_bytes(node)}};
+}
+
+ordered_json GraphView::saved_json(uint32_t saved) const {
+    const SavedTensors& all = tables().saved;
+    const AllocationRef memory = all.allocation[saved];
+    return {{"name", tables().texts[all.name[saved]]},
+            {"bytes", all.bytes[saved]},
+            {"offset", all.offset[saved]},
+            {"version", all.version[saved]},
+            {"is_view", all.is_view[saved] != 0},
+            {"is_packed", all.is_packed[saved] != 0},
+            {"is_held", holds(saved)},
+            {"allocation", memory ? memory_json(memory) : ordered_json()}};
+}
+
+ordered_json GraphView::memory_json(AllocationRef memory) const {
+    const Allocations& all = device_of(memory).allocations;
+    return {{"id", allocation_id(memory)},
+            {"device", device_of(memory).device},
+            {"address", format_address(all.address[memory.index])},
+            {"block_bytes", block_bytes(memory)},
+            {"requested_bytes", all.requested[memory.index]},
+            {"is_allocated", is_allocated(memory)},
+            {"category", category_name(categories().at(memory, time()))},
+            {"name", categories().name(memory)}};
+}
+
+ordered_json GraphView::holder_json(const Holder* holder) const {
+    if (holder == nullptr) {
+        return {};
+    }
+    return {{"text", describe_holder(tables(), *holder)}, {"links", links_json(tables(), holder->links)}};
+}
+
+ordered_json GraphView::step_json(int32_t step) const {
+    return step < 0 ? ordered_json() : ordered_json(trace().steps[static_cast<size_t>(step)].number);
+}
+
+HolderGroups::HolderGroups(const GraphView& view) : groups_(holder_groups(view.moment(), view.holders())) {
+    for (const HolderGroup& group : groups_) {
+        for (const uint32_t holder : group.holders) {
+            group_of_[&view.tables().holders[holder]] = &group;
+        }
+    }
+}
+
+const HolderGroup* HolderGroups::of(const Holder* holder) const {
+    const auto found = group_of_.find(holder);
+    return found == group_of_.end() ? nullptr : found->second;
+}
+
+std::string_view state_word(NodeState state) {
+    switch (state) {
+        case NodeState::unborn: return "unborn";
+        case NodeState::waiting: return "waiting";
+        case NodeState::kept: return "kept";
+        case NodeState::released: return "released";
+        case NodeState::dead: return "dead";
+    }
+    return {};
+}
+
+std::string_view graph_state_words(NodeState state) {
+    switch (state) {
+        case NodeState::unborn: return "not made yet";
+        case NodeState::waiting: return "never given to backward";
+        case NodeState::kept: return "backward has run and left what it saved (retain_graph)";
+        case NodeState::released: return "backward has run and released what it saved";
+        case NodeState::dead: return "gone";
+    }
+    return {};
+}
+
+ordered_json links_json(const GraphTables& tables, std::span<const HolderLink> links) {
+    auto list = ordered_json::array();
+    for (const HolderLink& link : links) {
+        list.push_back({{"kind", link.kind},
+                        {"name", tables.texts[link.name]},
+                        {"function", tables.texts[link.function]},
+                        {"file", tables.texts[link.file]},
+                        {"line", link.line}});
+    }
+    return list;
+}
+
+ordered_json time_json(int64_t time) {
+    return time == never_happened || time == before_recording ? ordered_json() : ordered_json(time);
+}
+
+}  // namespace tidemark::cli

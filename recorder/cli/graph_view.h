@@ -1,0 +1,131 @@
+// What the commands about the autograd graph have in common: the graph of a trace at a moment, and how its nodes,
+// memory and holders are called.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/cli/moment_options.h"
+#include "storage/graph/categories.h"
+#include "storage/graph/graph_index.h"
+#include "storage/graph/graph_moment.h"
+#include "storage/graph/holder_groups.h"
+
+namespace tidemark::cli {
+
+/// The graph of a trace, at all times.
+struct WholeGraph {
+    WholeGraph(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables)
+        : index(std::move(trace), std::move(tables)), categories(index) {}
+    WholeGraph(const WholeGraph&) = delete;
+    WholeGraph& operator=(const WholeGraph&) = delete;
+
+    const Trace& trace() const { return index.trace(); }
+    const GraphTables& tables() const { return index.tables(); }
+
+    const GraphIndex index;
+    const Categories categories;
+};
+
+/// Null where no graph was recorded.
+Result<std::unique_ptr<const WholeGraph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress);
+/// What to say then: how a graph gets recorded.
+Error no_graph_error(const Trace& trace);
+
+/// The graph as it is alive at one moment. Immutable.
+class GraphView {
+public:
+    /// Errors: as open_moments, and where no graph was recorded.
+    static Result<std::unique_ptr<const GraphView>> open(const MomentOptions& options, Progress& progress);
+    GraphView(std::unique_ptr<const WholeGraph> graph, const DeviceHistory& device, EventNumber event, int64_t time);
+    GraphView(const GraphView&) = delete;
+    GraphView& operator=(const GraphView&) = delete;
+
+    const Trace& trace() const { return graph_->trace(); }
+    const GraphTables& tables() const { return graph_->tables(); }
+    const GraphNodes& nodes() const { return tables().nodes; }
+    const GraphIndex& index() const { return graph_->index; }
+    const Categories& categories() const { return graph_->categories; }
+    const GraphMoment& moment() const { return moment_; }
+    const HolderIndex& holders() const { return holders_; }
+    int64_t time() const { return moment_.time(); }
+    NodeState state(NodeIndex node) const { return index().state(node, time()); }
+
+    /// "12.345678 s, event 1,234 of 607,632 of device 0"
+    std::string when() const;
+    nlohmann::ordered_json when_json() const;
+
+    const DeviceHistory& device_of(AllocationRef memory) const { return trace().devices[memory.device]; }
+    int64_t allocation_id(AllocationRef memory) const { return device_of(memory).allocation_id(memory.index); }
+    int64_t block_bytes(AllocationRef memory) const;
+    bool is_allocated(AllocationRef memory) const;
+    /// Whether a saved tensor (position in SavedTensors) still holds memory.
+    bool holds(uint32_t saved) const;
+    /// What these nodes themselves keep, each allocation once.
+    int64_t kept_bytes(std::span<const NodeIndex> nodes) const;
+    /// Positions in SavedTensors.
+    auto saved_by(NodeIndex node) const {
+        return std::views::iota(tables().saved.first[node], tables().saved.first[node + 1]);
+    }
+    /// Alive nodes reachable from it, itself first.
+    std::vector<NodeIndex> reachable_from(NodeIndex node) const;
+
+    /// "node 17 MulBackward0 (train.py:42 loss_of)"
+    std::string name(NodeIndex node) const;
+    /// Without its number: "MulBackward0", "AccumulateGrad of h.0.weight".
+    std::string type_text(NodeIndex node) const;
+    /// "train.py:42 loss_of", or "no Python frame".
+    std::string line_text(StackId stack) const;
+    const std::string& module(NodeIndex node) const { return origin(node).module; }
+    const Origin& origin(NodeIndex node) const { return trace().origins[nodes().origin[node]]; }
+    /// "step 3"; "" where steps are not known.
+    std::string step_text(NodeIndex node) const;
+    /// "allocation 17, 1.00 MiB, saved for backward"
+    std::string name(AllocationRef memory) const;
+    /// "gradient of `fc.weight`"
+    std::string category_text(AllocationRef memory, Category category) const;
+    /// Nothing where nobody is known to hold it.
+    std::optional<std::string> holder_text(NodeIndex node) const;
+
+    nlohmann::ordered_json node_json(NodeIndex node) const;
+    nlohmann::ordered_json saved_json(uint32_t saved) const;
+    nlohmann::ordered_json memory_json(AllocationRef memory) const;
+    nlohmann::ordered_json holder_json(const Holder* holder) const;
+    nlohmann::ordered_json step_json(int32_t step) const;
+
+private:
+    std::unique_ptr<const WholeGraph> graph_;
+    const DeviceHistory& device_;
+    EventNumber event_;
+    GraphMoment moment_;
+    HolderIndex holders_;
+    std::vector<EventNumber> events_;  ///< per device: the state at that time
+};
+
+/// The holders of a view put together, by the chain of each.
+class HolderGroups {
+public:
+    explicit HolderGroups(const GraphView& view);
+    /// nullptr for nobody, and for one of the few in groups too small to be made.
+    const HolderGroup* of(const Holder* holder) const;
+
+private:
+    std::vector<HolderGroup> groups_;
+    std::unordered_map<const Holder*, const HolderGroup*> group_of_;
+};
+
+/// "waiting", "kept", ...
+std::string_view state_word(NodeState state);
+/// What has become of a graph, as its root's state tells: "never given to backward".
+std::string_view graph_state_words(NodeState state);
+nlohmann::ordered_json links_json(const GraphTables& tables, std::span<const HolderLink> links);
+/// null for what never happened or is not known.
+nlohmann::ordered_json time_json(int64_t time);
+
+}  // namespace tidemark::cli
