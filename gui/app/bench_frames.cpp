@@ -115,7 +115,55 @@ QJsonObject measure_window(Application& application, const std::shared_ptr<Sessi
     return result;
 }
 
+/// Processes events until the pane rests.
+void settle(const GraphPane& pane) {
+    do {
+        QApplication::processEvents(QEventLoop::AllEvents, 5);
+    } while (pane.busy());
+}
+
 }  // namespace
+
+QJsonObject bench_graph(Session& session, QSize size) {
+    GraphPane pane;
+    pane.setAttribute(Qt::WA_DontShowOnScreen);
+    pane.resize(size);
+    QElapsedTimer clock;
+    clock.start();
+    session.load_graph();
+    pane.set_session(&session);
+    while (session.graph_source().state() == GraphSource::State::reading) {
+        QApplication::processEvents(QEventLoop::AllEvents, 5);
+    }
+    QJsonObject result{{"read_ms", std::round(milliseconds(clock))}};
+    if (!session.graph() || !session.graph()->has_nodes()) {
+        return result;
+    }
+    result["nodes"] = static_cast<qint64>(session.graph()->tables().nodes.size());
+    clock.restart();
+    pane.show();
+    settle(pane);
+    pane.grab();
+    result["first_picture_ms"] = std::round(milliseconds(clock));
+    std::vector<double> zooms, pans;
+    GraphView& view = pane.view();
+    for (int frame = 0; frame < frames; ++frame) {
+        clock.restart();
+        view.zoom_by(frame < frames / 2 ? 1.02 : 1 / 1.02);
+        view.repaint();
+        zooms.push_back(milliseconds(clock));
+    }
+    for (int frame = 0; frame < frames && view.picture(); ++frame) {
+        const auto boxes = static_cast<int>(view.picture()->scene->boxes.size());
+        clock.restart();
+        view.reveal(frame * boxes / frames);
+        view.repaint();
+        pans.push_back(milliseconds(clock));
+    }
+    result["zoom"] = percentiles(std::move(zooms));
+    result["pan"] = percentiles(std::move(pans));
+    return result;
+}
 
 Status bench_frames(Application& application, const RenderRequest& request) {
     QElapsedTimer clock;
@@ -144,6 +192,7 @@ Status bench_frames(Application& application, const RenderRequest& request) {
     }
     result["timeline"] = measure_plot<TimelinePlot>(session, request.size);
     result["allocations"] = measure_plot<AllocationsPlot>(session, request.size);
+    result["graph"] = bench_graph(session, request.size);
     result["window"] = measure_window(application, opened->session, request.size);
     QTextStream(stdout) << QJsonDocument(result).toJson();
     return {};

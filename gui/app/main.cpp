@@ -64,7 +64,8 @@ struct Options {
     QCommandLineOption render{
         "render",
         QApplication::translate(
-            "main", "Draw a view into a picture and exit: timeline, allocations, segments, ledger, overview or window."),
+            "main",
+            "Draw a view into a picture and exit: timeline, allocations, segments, graph, ledger, overview or window."),
         "view"};
     QCommandLineOption at{"at", QApplication::translate("main", "The moment: event:N, time:T, mark:NAME, peak or end."),
                           "moment", "peak"};

@@ -283,6 +283,8 @@ std::vector<MainWindow::Exportable> MainWindow::exportables() {
              QPainter painter(&device);
              page->segments().render_to(painter, size);
          }},
+        {QStringLiteral("graph"), tr("Graph"), &page->graph(),
+         [page](QPaintDevice& device, QSize size) { page->graph().render_to(device, size); }},
         {QStringLiteral("ledger"), tr("Ledger"), &page->ledger(),
          [page](QPaintDevice& device, QSize size) { page->ledger().render_to(device, size); }},
         {QStringLiteral("overview"), tr("Overview"), &page->overview(),

@@ -2,9 +2,11 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QMenu>
+#include <algorithm>
 
 #include "gui/app/command_palette.h"
 #include "gui/app/main_window.h"
+#include "gui/model/grouping.h"
 
 namespace tidemark::gui {
 
@@ -159,11 +161,10 @@ void MainWindow::make_view_menu() {
 void MainWindow::make_axis_menus() {
     actions_->begin_submenu(tr("&Stack by"));
     auto* groups = new QActionGroup(this);
-    const QStringList by = {tr("stack"),      tr("line"),   tr("file"),     tr("size"),  tr("stream"), tr("pool"),
-                            tr("annotation"), tr("module"), tr("operator"), tr("phase"), tr("step")};
-    for (int i = 0; i < by.size(); ++i) {
-        actions_->add_choice(groups, QStringLiteral("group.%1").arg(i), by[i], i == 0,
-                             [this, i] { page_->set_group_by(static_cast<GroupBy>(i)); });
+    const auto& choices = group_choices();
+    for (size_t i = 0; i < choices.size(); ++i) {
+        actions_->add_choice(groups, QStringLiteral("group.%1").arg(i), group_choice_name(choices[i]), i == 0,
+                             [this, i] { page_->set_group_by(group_choices()[i]); });
     }
     actions_->end_submenu();
     actions_->begin_submenu(tr("&Colour allocations by"));
@@ -209,7 +210,23 @@ void MainWindow::make_go_menu() {
     actions_->add(QStringLiteral("go.find"), tr("Find allocations"), {QKeySequence::Find, key(Qt::Key_Slash)},
                   [this] { page_->find_in_table(); });
     actions_->add(QStringLiteral("go.ledger"), tr("Ledger: up to nvidia-smi's figure"), {key(Qt::Key_L)},
-                  [this] { page_->show_ledger(); });
+                  [this] { page_->show_pane(page_->ledger()); });
+    actions_->add(QStringLiteral("go.graph"), tr("Graph: why it is alive"), {key(Qt::Key_G)},
+                  [this] { page_->show_pane(page_->graph()); });
+    actions_->add(QStringLiteral("go.fullest_graph"), tr("When the graph kept most memory"),
+                  {QKeySequence(QStringLiteral("Shift+G"))}, [this] { page_->graph().go_to_fullest(); });
+    actions_->add(QStringLiteral("go.find_node"), tr("Find nodes of the graph"), {}, [this] {
+        page_->show_pane(page_->graph());
+        page_->graph().focus_search();
+    });
+    actions_->separator();
+    int number = 0;
+    for (const auto& [pane, name] : page_->panes()) {
+        ++number;
+        actions_->add(QStringLiteral("go.pane_%1").arg(number), tr("Pane %1").arg(name),
+                      {QKeySequence(QStringLiteral("Ctrl+%1").arg(number))},
+                      [this, pane = pane] { page_->show_pane(*pane); });
+    }
 }
 
 void MainWindow::make_help_menu() {
@@ -274,7 +291,9 @@ void MainWindow::update_actions() {
     actions_->find(QStringLiteral("go.forward"))->setEnabled(session->selection().can_go_forward());
     actions_->find(QStringLiteral("plots.undo"))->setEnabled(session->time_view().can_undo());
     actions_->find(QStringLiteral("plots.redo"))->setEnabled(session->time_view().can_redo());
-    actions_->find(QStringLiteral("group.%1").arg(static_cast<int>(session->group_by())))->setChecked(true);
+    const auto& choices = group_choices();
+    const auto choice = std::find(choices.begin(), choices.end(), session->group_choice()) - choices.begin();
+    actions_->find(QStringLiteral("group.%1").arg(choice))->setChecked(true);
     actions_->find(QStringLiteral("color.%1").arg(static_cast<int>(page_->allocations().color_by())))->setChecked(true);
     actions_->find(QStringLiteral("axis.%1").arg(static_cast<int>(session->time_view().axis())))->setChecked(true);
 }

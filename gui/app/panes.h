@@ -1,6 +1,7 @@
 // The panes below and beside the plots, all in one place for those that arrange them.
 #pragma once
 
+#include "gui/graph/graph_pane.h"
 #include "gui/view/allocation_table.h"
 #include "gui/view/details_pane.h"
 #include "gui/view/ledger_pane.h"

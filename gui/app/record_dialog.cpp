@@ -147,6 +147,7 @@ QWidget* RecordDialog::make_parts() {
         {"stacks", tr("Stacks"), tr("The Python lines that allocate, also in the backward pass.")},
         {"ops", tr("Operators"), tr("The PyTorch operator that asked for each allocation, and training steps.")},
         {"modules", tr("Modules"), tr("The part of the model each allocation belongs to.")},
+        {"graph", tr("Graph"), tr("The autograd graph: what memory is to the program, and what keeps it alive.")},
         {"driver", tr("Driver"), tr("What libraries take from the driver beside PyTorch.")},
         {"nvml", tr("nvidia-smi's figure"), tr("What the whole GPU shows, so that the ledger adds up to it.")}};
     auto* title = new QLabel(tr("What to record"));
@@ -155,7 +156,7 @@ QWidget* RecordDialog::make_parts() {
     title->setFont(bold);
     grid->addWidget(title, 0, 0, 1, 2);
     const QStringList chosen =
-        settings_.value(QStringLiteral("record/parts"), QStringLiteral("stacks,ops,modules,driver,nvml"))
+        settings_.value(QStringLiteral("record/parts"), QStringLiteral("stacks,ops,modules,graph,driver,nvml"))
             .toString()
             .split(u',');
     int row = 1;

@@ -114,6 +114,12 @@ Status render(Application& application, const RenderRequest& request) {
             map.render_to(painter, size);
         });
     }
+    if (request.view == QLatin1String("graph")) {
+        GraphPane pane;
+        pane.set_session(session.get());
+        session->load_graph();
+        return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
+    }
     if (request.view == QLatin1String("ledger")) {
         LedgerPane pane;
         pane.set_session(session.get());
@@ -131,7 +137,7 @@ Status render(Application& application, const RenderRequest& request) {
         return render_window(application, session, request);
     }
     return usage_error("There is no view \"" + request.view.toStdString() +
-                       "\"; use timeline, allocations, segments, ledger, overview or window.");
+                       "\"; use timeline, allocations, segments, graph, ledger, overview or window.");
 }
 
 }  // namespace tidemark::gui

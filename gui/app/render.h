@@ -12,7 +12,7 @@ namespace tidemark::gui {
 class Application;
 
 struct RenderRequest {
-    QString view = QStringLiteral("window");  ///< timeline, allocations, segments, ledger, overview or window
+    QString view = QStringLiteral("window");  ///< timeline, allocations, segments, graph, ledger, overview or window
     QString at = QStringLiteral("peak");
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel

@@ -11,6 +11,7 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
+#include "gui/model/grouping.h"
 #include "gui/model/text.h"
 #include "gui/view/describe_trace.h"
 #include "storage/base/units.h"
@@ -18,6 +19,8 @@
 namespace tidemark::gui {
 
 namespace {
+
+constexpr int rereading_pause = 2000;  // milliseconds
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -84,9 +87,8 @@ QWidget* TracePage::make_header() {
     row->addWidget(about_, 1);
     device_ = new QComboBox;
     group_by_ = new QComboBox;
-    for (const QString& name : {tr("stack"), tr("line"), tr("file"), tr("size"), tr("stream"), tr("pool"),
-                                tr("annotation"), tr("module"), tr("operator"), tr("phase"), tr("step")}) {
-        group_by_->addItem(name);
+    for (const GroupChoice& choice : group_choices()) {
+        group_by_->addItem(group_choice_name(choice));
     }
     color_by_ = new QComboBox;
     for (const QString& name : {tr("group"), tr("stack"), tr("size"), tr("age"), tr("stream")}) {
@@ -108,7 +110,8 @@ QWidget* TracePage::make_header() {
     strip_->hide();
     connect(device_, &QComboBox::activated, this,
             [this](int position) { session_->selection().choose_device(position); });
-    connect(group_by_, &QComboBox::activated, this, [this](int by) { set_group_by(static_cast<GroupBy>(by)); });
+    connect(group_by_, &QComboBox::activated, this,
+            [this](int choice) { set_group_by(group_choices()[static_cast<size_t>(choice)]); });
     connect(color_by_, &QComboBox::activated, this, [this](int by) { set_color_by(static_cast<ColorBy>(by)); });
     connect(axis_, &QComboBox::activated, this, [this](int axis) { set_axis(static_cast<TimeAxis>(axis)); });
     return header;
@@ -146,16 +149,40 @@ QWidget* TracePage::make_plots() {
 
 void TracePage::make_tabs() {
     segments_ = new SegmentMap;
+    graph_ = new GraphPane;
     table_ = new AllocationTable;
     summary_ = new SummaryTable;
     ledger_ = new LedgerPane;
     tabs_ = new QTabWidget;
     tabs_->setDocumentMode(true);
     tabs_->setAccessibleName(tr("State at the cursor"));
-    tabs_->addTab(segments_, tr("Segments"));
-    tabs_->addTab(table_, tr("Table"));
-    tabs_->addTab(summary_, tr("Summary"));
-    tabs_->addTab(ledger_, tr("Ledger"));
+    for (const auto& [pane, name] : panes()) {
+        tabs_->addTab(pane, name);
+    }
+    connect(graph_, &GraphPane::link_activated, details_, &DetailsPane::follow);
+    reread_.setSingleShot(true);
+    reread_.setInterval(rereading_pause);
+    connect(&reread_, &QTimer::timeout, this, &TracePage::reread_graph);
+}
+
+std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
+    return {{segments_, tr("Segments")},
+            {graph_, tr("Graph")},
+            {table_, tr("Table")},
+            {summary_, tr("Summary")},
+            {ledger_, tr("Ledger")}};
+}
+
+/// Of a run that goes on: while somebody looks at what comes from the graph.
+void TracePage::reread_graph() {
+    if (!session_ || !session_->has_device() || session_->graph_source().is_of(session_->trace())) {
+        return;
+    }
+    if (session_->graph_source().state() == GraphSource::State::reading) {
+        reread_.start();
+    } else if (graph_->isVisible() || needs_graph(session_->group_by()) || !session_->is_live()) {
+        session_->load_graph();
+    }
 }
 
 void TracePage::set_session(std::shared_ptr<Session> session) {
@@ -168,6 +195,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     allocations_->set_session(raw);
     legend_->set_session(raw);
     segments_->set_session(raw);
+    graph_->set_session(raw);
     table_->set_session(raw);
     summary_->set_session(raw);
     ledger_->set_session(raw);
@@ -178,6 +206,16 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     session_ = std::move(session);
     if (raw != nullptr) {
         fill_header();
+        if (raw->has_device()) {
+            raw->load_graph();
+        }
+        connect(raw, &Session::grown, this, [this] {
+            if (!reread_.isActive()) {
+                reread_.start();
+            }
+        });
+        connect(raw, &Session::live_changed, this, &TracePage::reread_graph);
+        connect(tabs_, &QTabWidget::currentChanged, raw, [this] { reread_graph(); });
         connect(&raw->selection(), &Selection::chosen_changed, this, &TracePage::follow_choice);
         connect(&raw->selection(), &Selection::device_changed, this, &TracePage::fill_header);
         connect(raw, &Session::grown, this, &TracePage::fill_facts);
@@ -187,7 +225,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
 void TracePage::fill_header() {
     fill_devices();
     fill_facts();
-    group_by_->setCurrentIndex(static_cast<int>(session_->group_by()));
+    show_group_choice();
     color_by_->setCurrentIndex(static_cast<int>(allocations_->color_by()));
     axis_->setCurrentIndex(static_cast<int>(session_->time_view().axis()));
 }
@@ -410,10 +448,16 @@ void TracePage::set_color_by(ColorBy by) {
     emit colors_changed();
 }
 
-void TracePage::set_group_by(GroupBy by) {
-    session_->set_group_by(by);
-    group_by_->setCurrentIndex(static_cast<int>(by));
+void TracePage::set_group_by(const GroupChoice& choice) {
+    session_->set_group_by(choice);
+    show_group_choice();
     emit colors_changed();
+}
+
+void TracePage::show_group_choice() {
+    const auto& choices = group_choices();
+    const auto found = std::find(choices.begin(), choices.end(), session_->group_choice());
+    group_by_->setCurrentIndex(static_cast<int>(found - choices.begin()));
 }
 
 void TracePage::set_axis(TimeAxis axis) {
@@ -434,6 +478,7 @@ void TracePage::save_layout(Settings& settings) const {
     settings.set(QStringLiteral("layout/rows"), rows_->saveState());
     settings.set(QStringLiteral("layout/columns"), columns_->saveState());
     settings.set(QStringLiteral("layout/tab"), tabs_->currentIndex());
+    settings.set(QStringLiteral("layout/graph"), graph_->save_state());
 }
 
 void TracePage::restore_layout(const Settings& settings) {
@@ -442,6 +487,7 @@ void TracePage::restore_layout(const Settings& settings) {
     rows_->restoreState(settings.value(QStringLiteral("layout/rows")).toByteArray());
     columns_->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
     tabs_->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
+    graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
 }
 
 }  // namespace tidemark::gui

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QSplitter>
 #include <QTabWidget>
+#include <QTimer>
 #include <QWidget>
 #include <memory>
 
@@ -48,7 +49,7 @@ public:
     void show_losses();
     void show_trace_information();
     void set_color_by(ColorBy by);
-    void set_group_by(GroupBy by);
+    void set_group_by(const GroupChoice& choice);
     void set_axis(TimeAxis axis);
     void refresh_now();  ///< everything painted completely before it returns
     void save_layout(Settings& settings) const;
@@ -62,7 +63,10 @@ public:
     AllocationTable& table() const { return *table_; }
     SummaryTable& summary() const { return *summary_; }
     LedgerPane& ledger() const { return *ledger_; }
-    void show_ledger() { tabs_->setCurrentWidget(ledger_); }
+    GraphPane& graph() const { return *graph_; }
+    void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
+    /// The panes below the plots with their names, in the order of their tabs.
+    std::vector<std::pair<QWidget*, QString>> panes() const;
     DetailsPane& details() const { return *details_; }
 
 signals:
@@ -85,9 +89,12 @@ private:
     void stop_following();
     void follow_choice();
     void reveal_moment();
+    void reread_graph();
+    void show_group_choice();
 
     std::shared_ptr<Session> session_;
     std::unique_ptr<LiveView> live_;
+    QTimer reread_;  ///< of the graph of a run that goes on
     LiveStrip* strip_;
     QLabel* about_;
     QLabel* losses_;
@@ -102,6 +109,7 @@ private:
     QWidget* plots_;
     QTabWidget* tabs_;
     SegmentMap* segments_;
+    GraphPane* graph_;
     AllocationTable* table_;
     SummaryTable* summary_;
     LedgerPane* ledger_;

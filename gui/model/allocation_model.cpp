@@ -44,6 +44,14 @@ void AllocationModel::set_color_of(std::function<QColor(AllocationIndex)> color_
     }
 }
 
+void AllocationModel::set_categories(std::function<CategoryLookup()> categories) {
+    categories_ = std::move(categories);
+    const int column = static_cast<int>(AllocationColumn::category);
+    if (rowCount() > 0) {
+        emit dataChanged(index(0, column), index(rowCount() - 1, column));
+    }
+}
+
 AllocationIndex AllocationModel::allocation_at(int row) const {
     return rows_ && row >= 0 && row < rowCount() ? rows_->rows[static_cast<size_t>(row)] : no_allocation;
 }
@@ -71,9 +79,9 @@ QVariant AllocationModel::data(const QModelIndex& index, int role) const {
     }
     const auto column = static_cast<AllocationColumn>(index.column());
     switch (role) {
-        case Qt::DisplayRole: return shown_text(*analysis_, a, column);
-        case Qt::ToolTipRole: return tip_text(exact_cell(*analysis_, a, column));
-        case exact_text_role: return exact_cell(*analysis_, a, column);
+        case Qt::DisplayRole: return shown_text(*analysis_, a, column, categories());
+        case Qt::ToolTipRole: return tip_text(exact_cell(*analysis_, a, column, categories()));
+        case exact_text_role: return exact_cell(*analysis_, a, column, categories());
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::AlignVCenter | (is_number(column) ? Qt::AlignRight : Qt::AlignLeft));
         case Qt::DecorationRole:
@@ -109,11 +117,13 @@ QString AllocationModel::title(AllocationColumn column) {
         case AllocationColumn::op: return tr("Operator");
         case AllocationColumn::module: return tr("Module");
         case AllocationColumn::phase: return tr("Phase");
+        case AllocationColumn::category: return tr("Category");
     }
     return {};
 }
 
-QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a, AllocationColumn column) {
+QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a, AllocationColumn column,
+                                    const CategoryLookup& category_of) {
     const DeviceHistory& device = analysis.device();
     const Allocations& all = device.allocations;
     const Trace& trace = analysis.trace();
@@ -148,11 +158,13 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
         case AllocationColumn::phase:
             return all.origin[a] < trace.origins.size() ? to_qstring(trace.origins[all.origin[a]].*origin_text(column))
                                                         : QString();
+        case AllocationColumn::category: return category_of.known() ? category_text(category_of(a)) : QString();
     }
     return {};
 }
 
-QString AllocationModel::exact_cell(const Analysis& analysis, AllocationIndex a, AllocationColumn column) {
+QString AllocationModel::exact_cell(const Analysis& analysis, AllocationIndex a, AllocationColumn column,
+                                    const CategoryLookup& category_of) {
     const DeviceHistory& device = analysis.device();
     const Allocations& all = device.allocations;
     switch (column) {
@@ -170,7 +182,7 @@ QString AllocationModel::exact_cell(const Analysis& analysis, AllocationIndex a,
             const auto lived = life(device, a);
             return lived ? seconds_text(*lived) : QString();
         }
-        default: return shown_text(analysis, a, column);
+        default: return shown_text(analysis, a, column, category_of);
     }
 }
 

@@ -133,6 +133,8 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
             const auto ranks = origin_ranks(analysis.trace().origins, origin_text(query.sort_by));
             return by([&](AllocationIndex a) { return all.origin[a] < ranks.size() ? ranks[all.origin[a]] : 0; });
         }
+        case AllocationColumn::category:
+            return by([&](AllocationIndex a) { return static_cast<uint64_t>(query.category_of(a)); });
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/model/category_lookup.h"
 #include "storage/base/progress.h"
 #include "storage/replay/analysis.h"
 
@@ -26,9 +27,10 @@ enum class AllocationColumn : int {
     file,
     op,
     module,
-    phase
+    phase,
+    category
 };
-constexpr int allocation_column_count = 15;
+constexpr int allocation_column_count = 16;
 
 /// What the columns op, module and phase show of an allocation's origin.
 std::string Origin::*origin_text(AllocationColumn column);
@@ -42,6 +44,7 @@ struct AllocationQuery {
     bool never_freed = false;
     AllocationColumn sort_by = AllocationColumn::taken;
     bool descending = true;
+    CategoryLookup category_of;  ///< for sorting by category
     bool operator==(const AllocationQuery&) const = default;
 };
 

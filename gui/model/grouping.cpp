@@ -6,24 +6,29 @@
 #include <numeric>
 
 #include "gui/model/text.h"
+#include "storage/timeline/category_grouping.h"
 
 namespace tidemark::gui {
 
 namespace {
 
+struct Naming {
+    Q_DECLARE_TR_FUNCTIONS(Groups)
+};
+
 struct Weighed {
-    std::vector<uint32_t> group;       // of each allocation
+    std::vector<uint32_t> group;       // of each allocation that is known
     std::vector<double> bytes;         // of each group: what it is ranked by
     std::vector<AllocationIndex> any;  // a member of each group
 };
 
-Weighed weigh(const DeviceHistory& device, EventNumber peak, Grouper& grouper) {
+Weighed weigh(const DeviceHistory& device, EventNumber peak, Grouper& grouper, uint32_t known) {
     const Allocations& all = device.allocations;
     const double events = std::max<double>(device.event_count(), 1);
     Weighed w;
-    w.group.resize(all.size());
+    w.group.resize(known);
     std::vector<double> at_peak, over_time;
-    for (AllocationIndex a = 0; a < all.size(); ++a) {
+    for (AllocationIndex a = 0; a < known; ++a) {
         const uint32_t g = grouper.group_of(a);
         w.group[a] = g;
         if (g >= at_peak.size()) {
@@ -137,12 +142,65 @@ bool has_no_stack(const DeviceHistory& device, AllocationIndex a, GroupBy by) {
 
 std::string rest_name() { return QCoreApplication::translate("Groups", "the rest").toStdString(); }
 
-}  // namespace
+/// What storage says, in its own words, where the graph has no name to give.
+std::string translated(const std::string& name) {
+    static const std::map<std::string, const char*> known = {
+        {"no node", QT_TRANSLATE_NOOP("Groups", "no node")},
+        {"outside steps", QT_TRANSLATE_NOOP("Groups", "outside steps")},
+        {"no graph recorded", QT_TRANSLATE_NOOP("Groups", "no graph recorded")}};
+    const auto found = known.find(name);
+    return found == known.end() ? name : QCoreApplication::translate("Groups", found->second).toStdString();
+}
 
-std::shared_ptr<const Groups> make_groups(const Analysis& analysis, GroupBy by, const Groups* before) {
+std::shared_ptr<const Groups> one_group(const DeviceHistory& device, std::string name) {
+    auto result = std::make_shared<Groups>();
+    result->grouping.names.push_back(std::move(name));
+    result->grouping.group_of.resize(device.allocations.size());
+    result->stack.push_back(0);
+    return result;
+}
+
+/// Categories that occur, in their order; "unknown" is the rest, also for memory younger than the graph.
+std::shared_ptr<const Groups> category_groups(const DeviceHistory& device, const Graph& graph, uint32_t position) {
+    Grouping all = group_by_category(graph.categories, position);
+    const auto rest = static_cast<uint16_t>(all.names.size() - 1);
+    const uint32_t count = device.allocations.size();
+    all.group_of.resize(count, rest);
+    all.first_change.resize(size_t{count} + 1, static_cast<uint32_t>(all.changes.size()));
+    std::vector<bool> occurs(all.names.size());
+    occurs[rest] = true;
+    for (const uint16_t g : all.group_of) {
+        occurs[g] = true;
+    }
+    for (const GroupChange& change : all.changes) {
+        occurs[change.group] = true;
+    }
+    auto result = std::make_shared<Groups>();
+    std::vector<uint16_t> place(all.names.size());
+    for (size_t g = 0; g < all.names.size(); ++g) {
+        if (occurs[g]) {
+            place[g] = static_cast<uint16_t>(result->grouping.names.size());
+            result->categories.push_back(category_from_name(all.names[g]));
+            result->grouping.names.push_back(category_text(result->categories.back()).toStdString());
+        }
+    }
+    const auto moved = [&](uint16_t g) { return place[g]; };
+    std::transform(all.group_of.begin(), all.group_of.end(), all.group_of.begin(), moved);
+    for (GroupChange& change : all.changes) {
+        change.group = moved(change.group);
+    }
+    result->grouping.group_of = std::move(all.group_of);
+    result->grouping.first_change = std::move(all.first_change);
+    result->grouping.changes = std::move(all.changes);
+    result->stack.resize(result->grouping.names.size());
+    result->rest = result->count() - 1;
+    return result;
+}
+
+std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by, Grouper& grouper, uint32_t known,
+                                            const Groups* before) {
     const DeviceHistory& device = analysis.device();
-    Grouper grouper(analysis.trace(), device, by);
-    const Weighed w = weigh(device, analysis.curves().peak(Series::active).max_event, grouper);
+    const Weighed w = weigh(device, analysis.curves().peak(Series::active).max_event, grouper, known);
     const std::vector<uint32_t> kept = before != nullptr ? largest_as_before(w, *before) : largest(w.bytes);
 
     auto result = std::make_shared<Groups>();
@@ -151,6 +209,7 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, GroupBy by, 
     for (const uint32_t g : kept) {
         position[g] = static_cast<uint16_t>(result->grouping.names.size());
         result->grouping.names.push_back(has_no_stack(device, w.any[g], by) ? no_frames_text().toStdString()
+                                         : needs_graph(by)                  ? translated(grouper.name(g))
                                                                             : grouper.name(g));
         result->stack.push_back(by == GroupBy::stack ? device.allocations.stack[w.any[g]] : 0);
         result->member.push_back(w.any[g]);
@@ -162,10 +221,75 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, GroupBy by, 
     }
     result->grouping.names.push_back(rest_name());
     result->stack.push_back(0);
-    result->grouping.group_of.resize(w.group.size());
+    result->grouping.group_of.resize(device.allocations.size(), static_cast<uint16_t>(result->rest));
     std::transform(w.group.begin(), w.group.end(), result->grouping.group_of.begin(),
                    [&](uint32_t g) { return position[g]; });
     return result;
+}
+
+}  // namespace
+
+std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupChoice& choice,
+                                          const std::shared_ptr<const Graph>& graph, const Groups* before) {
+    const DeviceHistory& device = analysis.device();
+    GroupOptions options;
+    options.module_depth = choice.module_depth;
+    if (!needs_graph(choice.by)) {
+        Grouper grouper(analysis.trace(), device, choice.by, options);
+        return ranked_groups(analysis, choice.by, grouper, device.allocations.size(), before);
+    }
+    // As the graph's trace holds it: the same, or as it was a little earlier in a run that goes on.
+    const DeviceHistory* known = graph ? graph->index.trace().device(device.device) : nullptr;
+    if (known == nullptr || graph->tables().empty()) {
+        return one_group(device, translated("no graph recorded"));
+    }
+    const Trace& trace = graph->index.trace();
+    if (choice.by == GroupBy::category) {
+        return category_groups(device, *graph, static_cast<uint32_t>(known - trace.devices.data()));
+    }
+    options.categories = &graph->categories;
+    Grouper grouper(trace, *known, choice.by, options);
+    return ranked_groups(analysis, choice.by, grouper, std::min(known->allocations.size(), device.allocations.size()),
+                         before);
+}
+
+const std::vector<GroupChoice>& group_choices() {
+    static const std::vector<GroupChoice> choices = {
+        {GroupBy::stack},     {GroupBy::line},       {GroupBy::file},   {GroupBy::size},      {GroupBy::stream},
+        {GroupBy::pool},      {GroupBy::annotation}, {GroupBy::module}, {GroupBy::module, 1}, {GroupBy::module, 2},
+        {GroupBy::module, 3}, {GroupBy::op},         {GroupBy::phase},  {GroupBy::step},      {GroupBy::category},
+        {GroupBy::node},      {GroupBy::graph_step}};
+    return choices;
+}
+
+QString group_choice_name(const GroupChoice& choice) {
+    switch (choice.by) {
+        case GroupBy::stack: return Naming::tr("stack");
+        case GroupBy::line: return Naming::tr("line");
+        case GroupBy::file: return Naming::tr("file");
+        case GroupBy::size: return Naming::tr("size");
+        case GroupBy::stream: return Naming::tr("stream");
+        case GroupBy::pool: return Naming::tr("pool");
+        case GroupBy::annotation: return Naming::tr("annotation");
+        case GroupBy::module:
+            return choice.module_depth == 0 ? Naming::tr("module")
+                                            : Naming::tr("module, depth %1").arg(choice.module_depth);
+        case GroupBy::op: return Naming::tr("operator");
+        case GroupBy::phase: return Naming::tr("phase");
+        case GroupBy::step: return Naming::tr("step");
+        case GroupBy::category: return Naming::tr("category");
+        case GroupBy::node: return Naming::tr("node of the graph");
+        case GroupBy::graph_step: return Naming::tr("step that made the graph");
+    }
+    return {};
+}
+
+bool needs_graph(GroupBy by) { return by == GroupBy::category || by == GroupBy::node || by == GroupBy::graph_step; }
+
+QColor color_of_group(const Theme& theme, const Groups& groups, int group) {
+    const auto g = static_cast<size_t>(group);
+    return group >= 0 && g < groups.categories.size() ? category_color(theme, groups.categories[g])
+                                                      : group_color(theme, group, groups.count());
 }
 
 }  // namespace tidemark::gui

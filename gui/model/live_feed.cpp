@@ -145,7 +145,10 @@ void LiveFeed::Work::deliver(LiveFeed* feed) {
     }
     const auto wished = std::find_if(content.analyses.begin(), content.analyses.end(),
                                      [&](const auto& a) { return a->device().device == groups.device; });
-    groups.groups = wished != content.analyses.end() ? make_groups(**wished, groups.by, groups.groups.get()) : nullptr;
+    // Those of the graph the session makes from the graph it has.
+    groups.groups = wished != content.analyses.end() && !needs_graph(groups.choice.by)
+                        ? make_groups(**wished, groups.choice, nullptr, groups.groups.get())
+                        : nullptr;
     delivered = true;
     QMetaObject::invokeMethod(
         feed, [feed, content, groups] { emit feed->grown(content, groups); }, Qt::QueuedConnection);

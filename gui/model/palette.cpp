@@ -117,6 +117,32 @@ QColor layer_color(const Theme& theme, LayerKind kind, int nth) {
     return theme.unknown;
 }
 
+QColor category_color(const Theme& theme, Category category) {
+    const auto either = [&](QRgb light, QRgb dark) { return QColor::fromRgb(theme.dark ? dark : light); };
+    switch (category) {
+        case Category::parameter: return either(0xff6a5acd, 0xff8678e0);
+        case Category::buffer: return either(0xff88ccee, 0xff6fb4d8);
+        case Category::gradient: return either(0xffcc6677, 0xffc8606f);
+        case Category::optimizer_state: return either(0xff117733, 0xff2f8f50);
+        case Category::saved: return either(0xffe5a83b, 0xffe0b04e);
+        case Category::input: return either(0xff44aa99, 0xff3d9c8c);
+        case Category::output: return either(0xffdddd77, 0xffc9c95e);
+        case Category::temporary: return either(0xff882255, 0xffa63f73);
+        case Category::workspace: return either(0xff4477aa, 0xff5a93d0);
+        case Category::communication: return either(0xffaa4499, 0xffd06fbf);
+        case Category::unknown: break;
+    }
+    return theme.dark ? QColor(0x5b, 0x64, 0x70) : QColor(0xc3, 0xc8, 0xcf);
+}
+
+QColor node_state_color(const Theme& theme, NodeState state) {
+    switch (state) {
+        case NodeState::waiting: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
+        case NodeState::kept: return theme.rounding;
+        default: return theme.unknown;
+    }
+}
+
 QColor scale_color(const Theme& theme, double value) {
     // Both ends stay off the background: the darkest fifth on dark, the lightest on light.
     const double low = theme.dark ? 0.18 : 0.0, high = theme.dark ? 1.0 : 0.92;

@@ -3,6 +3,7 @@
 
 #include <QColor>
 
+#include "storage/graph/graph_index.h"
 #include "storage/ledger/ledger.h"
 #include "storage/timeline/columns.h"
 
@@ -24,6 +25,9 @@ QColor group_color(const Theme& theme, int index, int count);
 QColor id_color(const Theme& theme, uint32_t id);
 /// Of a layer of the ledger; `nth` tells apart libraries, and processes.
 QColor layer_color(const Theme& theme, LayerKind kind, int nth);
+QColor category_color(const Theme& theme, Category category);
+/// Of a node of the graph that is alive: waiting, kept or released.
+QColor node_state_color(const Theme& theme, NodeState state);
 /// Sequential scale, 0 to 1 (age, size).
 QColor scale_color(const Theme& theme, double value);
 

@@ -11,7 +11,7 @@ constexpr size_t longest_history = 200;
 /// What a history step is about: the moment may differ without being a step of its own.
 bool same_choice(const SelectionState& a, const SelectionState& b) {
     return a.device == b.device && a.allocation == b.allocation && a.stack == b.stack && a.segment == b.segment &&
-           a.range == b.range;
+           a.range == b.range && a.node == b.node;
 }
 }  // namespace
 
@@ -30,6 +30,9 @@ void Selection::apply(const SelectionState& next, bool remember) {
         future_.clear();
     }
     state_ = next;
+    if (before.device != next.device) {
+        set_hovered({});
+    }
     if (before.device != next.device) {
         emit device_changed();
     }
@@ -56,6 +59,7 @@ void Selection::choose_allocation(AllocationIndex allocation) {
     }
     SelectionState next = state_;
     next.allocation = allocation;
+    next.node.reset();
     if (allocation != no_allocation) {
         const DeviceHistory& device = trace_->devices[static_cast<size_t>(state_.device)];
         const Allocations& all = device.allocations;
@@ -75,6 +79,7 @@ void Selection::choose_allocation(AllocationIndex allocation) {
 void Selection::choose_stack(std::optional<StackId> stack) {
     SelectionState next = state_;
     next.stack = stack;
+    next.node.reset();
     next.allocation = no_allocation;
     next.segment = no_segment;
     apply(next, true);
@@ -83,9 +88,26 @@ void Selection::choose_stack(std::optional<StackId> stack) {
 void Selection::choose_segment(uint32_t segment) {
     SelectionState next = state_;
     next.segment = segment;
+    next.node.reset();
     next.allocation = no_allocation;
     next.stack.reset();
     apply(next, true);
+}
+
+void Selection::choose_node(std::optional<NodeIndex> node) {
+    SelectionState next = state_;
+    next.node = node;
+    next.allocation = no_allocation;
+    next.segment = no_segment;
+    next.stack.reset();
+    apply(next, true);
+}
+
+void Selection::set_hovered(std::vector<AllocationIndex> allocations) {
+    if (allocations != hovered_) {
+        hovered_ = std::move(allocations);
+        emit hovered_changed();
+    }
 }
 
 void Selection::choose_range(std::optional<std::pair<double, double>> range) {
@@ -131,6 +153,7 @@ void Selection::set_trace(const Trace* trace) {
     trace_ = trace;
     past_.clear();
     future_.clear();
+    hovered_.clear();
     state_ = {};
     emit device_changed();
     emit moment_changed(0);
@@ -172,6 +195,23 @@ void Selection::grow(const Trace& trace) {
         }
     }
     trace_ = &trace;
+    hovered_.clear();
+}
+
+void Selection::renumber_nodes(const std::function<NodeIndex(NodeIndex)>& number) {
+    const auto renumber = [&](SelectionState& state) {
+        if (state.node) {
+            const NodeIndex node = number(*state.node);
+            state.node = node == no_node ? std::nullopt : std::optional(node);
+        }
+    };
+    renumber(state_);
+    if (before_preview_) {
+        renumber(*before_preview_);
+    }
+    for (auto* history : {&past_, &future_}) {
+        std::for_each(history->begin(), history->end(), renumber);
+    }
 }
 
 bool Selection::can_go_back() const { return !past_.empty(); }

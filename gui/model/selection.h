@@ -2,10 +2,13 @@
 #pragma once
 
 #include <QObject>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "storage/format/graph_tables.h"
 #include "storage/read/trace.h"
 
 namespace tidemark::gui {
@@ -18,6 +21,7 @@ struct SelectionState {
     std::optional<StackId> stack;                    ///< the chosen stack (all its allocations light up)
     uint32_t segment = no_segment;                   ///< the chosen segment
     std::optional<std::pair<double, double>> range;  ///< chosen span on the time axis, in axis units
+    std::optional<NodeIndex> node;                   ///< the chosen node of the autograd graph
     bool operator==(const SelectionState&) const = default;
 };
 
@@ -32,6 +36,7 @@ public:
         AllocationIndex allocation);  ///< also chooses its stack and segment; moves the cursor into its life if outside
     void choose_stack(std::optional<StackId> stack);
     void choose_segment(uint32_t segment);
+    void choose_node(std::optional<NodeIndex> node);
     void choose_range(std::optional<std::pair<double, double>> range);
     void preview_range(
         std::optional<std::pair<double, double>> range);  ///< while dragging: shown, not a history step yet
@@ -41,6 +46,13 @@ public:
     void grow(const Trace& trace);
     void set_trace(const Trace* trace);  ///< resets everything; moment = peak of the device is set by the session
 
+    /// What the pointer rests on elsewhere lights up here: allocations of the device, rising; empty: none. No part of
+    /// the state and of no history.
+    const std::vector<AllocationIndex>& hovered() const { return hovered_; }
+    void set_hovered(std::vector<AllocationIndex> allocations);
+    /// The graph was read anew: nodes have other numbers, no_node for those that are gone. Emits nothing.
+    void renumber_nodes(const std::function<NodeIndex(NodeIndex)>& number);
+
     bool can_go_back() const;
     bool can_go_forward() const;
     void forget_history();
@@ -49,10 +61,11 @@ public:
 
 signals:
     void moment_changed(tidemark::EventNumber moment);
-    void chosen_changed();  ///< allocation, stack, segment or range
+    void chosen_changed();  ///< allocation, stack, segment, node or range
     void device_changed();
     void history_changed();
     void range_moved();  ///< also while a range is being dragged
+    void hovered_changed();
 
 private:
     void apply(const SelectionState& next, bool remember);
@@ -60,6 +73,7 @@ private:
     SelectionState state_;
     std::optional<SelectionState> before_preview_;
     std::vector<SelectionState> past_, future_;
+    std::vector<AllocationIndex> hovered_;
 };
 
 }  // namespace tidemark::gui

@@ -50,6 +50,7 @@ Session::Session(std::shared_ptr<const Trace> trace, std::vector<std::shared_ptr
     selection_.set_trace(trace_.get());
     connect(&selection_, &Selection::device_changed, this, &Session::show_device);
     connect(&selection_, &Selection::chosen_changed, this, [this] { chosen_group_ = -1; });
+    connect(&graph_source_, &GraphSource::changed, this, &Session::take_graph);
     if (has_device()) {
         const auto main = std::find_if(trace_->devices.begin(), trace_->devices.end(),
                                        [this](const DeviceHistory& d) { return &d == &trace_->main_device(); });
@@ -116,8 +117,8 @@ void Session::grow(Content content, const DeviceGroups& groups) {
     column_cache_ = std::make_shared<ColumnCache>();
     ledgers_.clear();
     groups_.clear();
-    if (groups.groups && groups.by == group_by_ && groups.device == device().device) {
-        groups_[{device_position(), group_by_}] = groups.groups;
+    if (groups.groups && groups.choice == group_choice_ && groups.device == device().device) {
+        groups_[{device_position(), group_choice_}] = groups.groups;
     }
     time_view_.grow(&device(), known_time());
     if (at_end && time_view_.follows_tail()) {
@@ -148,11 +149,30 @@ std::vector<Loss> Session::losses() const {
     return losses;
 }
 
-DeviceGroups Session::device_groups() const { return {device().device, group_by_, shared_groups()}; }
+DeviceGroups Session::device_groups() const { return {device().device, group_choice_, shared_groups()}; }
 
 void Session::rename_groups() {
     groups_.clear();
     if (has_device()) {
+        emit grouping_changed();
+    }
+}
+
+int64_t Session::cursor_time() const {
+    const EventNumber moment = selection_.state().moment;
+    return moment < device().event_count() ? device().time_of_state(moment)
+                                           : std::max(trace_->duration, device().time_of_state(moment));
+}
+
+CategoryLookup Session::categories() const { return {graph(), device().device, cursor_time()}; }
+
+void Session::take_graph(const std::shared_ptr<const Graph>& before) {
+    selection_.renumber_nodes([&](NodeIndex node) {
+        return before && node < before->tables().nodes.size() ? graph()->index.find(before->tables().nodes.id[node])
+                                                              : no_node;
+    });
+    std::erase_if(groups_, [](const auto& entry) { return needs_graph(entry.first.second.by); });
+    if (has_device() && needs_graph(group_by())) {
         emit grouping_changed();
     }
 }
@@ -163,19 +183,19 @@ void Session::go_to_peak() {
     }
 }
 
-void Session::set_group_by(GroupBy by) {
-    if (by == group_by_) {
+void Session::set_group_by(const GroupChoice& choice) {
+    if (choice == group_choice_) {
         return;
     }
-    group_by_ = by;
+    group_choice_ = choice;
     chosen_group_ = -1;
     emit grouping_changed();
 }
 
 std::shared_ptr<const Groups> Session::shared_groups() const {
-    auto& entry = groups_[{device_position(), group_by_}];
+    auto& entry = groups_[{device_position(), group_choice_}];
     if (!entry) {
-        entry = make_groups(analysis(), group_by_);
+        entry = make_groups(analysis(), group_choice_, graph());
     }
     return entry;
 }
@@ -190,7 +210,7 @@ std::shared_ptr<const LazyLedger> Session::shared_ledger() const {
 
 int Session::chosen_group() const {
     const std::optional<StackId>& stack = selection_.state().stack;
-    if (group_by_ != GroupBy::stack || !stack || !has_device()) {
+    if (group_by() != GroupBy::stack || !stack || !has_device()) {
         return chosen_group_;
     }
     const auto groups = shared_groups();

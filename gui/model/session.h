@@ -3,14 +3,16 @@
 #pragma once
 
 #include <QObject>
+#include <compare>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "gui/model/category_lookup.h"
 #include "gui/model/selection.h"
 #include "gui/model/time_view.h"
 #include "storage/replay/analysis.h"
-#include "storage/replay/holders.h"
+#include "storage/replay/attribution.h"
 #include "storage/timeline/columns.h"
 
 namespace tidemark::gui {
@@ -24,11 +26,19 @@ struct Content {
     std::vector<std::shared_ptr<const Analysis>> analyses;
 };
 
+/// What stacked pictures are divided by.
+struct GroupChoice {
+    GroupBy by = GroupBy::stack;
+    int module_depth = 0;  ///< with GroupBy::module: names of a path that count; 0: all
+    auto operator<=>(const GroupChoice&) const = default;
+};
+
 /// A Grouping and what a legend wants to know about it. Immutable once made.
 struct Groups {
     Grouping grouping;
     std::vector<StackId> stack;           ///< the stack of each group where it has just one, else 0
     std::vector<AllocationIndex> member;  ///< of each group its first allocation, by which it is known again
+    std::vector<Category> categories;     ///< of each group, if groups are categories
     int rest = 0;                         ///< index of "the rest", always the last
     int count() const { return static_cast<int>(grouping.names.size()); }
 };
@@ -42,7 +52,7 @@ struct StartView {
 /// The groups of one device, as a run that goes on keeps them.
 struct DeviceGroups {
     int device = 0;  ///< PyTorch's index
-    GroupBy by = GroupBy::stack;
+    GroupChoice choice;
     std::shared_ptr<const Groups> groups;
 };
 
@@ -84,8 +94,9 @@ public:
     const TimeView& time_view() const { return time_view_; }
 
     /// How stacked pictures are divided and coloured; the same groups have the same colours in every pane.
-    GroupBy group_by() const { return group_by_; }
-    void set_group_by(GroupBy by);
+    GroupBy group_by() const { return group_choice_.by; }
+    const GroupChoice& group_choice() const { return group_choice_; }
+    void set_group_by(const GroupChoice& choice);
     /// The largest groups of the selected device (at its peak and over time) and "the rest"; made on first use.
     const Grouping& grouping() const { return shared_groups()->grouping; }
     std::shared_ptr<const Groups> shared_groups() const;
@@ -101,6 +112,15 @@ public:
 
     /// Of the selected device.
     std::shared_ptr<const LazyLedger> shared_ledger() const;
+
+    /// The autograd graph of the trace; reading begins when somebody asks with load_graph().
+    GraphSource& graph_source() { return graph_source_; }
+    const std::shared_ptr<const Graph>& graph() const { return graph_source_.graph(); }
+    /// What the cursor stands for on the wall clock; behind the last event: the end of the trace.
+    int64_t cursor_time() const;
+    /// Of the selected device at the cursor.
+    CategoryLookup categories() const;
+    void load_graph() { graph_source_.load(trace_); }
 
     /// The group everything else is dimmed for, or -1. With GroupBy::stack it is the chosen stack's group.
     int chosen_group() const;
@@ -124,17 +144,19 @@ private:
     int64_t known_time() const;  ///< of a run that goes on: as far as its recorder has told, events or not
     void show_device();
     void show_events();
+    void take_graph(const std::shared_ptr<const Graph>& before);
 
     std::shared_ptr<const Trace> trace_;
     std::vector<std::shared_ptr<const Analysis>> analyses_;
     Selection selection_{this};
     TimeView time_view_{this};
+    GraphSource graph_source_{this};
     std::shared_ptr<ColumnCache> column_cache_;
-    GroupBy group_by_ = GroupBy::stack;
+    GroupChoice group_choice_;
     int chosen_group_ = -1;
     bool live_ = false;
     std::optional<StartView> start_view_;
-    mutable std::map<std::pair<size_t, GroupBy>, std::shared_ptr<const Groups>> groups_;
+    mutable std::map<std::pair<size_t, GroupChoice>, std::shared_ptr<const Groups>> groups_;
     mutable std::map<size_t, std::shared_ptr<const LazyLedger>> ledgers_;
 };
 

@@ -20,7 +20,7 @@ void HoldersModel::show(std::shared_ptr<const Trace> trace, std::shared_ptr<cons
     holders_ = std::move(holders);
     by_ = by;
     total_ = {};
-    for (const HolderGroup& group : holders_ ? *holders_ : Holders{}) {
+    for (const AttributionGroup& group : holders_ ? *holders_ : Holders{}) {
         total_.allocations += group.allocations;
         total_.requested += group.requested;
         total_.block_bytes += group.block_bytes;
@@ -30,14 +30,14 @@ void HoldersModel::show(std::shared_ptr<const Trace> trace, std::shared_ptr<cons
     endResetModel();
 }
 
-void HoldersModel::set_color_of(std::function<QColor(const HolderGroup&)> color_of) {
+void HoldersModel::set_color_of(std::function<QColor(const AttributionGroup&)> color_of) {
     color_of_ = std::move(color_of);
     if (rowCount() > 0) {
         emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1), {Qt::DecorationRole, color_role});
     }
 }
 
-const HolderGroup* HoldersModel::group_at(int row) const {
+const AttributionGroup* HoldersModel::group_at(int row) const {
     return row >= 0 && row < static_cast<int>(order_.size()) ? &(*holders_)[order_[static_cast<size_t>(row)]] : nullptr;
 }
 
@@ -55,7 +55,7 @@ void HoldersModel::sort_order() {
         names[i] = shown((*holders_)[i], name);
     }
     const auto key = [&](uint32_t i) {
-        const HolderGroup& group = (*holders_)[i];
+        const AttributionGroup& group = (*holders_)[i];
         switch (sort_column_) {
             case count: return group.allocations;
             case requested: return group.requested;
@@ -102,7 +102,7 @@ int HoldersModel::rowCount(const QModelIndex& parent) const {
 
 int HoldersModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
 
-QString HoldersModel::shown(const HolderGroup& group, int column) const {
+QString HoldersModel::shown(const AttributionGroup& group, int column) const {
     switch (column) {
         case name:
             if (&group == &total_) {
@@ -121,7 +121,7 @@ QString HoldersModel::shown(const HolderGroup& group, int column) const {
     }
 }
 
-QString HoldersModel::exact(const HolderGroup& group, int column) const {
+QString HoldersModel::exact(const AttributionGroup& group, int column) const {
     switch (column) {
         case taken: return QString::number(group.block_bytes);
         case count: return QString::number(group.allocations);
@@ -135,8 +135,8 @@ QVariant HoldersModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || index.row() >= rowCount()) {
         return {};
     }
-    const HolderGroup* found = group_at(index.row());
-    const HolderGroup& group = found ? *found : total_;
+    const AttributionGroup* found = group_at(index.row());
+    const AttributionGroup& group = found ? *found : total_;
     switch (role) {
         case Qt::DisplayRole: return shown(group, index.column());
         case Qt::ToolTipRole:

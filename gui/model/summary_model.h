@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "storage/allocator/counters.h"
-#include "storage/replay/holders.h"
+#include "storage/replay/attribution.h"
 
 namespace tidemark::gui {
 
-using Holders = std::vector<HolderGroup>;
+using Holders = std::vector<AttributionGroup>;
 
 /// Groups of active allocations; the last row is the total, however the others are sorted.
 class HoldersModel : public QAbstractTableModel {
@@ -24,12 +24,12 @@ public:
     explicit HoldersModel(QObject* parent = nullptr);
     void show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Holders> holders, GroupBy by);
     /// The colour of a group in the other panes, by its name; invalid for groups without one.
-    void set_color_of(std::function<QColor(const HolderGroup&)> color_of);
+    void set_color_of(std::function<QColor(const AttributionGroup&)> color_of);
 
     /// Null for the total.
-    const HolderGroup* group_at(int row) const;
+    const AttributionGroup* group_at(int row) const;
     int row_of_stack(StackId stack) const;
-    const HolderGroup& total() const { return total_; }
+    const AttributionGroup& total() const { return total_; }
     bool is_known() const { return holders_ != nullptr; }
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -40,18 +40,18 @@ public:
 
 private:
     void sort_order();
-    QString shown(const HolderGroup& group, int column) const;
-    QString exact(const HolderGroup& group, int column) const;
+    QString shown(const AttributionGroup& group, int column) const;
+    QString exact(const AttributionGroup& group, int column) const;
 
     std::shared_ptr<const Trace> trace_;
     const StackTable* stacks_ = nullptr;
     std::shared_ptr<const Holders> holders_;
     std::vector<uint32_t> order_;
-    HolderGroup total_;
+    AttributionGroup total_;
     GroupBy by_ = GroupBy::stack;
     int sort_column_ = taken;
     Qt::SortOrder sort_order_ = Qt::DescendingOrder;
-    std::function<QColor(const HolderGroup&)> color_of_;
+    std::function<QColor(const AttributionGroup&)> color_of_;
 };
 
 /// The table people know from torch.cuda.memory_summary().

@@ -240,4 +240,21 @@ std::optional<uint64_t> parse_address(const QString& text) {
     return ok ? std::optional<uint64_t>(value) : std::nullopt;
 }
 
+QString category_text(Category category) {
+    switch (category) {
+        case Category::unknown: return Text::tr("unknown");
+        case Category::parameter: return Text::tr("parameter");
+        case Category::buffer: return Text::tr("buffer");
+        case Category::gradient: return Text::tr("gradient");
+        case Category::optimizer_state: return Text::tr("optimizer state");
+        case Category::saved: return Text::tr("saved for backward");
+        case Category::input: return Text::tr("input");
+        case Category::output: return Text::tr("output");
+        case Category::temporary: return Text::tr("temporary");
+        case Category::workspace: return Text::tr("workspace");
+        case Category::communication: return Text::tr("communication");
+    }
+    return {};
+}
+
 }  // namespace tidemark::gui

@@ -5,6 +5,7 @@
 #include <QString>
 #include <Qt>
 
+#include "storage/format/graph_tables.h"
 #include "storage/read/trace.h"
 
 namespace tidemark::gui {
@@ -25,6 +26,8 @@ QString percent_text(double part, double whole);
 QString moment_text(int64_t nanoseconds);
 QString duration_text(int64_t nanoseconds);
 QString address_text(uint64_t address);
+
+QString category_text(Category category);  ///< "saved for backward"
 
 /// "#1234" by the event that made it; "#before 3" for those older than the history.
 QString allocation_text(const DeviceHistory& device, AllocationIndex a);

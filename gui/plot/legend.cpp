@@ -6,6 +6,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "gui/model/grouping.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "storage/base/units.h"
@@ -45,7 +46,8 @@ void Legend::update_rows() {
             rows_.push_back({g, 0});
         }
         session_->analysis().live().for_each_active(session_->selection().state().moment, [&](AllocationIndex a) {
-            rows_[groups->grouping.group_of[a]].bytes += static_cast<int64_t>(all.block_size[a]);
+            rows_[groups->grouping.group_at(a, session_->selection().state().moment)].bytes +=
+                static_cast<int64_t>(all.block_size[a]);
         });
     }
     setMinimumHeight(title_height() + static_cast<int>(rows_.size()) * row_height());
@@ -92,7 +94,7 @@ void Legend::paint_row(QPainter& painter, const QRect& box, const Row& row, doub
     const auto groups = session_->shared_groups();
     const QFontMetrics metrics = fontMetrics();
     const int line = metrics.height();
-    const QColor color = group_color(theme, row.group, groups->count());
+    const QColor color = color_of_group(theme, *groups, row.group);
     painter.fillRect(QRect(box.left() + 6, box.top() + 5, 10, line - 2), color);
     const QRect text(22, box.top() + 3, width() - 28, line);
     const auto [name, frame] = split_group_name(to_qstring(groups->grouping.names[static_cast<size_t>(row.group)]));

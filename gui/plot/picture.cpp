@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "gui/model/grouping.h"
 #include "gui/model/in_halves.h"
 #include "gui/plot/column_canvas.h"
 #include "gui/plot/coordinates.h"
@@ -32,7 +33,7 @@ std::vector<QRgb> group_colors(const PictureRequest& r) {
     const int count = r.groups->count();
     const QRgb background = r.theme.plot_background.rgb();
     for (int g = 0; g < count; ++g) {
-        const QRgb color = group_color(r.theme, g, count).rgb();
+        const QRgb color = color_of_group(r.theme, *r.groups, g).rgb();
         const bool dim = r.chosen_group >= 0 && g != r.chosen_group;
         colors.push_back(dim ? mixed(color, background, 0.72) : color);
     }
@@ -85,7 +86,7 @@ public:
         background_ = r.theme.plot_background.rgb();
         const int count = r.groups->count();
         for (int g = 0; g < count; ++g) {
-            const QRgb color = group_color(r.theme, g, count).rgb();
+            const QRgb color = color_of_group(r.theme, *r.groups, g).rgb();
             std::array<QRgb, shades> row{};
             for (size_t shade = 0; shade < shades; ++shade) {
                 row[shade] = mixed(color, r.theme.dark ? 0xff000000 : 0xffffffff, 0.09 * static_cast<double>(shade));
@@ -94,19 +95,22 @@ public:
         }
     }
 
-    bool lit(AllocationIndex a) const {
+    bool lit(AllocationIndex a, EventNumber moment) const {
+        if (!r_.hovered.empty()) {
+            return std::binary_search(r_.hovered.begin(), r_.hovered.end(), a);
+        }
         if (!r_.anything_chosen() || a == r_.chosen) {
             return true;
         }
         if (r_.chosen_stack != 0) {
             return all_.stack[a] == r_.chosen_stack;
         }
-        return r_.chosen_group >= 0 && r_.groups->grouping.group_of[a] == r_.chosen_group;
+        return r_.chosen_group >= 0 && r_.groups->grouping.group_at(a, moment) == r_.chosen_group;
     }
 
     QRgb operator()(AllocationIndex a, EventNumber moment) const {
         const QRgb color = plain(a, moment);
-        return lit(a) ? color : mixed(color, background_, 0.72);
+        return lit(a, moment) ? color : mixed(color, background_, 0.72);
     }
 
     QRgb separator(QRgb color) const { return mixed(color, r_.theme.dark ? 0xff000000 : 0xffffffff, 0.45); }
@@ -118,7 +122,7 @@ private:
         switch (r_.color_by) {
             case ColorBy::group:
                 // Shades tell neighbours of one group apart; the hue stays the group's.
-                return group_[r_.groups->grouping.group_of[a]][(a * 2654435761u >> 20) % shades];
+                return group_[r_.groups->grouping.group_at(a, moment)][(a * 2654435761u >> 20) % shades];
             case ColorBy::stack: return id_color(r_.theme, all_.stack[a]).rgb();
             case ColorBy::size:
                 return scale_color(r_.theme, (std::log2(static_cast<double>(all_.block_size[a] + 1)) - 9) / 24).rgb();
@@ -230,6 +234,7 @@ QColor allocation_color(const PictureRequest& request, AllocationIndex allocatio
     plain.chosen = no_allocation;
     plain.chosen_stack = 0;
     plain.chosen_group = -1;
+    plain.hovered.clear();
     return QColor::fromRgb(BandColors(plain)(allocation, moment));
 }
 

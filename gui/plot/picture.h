@@ -30,8 +30,9 @@ struct PictureRequest {
     Theme theme;
     ColorBy color_by = ColorBy::group;
     AllocationIndex chosen = no_allocation;
-    StackId chosen_stack = 0;  ///< 0: none
-    int chosen_group = -1;     ///< -1: none
+    StackId chosen_stack = 0;                ///< 0: none
+    int chosen_group = -1;                   ///< -1: none
+    std::vector<AllocationIndex> hovered{};  ///< rising; where there are any, they alone are lit
 
     bool anything_chosen() const { return chosen != no_allocation || chosen_stack != 0 || chosen_group >= 0; }
 };

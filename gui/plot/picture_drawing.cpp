@@ -28,6 +28,7 @@ PictureRequest picture_request(const Session& session, const Theme& theme, QRect
     request.chosen = chosen.allocation;
     request.chosen_stack = chosen.stack.value_or(0);
     request.chosen_group = session.chosen_group();
+    request.hovered = session.selection().hovered();
     return request;
 }
 

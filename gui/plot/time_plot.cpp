@@ -121,6 +121,10 @@ void TimePlot::set_session(Session* session) {
             view_changed();
             repaint_picture();
         });
+        connect(&session->selection(), &Selection::hovered_changed, this, [this] {
+            view_changed();
+            repaint_picture();
+        });
         connect(&session->selection(), &Selection::moment_changed, this, &TimePlot::tell_values);
         connect(&session->selection(), &Selection::chosen_changed, this, &TimePlot::tell_values);
         connect(&session->selection(), &Selection::range_moved, this, &TimePlot::repaint_overlay);

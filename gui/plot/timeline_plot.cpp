@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "gui/model/grouping.h"
 #include "gui/plot/coordinates.h"
 #include "gui/plot/picture_drawing.h"
 #include "storage/base/units.h"
@@ -113,6 +114,56 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     paint_legend(painter);
 }
 
+namespace {
+
+/// Bytes of these allocations in each column; columns are by moment.
+std::vector<int64_t> bytes_in_columns(const Allocations& all, const std::vector<AllocationIndex>& allocations,
+                                      const std::vector<Column>& columns) {
+    std::vector<int64_t> bytes(columns.size() + 1);
+    const auto after = [&](EventNumber event) {
+        const auto found = std::upper_bound(columns.begin(), columns.end(), event,
+                                            [](EventNumber e, const Column& column) { return e < column.moment; });
+        return static_cast<size_t>(found - columns.begin());
+    };
+    for (const AllocationIndex a : allocations) {
+        bytes[after(all.alloc_event[a])] += static_cast<int64_t>(all.block_size[a]);
+        bytes[after(all.done_event[a])] -= static_cast<int64_t>(all.block_size[a]);
+    }
+    std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
+    bytes.pop_back();
+    return bytes;
+}
+
+}  // namespace
+
+/// What the pointer rests on in another pane, as an area of its own from the bottom up.
+void TimelinePlot::paint_overlay(QCPPainter& painter) {
+    const std::vector<AllocationIndex>& hovered = session()->selection().hovered();
+    if (hovered.empty() || !picture_.columns || picture_.request.axis != session()->time_view().axis()) {
+        return;
+    }
+    const PictureRequest& r = picture_.request;
+    const std::vector<int64_t> bytes = bytes_in_columns(session()->device().allocations, hovered, *picture_.columns);
+    const AxisMap y{low(), high(), static_cast<double>(area().bottom() + 1), static_cast<double>(area().top())};
+    const AxisMap x = time_map(*session(), area());
+    QPolygonF shape;
+    for (size_t c = 0; c < bytes.size(); ++c) {
+        const double column = (r.to - r.from) / static_cast<double>(bytes.size());
+        const double top = y.pixel(static_cast<double>(bytes[c]));
+        shape << QPointF(x.pixel(r.from + column * static_cast<double>(c)), top)
+              << QPointF(x.pixel(r.from + column * static_cast<double>(c + 1)), top);
+    }
+    shape << QPointF(shape.back().x(), y.pixel(0)) << QPointF(shape.front().x(), y.pixel(0));
+    QColor fill = theme().selection;
+    fill.setAlpha(110);
+    painter.save();
+    painter.setClipRect(area(), Qt::IntersectClip);
+    painter.setPen(QPen(theme().selection, 1.5));
+    painter.setBrush(fill);
+    painter.drawPolygon(shape);
+    painter.restore();
+}
+
 /// For SVG: the same columns as shapes.
 void TimelinePlot::paint_vector(QCPPainter& painter) const {
     painter.setClipRect(area());
@@ -134,7 +185,7 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
         }
         std::reverse(lower.begin(), lower.end());
         painter.setPen(Qt::NoPen);
-        painter.setBrush(group_color(r.theme, static_cast<int>(g), r.groups->count()));
+        painter.setBrush(color_of_group(r.theme, *r.groups, static_cast<int>(g)));
         painter.drawPolygon(upper + lower);
     }
     painter.setBrush(Qt::NoBrush);
@@ -333,7 +384,7 @@ QString TimelinePlot::describe_groups(size_t column) const {
     for (size_t i = 0; i < std::min(most, count) && bytes[order[i]] > 0; ++i) {
         const auto g = static_cast<int>(order[i]);
         html += QStringLiteral("<tr><td>%1%2&nbsp;&nbsp;</td><td align=right>%3</td></tr>")
-                    .arg(swatch(group_color(theme(), g, groups.count())),
+                    .arg(swatch(color_of_group(theme(), groups, g)),
                          QString::fromStdString(groups.grouping.names[order[i]]).toHtmlEscaped(),
                          bytes_text(bytes[order[i]]));
     }

@@ -21,6 +21,7 @@ protected:
     void session_grown() override;
     void view_changed() override;
     void paint_picture(QCPPainter& painter) override;
+    void paint_overlay(QCPPainter& painter) override;
     QString empty_reason() const override;
     QString describe(QPoint point) override;
     void clicked(QPoint point) override;

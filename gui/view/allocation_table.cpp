@@ -17,6 +17,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "gui/model/grouping.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "gui/view/delimited.h"
@@ -139,13 +140,15 @@ void AllocationTable::make_table() {
                                   "model.py ",
                                   "aten::scaled_dot_product",
                                   "layers.11.attention",
-                                  "backward "};
+                                  "backward ",
+                                  "saved for backward "};
     for (int column = 0; column < allocation_column_count; ++column) {
         const int text = fontMetrics().horizontalAdvance(QString::fromLatin1(widest[column]));
         const int title =
             fontMetrics().horizontalAdvance(AllocationModel::title(static_cast<AllocationColumn>(column)));
         table_->setColumnWidth(column, std::max(text, title + 16) + 20);
     }
+    header->moveSection(static_cast<int>(AllocationColumn::category), static_cast<int>(AllocationColumn::stream));
     connect(header, &QHeaderView::sortIndicatorChanged, this, [this](int column, Qt::SortOrder order) {
         sort_by_ = static_cast<AllocationColumn>(column);
         descending_ = order == Qt::DescendingOrder;
@@ -176,6 +179,8 @@ void AllocationTable::set_session(Session* session) {
     if (session_) {
         session_->disconnect(this);
         session_->selection().disconnect(this);
+        session_->selection().disconnect(table_->viewport());
+        session_->graph_source().disconnect(this);
     }
     task_.abandon();
     empty_trace_ = session && !session->has_device();
@@ -198,6 +203,8 @@ void AllocationTable::set_session(Session* session) {
         connect(&selection, &Selection::device_changed, this, [this] { schedule(0); });
         connect(session_, &Session::grouping_changed, this, &AllocationTable::update_colors);
         connect(session_, &Session::grown, this, &AllocationTable::follow_growth);
+        connect(&session_->graph_source(), &GraphSource::changed, this, &AllocationTable::show_known_columns);
+        connect(&selection, &Selection::moment_changed, table_->viewport(), qOverload<>(&QWidget::update));
         update_colors();
         show_known_columns();
         schedule(0);
@@ -208,9 +215,11 @@ void AllocationTable::set_session(Session* session) {
 
 void AllocationTable::update_colors() {
     const Theme theme = Theme::current();
-    model_->set_color_of([groups = session_->shared_groups(), theme](AllocationIndex a) {
+    model_->set_color_of([groups = session_->shared_groups(), theme, session = session_](AllocationIndex a) {
         const Grouping& grouping = groups->grouping;
-        return a < grouping.group_of.size() ? group_color(theme, grouping.group_of[a], groups->count()) : theme.unknown;
+        const EventNumber moment = session ? session->selection().state().moment : 0;
+        return a < grouping.group_of.size() ? color_of_group(theme, *groups, grouping.group_at(a, moment))
+                                            : theme.unknown;
     });
 }
 
@@ -223,7 +232,7 @@ void AllocationTable::follow_growth() {
     }
 }
 
-/// Imported snapshots know nothing of operators, modules and phases.
+/// Imported snapshots know nothing of operators, modules, phases and categories.
 void AllocationTable::show_known_columns() {
     const auto& origins = session_->trace().origins;
     for (const auto column : {AllocationColumn::op, AllocationColumn::module, AllocationColumn::phase}) {
@@ -232,6 +241,9 @@ void AllocationTable::show_known_columns() {
             std::any_of(origins.begin(), origins.end(), [&](const Origin& o) { return !(o.*text).empty(); });
         table_->setColumnHidden(static_cast<int>(column), !known);
     }
+    const bool categories = session_->categories().known();
+    table_->setColumnHidden(static_cast<int>(AllocationColumn::category), !categories);
+    model_->set_categories([session = session_] { return session ? session->categories() : CategoryLookup(); });
 }
 
 // --- Filter -----------------------------------------------------------------------------------------------------
@@ -274,6 +286,9 @@ AllocationQuery AllocationTable::query() const {
     }
     query.never_freed = never_freed_->isChecked();
     query.sort_by = sort_by_;
+    if (sort_by_ == AllocationColumn::category) {
+        query.category_of = session_->categories();
+    }
     query.descending = descending_;
     return query;
 }
@@ -414,7 +429,8 @@ bool AllocationTable::export_csv(const QString& path, QString* error) {
     for (int column = 0; column < allocation_column_count; ++column) {
         header << AllocationModel::title(static_cast<AllocationColumn>(column));
     }
-    const auto write = [analysis = asked_analysis_, rows = *model_->rows(), header, path] {
+    const auto write = [analysis = asked_analysis_, rows = *model_->rows(), category_of = model_->categories(), header,
+                        path] {
         size_t row = 0;
         QString problem;
         const auto next = [&](QStringList& cells) {
@@ -423,7 +439,8 @@ bool AllocationTable::export_csv(const QString& path, QString* error) {
             }
             cells.clear();
             for (int column = 0; column < allocation_column_count; ++column) {
-                cells << AllocationModel::exact_cell(*analysis, rows.rows[row], static_cast<AllocationColumn>(column));
+                cells << AllocationModel::exact_cell(*analysis, rows.rows[row], static_cast<AllocationColumn>(column),
+                                                     category_of);
             }
             ++row;
             return true;

@@ -6,8 +6,8 @@
 #include <QWidget>
 
 #include "gui/model/allocation_model.h"
+#include "gui/model/latest_task.h"
 #include "gui/model/session.h"
-#include "gui/view/latest_task.h"
 
 class QCheckBox;
 class QLabel;

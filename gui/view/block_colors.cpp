@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/model/grouping.h"
+
 namespace tidemark::gui {
 
 namespace {
@@ -18,10 +20,16 @@ void BlockColors::prepare(const Session& session, const Theme& theme, MapColors 
     grouping_ = nullptr;
     if (by == MapColors::group) {
         grouping_ = &session.grouping();
-        const int count = static_cast<int>(grouping_->names.size());
-        groups_.resize(static_cast<size_t>(count));
-        for (int i = 0; i < count; ++i) {
-            groups_[static_cast<size_t>(i)] = group_color(theme, i, count).rgb();
+        const auto groups = session.shared_groups();
+        groups_.resize(static_cast<size_t>(groups->count()));
+        for (int i = 0; i < groups->count(); ++i) {
+            groups_[static_cast<size_t>(i)] = color_of_group(theme, *groups, i).rgb();
+        }
+    } else if (by == MapColors::category) {
+        category_of_ = {session.graph(), device_->device, device_->time_of_state(moment)};
+        categories_.clear();
+        for (int c = 0; c < category_count; ++c) {
+            categories_.push_back(category_color(theme, static_cast<Category>(c)).rgb());
         }
     } else if (by == MapColors::stream) {
         streams_.resize(session.trace().streams.size());
@@ -43,7 +51,9 @@ QRgb BlockColors::scaled(double value) const {
 QRgb BlockColors::of(AllocationIndex a) const {
     const Allocations& allocations = device_->allocations;
     switch (by_) {
-        case MapColors::group: return a < grouping_->group_of.size() ? groups_[grouping_->group_of[a]] : plain_;
+        case MapColors::group:
+            return a < grouping_->group_of.size() ? groups_[grouping_->group_at(a, moment_)] : plain_;
+        case MapColors::category: return categories_[static_cast<size_t>(category_of_(a))];
         case MapColors::age: {
             const double events = std::max(0.0, static_cast<double>(moment_) - allocations.alloc_event[a]);
             return allocations.alloc_event[a] == before_history ? scale_.back()

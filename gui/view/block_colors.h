@@ -10,7 +10,7 @@
 
 namespace tidemark::gui {
 
-enum class MapColors { group, age, size, stream, state };
+enum class MapColors { group, category, age, size, stream, state };
 
 class BlockColors {
 public:
@@ -28,7 +28,8 @@ private:
     EventNumber moment_ = 0;
     const DeviceHistory* device_ = nullptr;
     const Grouping* grouping_ = nullptr;
-    std::vector<QRgb> groups_, streams_, scale_;
+    CategoryLookup category_of_;
+    std::vector<QRgb> categories_, groups_, streams_, scale_;
     QRgb plain_ = 0;
     double age_factor_ = 1;
 };

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "gui/model/session.h"
-#include "gui/view/latest_task.h"
+#include "gui/model/latest_task.h"
 #include "storage/replay/memory_state.h"
 
 namespace tidemark::gui {

@@ -3,9 +3,11 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "gui/model/graph_text.h"
 #include "gui/model/text.h"
 #include "gui/view/segment_painter.h"
-#include "storage/replay/holders.h"
+#include "storage/graph/holder_groups.h"
+#include "storage/replay/attribution.h"
 
 namespace tidemark::gui {
 
@@ -17,6 +19,7 @@ struct Details {
 
 constexpr size_t most_owners_shown = 7;
 constexpr size_t most_blocks_shown = 8;
+constexpr size_t most_savers_shown = 6;
 constexpr size_t most_holders_shown = 6;
 
 QString link_to(const char* kind, int64_t number) {
@@ -76,6 +79,7 @@ Report Describer::allocation(AllocationIndex a, const std::vector<AllocationInde
                   stack_text(trace_.stacks, all_.stack[a]));
     add_size(a);
     add_life(a);
+    add_graph(a);
     report_.section(Details::tr("Made by"));
     if (all_.stack[a] == 0) {
         add_missing_stack(a);
@@ -162,6 +166,88 @@ void Describer::add_life(AllocationIndex a) {
     if (origin.thread != 0) {
         report_.field(Details::tr("Thread"), QString::number(origin.thread));
     }
+}
+
+/// What it was to the program, which node made it, which saved it, who held its tensor.
+void Describer::add_graph(AllocationIndex a) {
+    const CategoryLookup category_of = session_.categories();
+    if (!category_of.knows(a)) {
+        return;
+    }
+    const Graph* const graph = session_.graph().get();
+    const GraphIndex& index = graph->index;
+    const AllocationRef memory = category_of.ref(a);
+    const int64_t now = session_.cursor_time();
+    report_.section(Details::tr("Category"));
+    report_.field(Details::tr("At the cursor"), category_text(category_of(a)));
+    QStringList history;
+    for (const CategoryChange& change : graph->categories.history(memory)) {
+        history << Details::tr("%1 %2").arg(category_text(change.category), moment_text(change.time));
+    }
+    if (const auto freed = device_.free_time(a)) {
+        history << Details::tr("freed %1").arg(moment_text(*freed));
+    }
+    report_.field(Details::tr("History"), history.join(QStringLiteral(", ")));
+    if (const std::string& name = graph->categories.name(memory); !name.empty()) {
+        report_.field(Details::tr("Name"), to_qstring(name));
+    }
+    if (const NodeIndex maker = index.maker(memory); maker != no_node) {
+        report_.field(Details::tr("Made by node"), node_of_module_text(index, maker), link_to("node", maker));
+    }
+    const auto saved = index.saved_in(memory);
+    for (size_t i = 0; i < std::min(saved.size(), most_savers_shown); ++i) {
+        const NodeIndex node = index.saver(saved[i]);
+        report_.field(i == 0 ? Details::tr("Saved by") : QString(),
+                      Details::tr("%1, %2").arg(node_of_module_text(index, node), state_text(index.state(node, now))),
+                      link_to("node", node));
+    }
+    if (saved.size() > most_savers_shown) {
+        report_.field(
+            {}, Details::tr("and %1 more").arg(count_text(static_cast<int64_t>(saved.size() - most_savers_shown))));
+    }
+    if (const Holder* holder = HolderIndex(index, now).of(memory)) {
+        report_.field(Details::tr("Held by"), holder_text(index.tables(), *holder));
+    }
+}
+
+Report Describer::node(NodeIndex node) {
+    const Graph& graph = *session_.graph();
+    const GraphIndex& index = graph.index;
+    const GraphNodes& nodes = index.tables().nodes;
+    const int64_t now = session_.cursor_time();
+    const auto when = [](int64_t time) {
+        return time == never_happened     ? Details::tr("not until the end of the recording")
+               : time == before_recording ? Details::tr("before the recording began")
+                                          : moment_text(time);
+    };
+    report_.title(Details::tr("Node · %1").arg(node_text(index, node)), node_of_module_text(index, node));
+    report_.field(Details::tr("At the cursor"), state_text(index.state(node, now)));
+    report_.field(Details::tr("Made"), when(nodes.created[node]));
+    report_.field(Details::tr("Last run in backward"), when(nodes.executed[node]));
+    report_.field(Details::tr("Released what it saved"), when(nodes.released[node]));
+    report_.field(Details::tr("Gone"), when(nodes.died[node]));
+    if (const int32_t step = index.step_of(node); step >= 0) {
+        report_.field(Details::tr("Step"), count_text(trace_.steps[static_cast<size_t>(step)].number));
+    }
+    const auto device = static_cast<uint32_t>(session_.selection().state().device);
+    if (const AllocationRef output = nodes.output[node]; output && output.device == device) {
+        report_.field(Details::tr("Its output"),
+                      bytes_text(index.trace().devices[device].allocations.block_size[output.index]),
+                      link_to("allocation", output.index));
+    }
+    for (const auto& [name, others] : {std::pair(Details::tr("Gradients go to"), index.children(node)),
+                                       std::pair(Details::tr("Kept alive by"), index.parents(node))}) {
+        for (size_t i = 0; i < std::min(others.size(), most_savers_shown); ++i) {
+            report_.field(i == 0 ? name : QString(), node_of_module_text(index, others[i]), link_to("node", others[i]));
+        }
+    }
+    report_.section(Details::tr("Made by"));
+    if (nodes.stack[node] == 0) {
+        report_.note(Details::tr("Not recorded."));
+    } else {
+        add_stack(nodes.stack[node], options_.unfold_stack, QStringLiteral("unfold:stack"));
+    }
+    return report_;
 }
 
 void Describer::add_place(AllocationIndex a) {
@@ -423,7 +509,7 @@ Report Describer::moment() {
     report_.section(Details::tr("Events"));
     add_event(moment_ - 1, Details::tr("Before"));
     add_event(moment_, Details::tr("After"));
-    const auto holders = holders_at(trace_, device_, session_.analysis().live(), moment_, GroupBy::stack);
+    const auto holders = attribution_at(trace_, device_, session_.analysis().live(), moment_, GroupBy::stack);
     report_.section(Details::tr("Who holds the memory"));
     if (holders.empty()) {
         report_.note(Details::tr("Nobody: no allocation is alive at this moment."));

@@ -10,7 +10,7 @@
 
 namespace tidemark::gui {
 
-/// Links in reports: "allocation:N", "segment:N", "stack:N", "moment:N", "line:LINE:PATH", and
+/// Links in reports: "allocation:N", "segment:N", "stack:N", "moment:N", "node:N", "line:LINE:PATH", and
 /// "unfold:stack", "unfold:free", "unfold:owners".
 struct DescribeOptions {
     bool unfold_stack = false;  ///< library frames one by one
@@ -34,11 +34,13 @@ public:
     Report allocation(AllocationIndex a, const std::vector<AllocationIndex>& owners);
     Report segment(uint32_t segment);
     Report stack(StackId stack);
+    Report node(NodeIndex node);
     Report moment();
     /// Only the frames, as plain text in Python's order of words.
     static QString plain_stack(const StackTable& stacks, StackId stack);
 
 private:
+    void add_graph(AllocationIndex a);
     void add_size(AllocationIndex a);
     void add_life(AllocationIndex a);
     void add_place(AllocationIndex a);

@@ -71,6 +71,7 @@ void DetailsPane::set_session(Session* session) {
     if (session_) {
         session_->disconnect(this);
         session_->selection().disconnect(this);
+        session_->graph_source().disconnect(this);
     }
     empty_trace_ = session && !session->has_device();
     session_ = session && session->has_device() ? session : nullptr;
@@ -82,6 +83,7 @@ void DetailsPane::set_session(Session* session) {
             owners_of_ = no_allocation;
             schedule();
         });
+        connect(&session_->graph_source(), &GraphSource::changed, this, &DetailsPane::schedule);
         connect(&session_->selection(), &Selection::chosen_changed, this, [this] {
             options_ = {};
             text_->verticalScrollBar()->setValue(0);
@@ -124,6 +126,9 @@ Report DetailsPane::describe() {
     if (chosen.segment != no_segment && chosen.segment < session_->device().segments.size()) {
         return describer.segment(chosen.segment);
     }
+    if (chosen.node && session_->graph() && *chosen.node < session_->graph()->tables().nodes.size()) {
+        return describer.node(*chosen.node);
+    }
     return chosen.stack ? describer.stack(*chosen.stack) : describer.moment();
 }
 
@@ -151,6 +156,9 @@ StackId DetailsPane::chosen_stack() const {
     const SelectionState& chosen = session_->selection().state();
     if (chosen.allocation != no_allocation) {
         return session_->device().allocations.stack[chosen.allocation];
+    }
+    if (chosen.node && session_->graph()) {
+        return session_->graph()->tables().nodes.stack[*chosen.node];
     }
     return chosen.segment != no_segment ? session_->device().segments[chosen.segment].stack : chosen.stack.value_or(0);
 }
@@ -197,6 +205,8 @@ void DetailsPane::follow(const QString& link) {
         selection.choose_segment(rest.toUInt());
     } else if (kind == QLatin1String("stack")) {
         selection.choose_stack(rest.toUInt());
+    } else if (kind == QLatin1String("node")) {
+        selection.choose_node(rest.toUInt());
     } else if (kind == QLatin1String("moment")) {
         selection.set_moment(rest.toInt());
     } else if (kind == QLatin1String("line")) {

@@ -7,7 +7,7 @@
 
 #include "gui/model/ledger_model.h"
 #include "gui/model/session.h"
-#include "gui/view/latest_task.h"
+#include "gui/model/latest_task.h"
 
 class QLabel;
 class QTableView;

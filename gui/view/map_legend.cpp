@@ -3,6 +3,7 @@
 #include <QPainter>
 #include <cmath>
 
+#include "gui/model/grouping.h"
 #include "gui/model/text.h"
 #include "gui/view/segment_painter.h"
 
@@ -60,10 +61,16 @@ std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
         }
     }
     if (by_ == MapColors::group && session_ && session_->has_device()) {
-        const Grouping& grouping = session_->grouping();
-        const int count = static_cast<int>(grouping.names.size());
-        for (int i = 0; i < count; ++i) {
-            list.push_back({group_color(theme, i, count), to_qstring(grouping.names[static_cast<size_t>(i)])});
+        const auto groups = session_->shared_groups();
+        for (int i = 0; i < groups->count(); ++i) {
+            list.push_back(
+                {color_of_group(theme, *groups, i), to_qstring(groups->grouping.names[static_cast<size_t>(i)])});
+        }
+    }
+    if (by_ == MapColors::category) {
+        for (int c = 1; c <= category_count; ++c) {  // "unknown" last
+            const auto category = static_cast<Category>(c % category_count);
+            list.push_back({category_color(theme, category), category_text(category)});
         }
     }
     return list;

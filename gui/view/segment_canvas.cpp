@@ -50,6 +50,8 @@ void SegmentCanvas::set_session(Session* session) {
     if (session_) {
         const auto repaint = [this] { viewport()->update(); };
         connect(&session_->selection(), &Selection::chosen_changed, this, repaint);
+        connect(&session_->selection(), &Selection::hovered_changed, this, repaint);
+        connect(&session_->graph_source(), &GraphSource::changed, this, repaint);
         connect(session_, &Session::grouping_changed, this, repaint);
         connect(session_, &Session::group_chosen, this, repaint);
     }

@@ -53,6 +53,7 @@ QWidget* SegmentMap::make_toolbar() {
     auto* bar = new QWidget(this);
     colors_ = new QComboBox(bar);
     colors_->addItem(tr("Colour: group"), QVariant::fromValue(static_cast<int>(MapColors::group)));
+    colors_->addItem(tr("Colour: category"), QVariant::fromValue(static_cast<int>(MapColors::category)));
     colors_->addItem(tr("Colour: age"), QVariant::fromValue(static_cast<int>(MapColors::age)));
     colors_->addItem(tr("Colour: size"), QVariant::fromValue(static_cast<int>(MapColors::size)));
     colors_->addItem(tr("Colour: stream"), QVariant::fromValue(static_cast<int>(MapColors::stream)));

@@ -82,7 +82,9 @@ void SegmentPainter::paint(QPainter& painter, const MapScene& scene, const QRect
     visible_ = visible;
     chosen_group_ = chosen.allocation == no_allocation && !chosen.stack ? scene.session->chosen_group() : -1;
     grouping_ = &scene.session->grouping();
-    dimming_ = chosen.allocation != no_allocation || chosen.stack.has_value() || chosen_group_ >= 0;
+    hovered_ = &scene.session->selection().hovered();
+    dimming_ =
+        !hovered_->empty() || chosen.allocation != no_allocation || chosen.stack.has_value() || chosen_group_ >= 0;
     vector_ = painter.paintEngine()->type() != QPaintEngine::Raster;
     ratio_ = vector_ ? 1 : painter.device()->devicePixelRatio() * std::max(painter.combinedTransform().m11(), 0.1);
     free_ = scene.theme.idle.rgb();
@@ -210,12 +212,15 @@ void SegmentPainter::fill_columns(const SegmentState& segment, double first_byte
 }
 
 bool SegmentPainter::lit(const Block& block) const {
+    if (!hovered_->empty()) {
+        return std::binary_search(hovered_->begin(), hovered_->end(), block.allocation);
+    }
     const SelectionState& chosen = scene_->session->selection().state();
     if (block.allocation == chosen.allocation && block.allocation != no_allocation) {
         return true;
     }
     if (chosen_group_ >= 0) {
-        return grouping_->group_of[block.allocation] == chosen_group_;
+        return grouping_->group_at(block.allocation, scene_->state->event) == chosen_group_;
     }
     // Stack 0 means "no frames": sharing that says nothing.
     return chosen.stack && (*chosen.stack != 0 || chosen.allocation == no_allocation) &&

@@ -66,6 +66,7 @@ private:
     QRect visible_;
     int chosen_group_ = -1;
     const Grouping* grouping_ = nullptr;
+    const std::vector<AllocationIndex>* hovered_ = nullptr;
     bool dimming_ = false;
     double ratio_ = 1;
     bool vector_ = false;

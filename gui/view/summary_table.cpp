@@ -16,6 +16,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "gui/model/grouping.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "gui/view/delimited.h"
@@ -134,7 +135,10 @@ void SummaryTable::make_controls() {
                                                  {tr("by module"), GroupBy::module},
                                                  {tr("by operator"), GroupBy::op},
                                                  {tr("by phase"), GroupBy::phase},
-                                                 {tr("by step"), GroupBy::step}};
+                                                 {tr("by step"), GroupBy::step},
+                                                 {tr("by category"), GroupBy::category},
+                                                 {tr("by node of the graph"), GroupBy::node},
+                                                 {tr("by step that made the graph"), GroupBy::graph_step}};
     for (const auto& [name, by] : kinds) {
         by_->addItem(name, static_cast<int>(by));
     }
@@ -163,6 +167,7 @@ void SummaryTable::set_session(Session* session) {
     if (session_) {
         session_->disconnect(this);
         session_->selection().disconnect(this);
+        session_->graph_source().disconnect(this);
     }
     holders_task_.abandon();
     counters_task_.abandon();
@@ -174,6 +179,7 @@ void SummaryTable::set_session(Session* session) {
     if (session_) {
         const Selection& selection = session_->selection();
         connect(&selection, &Selection::moment_changed, this, &SummaryTable::schedule);
+        connect(&session_->graph_source(), &GraphSource::changed, this, &SummaryTable::schedule);
         connect(&selection, &Selection::device_changed, this, [this] {
             holders_task_.abandon();
             counters_task_.abandon();
@@ -202,12 +208,12 @@ void SummaryTable::update_colors() {
     }
     const bool same_groups = session_->group_by() == group_by();
     holders_->set_color_of(
-        [groups = session_->shared_groups(), theme = Theme::current(), same_groups](const HolderGroup& g) {
+        [groups = session_->shared_groups(), theme = Theme::current(), same_groups](const AttributionGroup& g) {
             const Grouping& grouping = groups->grouping;
             // A holder has the colour its largest allocation has elsewhere, if the same kind of groups is coloured
             // there.
             return same_groups && g.largest < grouping.group_of.size()
-                       ? group_color(theme, grouping.group_of[g.largest], groups->count())
+                       ? color_of_group(theme, *groups, grouping.group_of[g.largest])
                        : QColor();
         });
 }
@@ -242,9 +248,13 @@ void SummaryTable::request() {
         });
         return;
     }
-    holders_task_.start([analysis, moment, by = group_by()](Progress&) {
+    holders_task_.start([analysis, moment, by = group_by(), graph = session_->graph()](Progress&) {
+        GroupOptions options;
+        if (graph && !graph->tables().empty() && &graph->index.trace() == &analysis->trace()) {
+            options.categories = &graph->categories;
+        }
         return std::make_shared<const Answer>(
-            Answer{holders_at(analysis->trace(), analysis->device(), analysis->live(), moment, by), by});
+            Answer{attribution_at(analysis->trace(), analysis->device(), analysis->live(), moment, by, options), by});
     });
 }
 
@@ -281,7 +291,7 @@ void SummaryTable::show_note() {
 // --- Selection --------------------------------------------------------------------------------------------------
 
 void SummaryTable::choose_row(int row) {
-    const HolderGroup* group = holders_->group_at(row);
+    const AttributionGroup* group = holders_->group_at(row);
     if (following_ || !session_ || !group) {
         return;
     }

@@ -7,7 +7,7 @@
 
 #include "gui/model/session.h"
 #include "gui/model/summary_model.h"
-#include "gui/view/latest_task.h"
+#include "gui/model/latest_task.h"
 
 class QComboBox;
 class QLabel;

@@ -189,7 +189,7 @@ int64_t DeviceReplay::allocation_at(uint64_t address, EventNumber events) const 
     const auto found = std::find_if(had_not_ended, ended_.end(), [&](const EndedLife& ended) {
         return ended.address == address && ended.born < events;
     });
-    return found == ended_.end() ? 0 : found->id;
+    return found == ended_.end() ? no_allocation_row : found->id;
 }
 
 SegmentOwner DeviceReplay::owner_of_arrival(const AllocatorEvent& event) const {

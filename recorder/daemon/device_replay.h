@@ -56,7 +56,7 @@ public:
     int64_t unknown_pools() const { return unknown_pools_; }
 
     /// Row id of the allocation that had the block at `address` in the state after `events` events, which are not more
-    /// than events(). 0: none had, or it ended too long ago to know.
+    /// than events(). no_allocation_row: none had, or it ended too long ago to know.
     int64_t allocation_at(uint64_t address, EventNumber events) const;
 
     /// Position of the segment an address lies in, or no_segment.

@@ -87,7 +87,7 @@ std::optional<int64_t> DeviceTrack::ask(const MemoryQuestion& question) {
 
 int64_t DeviceTrack::answer_to(const MemoryQuestion& question) const {
     if (!replay_) {
-        return 0;
+        return no_allocation_row;
     }
     const auto now = static_cast<uint64_t>(replay_->events());
     return replay_->allocation_at(question.address, static_cast<EventNumber>(std::min(question.sequence, now)));

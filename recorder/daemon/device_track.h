@@ -29,7 +29,7 @@ struct MemoryQuestion {
 };
 struct MemoryAnswer {
     MemoryTicket ticket;
-    int64_t allocation = 0;  ///< row id; 0: not known
+    int64_t allocation = no_allocation_row;  ///< row id
 };
 
 /// What all devices share.
@@ -49,7 +49,7 @@ public:
     /// A STATE record of a thread; pools are the thread's.
     void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
 
-    /// Row id of the allocation, 0: not known. Nothing: those events have not come; take_answers() will have it.
+    /// Row id of the allocation, or no_allocation_row where none is known. Nothing: those events have not come; take_answers() will have it.
     std::optional<int64_t> ask(const MemoryQuestion& question);
     std::vector<MemoryAnswer> take_answers() { return std::exchange(answers_, {}); }
 

@@ -50,7 +50,7 @@ void LabelLog::tell(const CommitMoment& commit) {
             return;  // those behind it came later
         }
         const StringId name = label.name != 0 ? label.name : nodes_.variable_of(label.node);
-        if (allocation != 0 && is_new(allocation, {label.category, name})) {
+        if (allocation != no_allocation_row && is_new(allocation, {label.category, name})) {
             writer_.category({allocation, label.time, label.category, name});
         }
     }

@@ -5,10 +5,10 @@ namespace tidemark::recorder {
 std::optional<int64_t> MemoryFinder::find(uint8_t device, uint64_t address, uint64_t sequence,
                                           const MemoryTicket& ticket) {
     if (device == TIDEMARK_NO_DEVICE || address == 0) {
-        return 0;
+        return no_allocation_row;
     }
     const auto found = track_(device).ask({address, sequence, ticket});
-    not_found_ += found == 0;
+    not_found_ += found == no_allocation_row;
     return found;
 }
 

@@ -16,10 +16,10 @@ public:
     /// `track`: the device's, made when it is new.
     explicit MemoryFinder(std::function<DeviceTrack&(uint32_t)> track) : track_(std::move(track)) {}
 
-    /// Row id of the allocation; 0: it is no GPU memory, or not known. Nothing: the device's track will answer.
+    /// Row id of the allocation; no_allocation_row: it is no GPU memory, or not known. Nothing: the device's track will answer.
     std::optional<int64_t> find(uint8_t device, uint64_t address, uint64_t sequence, const MemoryTicket& ticket);
     /// To be told of what tracks answered later.
-    void note(const MemoryAnswer& answer) { not_found_ += answer.allocation == 0; }
+    void note(const MemoryAnswer& answer) { not_found_ += answer.allocation == no_allocation_row; }
 
     /// Memory on a GPU that no allocation was known for.
     int64_t not_found() const { return not_found_; }
@@ -37,13 +37,13 @@ public:
         Row row;
         uint32_t came = 0;  ///< number of the commit before
         bool is_answered = false;
-        int64_t allocation = 0;
+        int64_t allocation = no_allocation_row;
     };
 
     uint64_t next_ticket() const { return first_ + entries_.size(); }
     /// `allocation`: of what next_ticket() was asked for.
     void push(Row row, uint32_t came, std::optional<int64_t> allocation) {
-        entries_.push_back({std::move(row), came, allocation.has_value(), allocation.value_or(0)});
+        entries_.push_back({std::move(row), came, allocation.has_value(), allocation.value_or(no_allocation_row)});
     }
     void answer(uint64_t ticket, int64_t allocation) {
         if (ticket - first_ < entries_.size()) {

@@ -105,7 +105,7 @@ NodeLog::Waiting NodeLog::read_birth(const tidemark_record& record, const Thread
 
 void NodeLog::read_payload(const tidemark_record& record, std::span<const std::byte> payload,
                            const ThreadDefinitions& thread, Waiting& node) {
-    node.row.output = find(record, record.node.device, record.node.address, 0, node).value_or(0);
+    node.row.output = find(record, record.node.device, record.node.address, 0, node).value_or(no_allocation_row);
     const size_t edges = std::min<size_t>(record.node.edges, payload.size() / sizeof(tidemark_edge));
     node.edges.reserve(edges);
     for (size_t i = 0; i < edges; ++i) {
@@ -136,7 +136,7 @@ SavedTensorRow NodeLog::read_saved(const tidemark_record& record, const tidemark
     row.offset = saved.offset;
     row.bytes = saved.bytes;
     if (saved.device == record.node.device) {  // the record has the events of one device only
-        row.allocation = find(record, saved.device, saved.address, position + 1, node).value_or(0);
+        row.allocation = find(record, saved.device, saved.address, position + 1, node).value_or(no_allocation_row);
     }
     return row;
 }

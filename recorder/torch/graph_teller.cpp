@@ -15,6 +15,7 @@
 
 #include "recorder/torch/allocator_tracker.h"
 #include "recorder/torch/forward_links.h"
+#include "recorder/torch/labels.h"
 #include "recorder/torch/node_types.h"
 
 namespace tidemark::plugin {
@@ -34,19 +35,25 @@ std::atomic<uint32_t> regions_told{0};  ///< the recording in which it was said 
 
 class NodeTag final : public FunctionPreHook {
 public:
-    NodeTag() { nodes_alive.fetch_add(1, std::memory_order_relaxed); }
+    NodeTag(Node& node, bool accumulates) : node_(node), accumulates_(accumulates) {
+        nodes_alive.fetch_add(!accumulates_, std::memory_order_relaxed);
+    }
     NodeTag(const NodeTag&) = delete;
     NodeTag& operator=(const NodeTag&) = delete;
     ~NodeTag() override {
-        nodes_alive.fetch_sub(1, std::memory_order_relaxed);
+        nodes_alive.fetch_sub(!accumulates_, std::memory_order_relaxed);
         tell_death();
     }
 
     variable_list operator()(const variable_list& grads) override {
         if (number_ != 0 && recording_ == following.load(std::memory_order_relaxed)) {
-            RanNode ran{number_, {}};
+            RanNode ran{number_, {}, 0};
             if (accumulates_ && !grads.empty() && grads[0].defined()) {
                 ran.given = place_of(*grads[0].unsafeGetTensorImpl());
+                ran.events = ran.given.device == TIDEMARK_NO_DEVICE ? 0 : events_so_far(ran.given.device);
+            }
+            if (!node_.retains_grad_hooks().empty()) {
+                tell_retained_gradient();
             }
             ThreadState::here().node_runs(ran);
         }
@@ -58,13 +65,24 @@ public:
     void compiled_args(CompiledNodeArgs&) const {}
 
     uint32_t number(uint32_t recording) const { return recording_ == recording ? number_ : 0; }
-    void begin(uint32_t recording, bool accumulates) {
+    void begin(uint32_t recording) {
         number_ = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
         recording_ = recording;
-        accumulates_ = accumulates;
+    }
+    /// What the node made, for the gradient it may be told to retain.
+    void made(const c10::TensorImpl& output) {
+        output_ = WeakTensor(StrongTensor::reclaim_copy(const_cast<c10::TensorImpl*>(&output)));
     }
 
 private:
+    void tell_retained_gradient() const {
+        const StrongTensor output = output_.lock();
+        if (const c10::TensorImpl* gradient = output ? gradient_of(*output) : nullptr) {
+            const TensorPlace place = place_of(*gradient);
+            tell_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device});
+        }
+    }
+
     void tell_death() const {
         if (recording_ != following.load(std::memory_order_relaxed) || number_ == 0) {
             return;
@@ -77,9 +95,11 @@ private:
         }
     }
 
+    Node& node_;
+    const bool accumulates_;  ///< leaves are not counted: parameters keep them
+    WeakTensor output_{StrongTensor()};
     uint32_t number_ = 0;
     uint32_t recording_ = 0;
-    bool accumulates_ = false;
 };
 
 // Threads meet at the leaves they share, and tag them once.
@@ -89,6 +109,7 @@ std::array<std::mutex, 64> tagging;
 struct Tagged {
     uint32_t number;
     bool is_new;
+    NodeTag* tag;
 };
 Tagged tag(Node& node, uint32_t recording) {
     const std::lock_guard lock(tagging[(reinterpret_cast<uintptr_t>(&node) >> 6) % tagging.size()]);
@@ -99,14 +120,14 @@ Tagged tag(Node& node, uint32_t recording) {
         }
     }
     if (mine == nullptr) {
-        auto made = std::make_unique<NodeTag>();
+        auto made = std::make_unique<NodeTag>(node, type_of(node).kind == NodeType::Kind::accumulate_grad);
         mine = made.get();
         node.add_pre_hook(std::move(made));
     } else if (const uint32_t number = mine->number(recording)) {
-        return {number, false};
+        return {number, false, mine};
     }
-    mine->begin(recording, type_of(node).kind == NodeType::Kind::accumulate_grad);
-    return {mine->number(recording), true};
+    mine->begin(recording);
+    return {mine->number(recording), true, mine};
 }
 
 /// Text ids of node types and their fields, on one thread and in one recording.
@@ -156,7 +177,7 @@ public:
         return *teller;
     }
 
-    uint32_t tell(Node& root, const TensorPlace& taken) {
+    uint32_t tell(Node& root, const c10::TensorImpl& output, const TensorPlace& taken) {
         const uint32_t recording = following.load(std::memory_order_relaxed);
         ring_ = recording == 0 ? nullptr : ThreadState::here().ring();
         if (ring_ == nullptr) {
@@ -166,6 +187,7 @@ public:
         if (!tagged.is_new) {
             return tagged.number;
         }
+        tagged.tag->made(output);
         recording_ = recording;
         to_tell_.push_back({&root, tagged.number});
         for (bool is_root = true; !to_tell_.empty(); is_root = false) {
@@ -345,7 +367,9 @@ void follow_graph(bool follow) {
 
 bool graph_is_followed() { return following.load(std::memory_order_relaxed) != 0; }
 
-uint32_t tell_node(Node& node, const TensorPlace& taken) { return GraphTeller::here().tell(node, taken); }
+uint32_t tell_node(Node& node, const c10::TensorImpl& output, const TensorPlace& taken) {
+    return GraphTeller::here().tell(node, output, taken);
+}
 
 Node* node_of(const c10::TensorImpl& tensor) {
     const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(
@@ -363,10 +387,8 @@ void tell_node_ran(const RanNode& ran) {
     record.detail = !torch::autograd::get_current_graph_task_keep_graph();
     record.node_run.id = ran.number;
     record.node_run.device = ran.given.device;
-    if (ran.given.device != TIDEMARK_NO_DEVICE) {
-        record.node_run.address = ran.given.address;
-        record.node_run.sequence = events_so_far(ran.given.device);
-    }
+    record.node_run.address = ran.given.device == TIDEMARK_NO_DEVICE ? 0 : ran.given.address;
+    record.node_run.sequence = ran.events;
     core()->push(ring, &record, nullptr, 0);
 }
 

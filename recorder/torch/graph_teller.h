@@ -18,9 +18,9 @@ namespace tidemark::plugin {
 void follow_graph(bool follow);
 bool graph_is_followed();
 
-/// Tells a node and all it leads to, as far as that was not told. `taken`: memory that the op which made it took for its
-/// first output. Returns its number; 0: not followed. The caller keeps the node alive.
-uint32_t tell_node(torch::autograd::Node& node, const TensorPlace& taken);
+/// Tells a node and all it leads to, as far as that was not told. `output`: a tensor it made; `taken`: memory that its op
+/// took for that. Returns its number; 0: not followed. The caller keeps the node alive.
+uint32_t tell_node(torch::autograd::Node& node, const c10::TensorImpl& output, const TensorPlace& taken);
 
 /// The node that made a tensor, as the tensor remembers it (asking could make a new one); nullptr: none.
 torch::autograd::Node* node_of(const c10::TensorImpl& tensor);
@@ -28,6 +28,7 @@ torch::autograd::Node* node_of(const c10::TensorImpl& tensor);
 /// The engine is done with a node on this thread, and has released what it saved unless the pass keeps the graph.
 void tell_node_ran(const RanNode& ran);
 
+/// AccumulateGrad nodes are not counted among those alive: parameters keep them.
 struct LiveNodes {
     uint64_t alive = 0, newest = 0;
 };

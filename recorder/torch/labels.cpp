@@ -7,15 +7,11 @@
 #include <vector>
 
 #include "recorder/torch/allocator_tracker.h"
-#include "recorder/torch/tensor_place.h"
 #include "recorder/torch/thread_state.h"
 
 namespace tidemark::plugin {
 
 namespace {
-
-using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
-using StrongTensor = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
 
 struct Watched {
     WeakTensor tensor;
@@ -31,11 +27,6 @@ struct WatchedTensors {
 WatchedTensors& watched() {
     static auto* tensors = new WatchedTensors;  // other threads may still look while the process exits
     return *tensors;
-}
-
-const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor) {
-    const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(tensor.autograd_meta());
-    return meta != nullptr && meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr;
 }
 
 void tell_if_moved(const c10::TensorImpl& tensor, Watched& watched) {
@@ -54,6 +45,11 @@ void tell_gradient(const c10::TensorImpl& tensor, const Watched& watched) {
 }
 
 }  // namespace
+
+const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor) {
+    const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(tensor.autograd_meta());
+    return meta != nullptr && meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr;
+}
 
 void tell_label(uint8_t category, const DeviceAddress& memory, const std::string& name, uint64_t identity) {
     tidemark_ring* ring = ThreadState::here().ring();

@@ -69,7 +69,7 @@ void tell_result(ThreadState& state, const char* op, const c10::TensorImpl& tens
     const TensorPlace place = place_of(tensor);
     const bool is_taken = place.device != TIDEMARK_NO_DEVICE && state.op_memory().claim({place.address, place.device});
     if (node != nullptr) {
-        tell_node(*node, is_taken ? place : TensorPlace{});
+        tell_node(*node, tensor, is_taken ? place : TensorPlace{});
     } else if (is_taken) {
         if (const uint8_t category = category_of_result(state, op); category != TIDEMARK_CATEGORY_NONE) {
             tell_label(category, {place.address, place.device});

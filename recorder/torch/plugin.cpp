@@ -200,7 +200,7 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out) {
     const c10::TensorImpl& asked = *tensor_at(tensor);
     const TensorPlace place = place_of(asked);
     torch::autograd::Node* node = node_of(asked);
-    *out = {node == nullptr ? 0 : tell_node(*node, {}), place.device, place.address, 0};
+    *out = {node == nullptr ? 0 : tell_node(*node, asked, {}), place.device, place.address, 0};
     if (place.device != TIDEMARK_NO_DEVICE) {
         out->sequence = events_so_far(place.device);
     }

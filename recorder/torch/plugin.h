@@ -63,7 +63,7 @@ void tidemark_plugin_watch(uint64_t tensor, int category, const char* name);
 /* Tells where watched tensors and their gradients lie now. */
 void tidemark_plugin_look_at_watched(void);
 
-/* Nodes alive now, and the number of the newest. */
+/* Nodes alive now (AccumulateGrad not counted), and the number of the newest. */
 void tidemark_plugin_live_nodes(uint64_t* alive, uint64_t* newest);
 
 /* How saved tensors of Python functions are found; see saved_variables.h. 1: they are. `tensor`: made by the function

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <c10/core/TensorImpl.h>
+#include <c10/core/UndefinedTensorImpl.h>
 
 #include <cstdint>
 #include <limits>
@@ -10,6 +11,10 @@
 #include "recorder/core/records.h"
 
 namespace tidemark::plugin {
+
+using StrongTensor = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+/// Keeps neither a tensor nor its memory alive.
+using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
 
 struct TensorPlace {
     uint64_t address = 0;  ///< of the storage; 0: none

@@ -359,6 +359,86 @@
         <source>Thread</source>
         <translation>线程</translation>
     </message>
+    <message>
+        <source>Category</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>freed %1</source>
+        <translation>释放 %1</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>历史</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Made by node</source>
+        <translation>产生它的节点</translation>
+    </message>
+    <message>
+        <source>Saved by</source>
+        <translation>保存它的节点</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>and %1 more</source>
+        <translation>以及另外 %1 个</translation>
+    </message>
+    <message>
+        <source>Held by</source>
+        <translation>持有者</translation>
+    </message>
+    <message>
+        <source>not until the end of the recording</source>
+        <translation>直到记录结束都没有</translation>
+    </message>
+    <message>
+        <source>before the recording began</source>
+        <translation>记录开始之前</translation>
+    </message>
+    <message>
+        <source>Node · %1</source>
+        <translation>节点 · %1</translation>
+    </message>
+    <message>
+        <source>Last run in backward</source>
+        <translation>上次在反向中运行</translation>
+    </message>
+    <message>
+        <source>Released what it saved</source>
+        <translation>释放所保存的张量</translation>
+    </message>
+    <message>
+        <source>Gone</source>
+        <translation>消失</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>步骤</translation>
+    </message>
+    <message>
+        <source>Its output</source>
+        <translation>它的输出</translation>
+    </message>
+    <message>
+        <source>Gradients go to</source>
+        <translation>梯度流向</translation>
+    </message>
+    <message>
+        <source>Kept alive by</source>
+        <translation>被谁保持存活</translation>
+    </message>
 </context>
 <context>
     <name>Export</name>
@@ -372,10 +452,340 @@
     </message>
 </context>
 <context>
+    <name>GraphMap</name>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>everything</source>
+        <translation>全部</translation>
+    </message>
+    <message>
+        <source>%1 to %2 (%3×)</source>
+        <translation>%1 至 %2（%3×）</translation>
+    </message>
+    <message>
+        <source>%1 × (%2)</source>
+        <translation>%1 ×（%2）</translation>
+    </message>
+    <message>
+        <source>parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>nodes %1</source>
+        <translation>节点 %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2 的 %1</translation>
+    </message>
+    <message>
+        <source>made in here: open to see</source>
+        <translation>由此处产生：打开查看</translation>
+    </message>
+    <message>
+        <source>in here: open to see</source>
+        <translation>在此处：打开查看</translation>
+    </message>
+    <message>
+        <source>oldest</source>
+        <translation>最早</translation>
+    </message>
+    <message>
+        <source>keeps little</source>
+        <translation>占用少</translation>
+    </message>
+    <message>
+        <source>newest</source>
+        <translation>最新</translation>
+    </message>
+    <message>
+        <source>keeps %1</source>
+        <translation>占用 %1</translation>
+    </message>
+    <message>
+        <source>saved tensor, held</source>
+        <translation>已保存的张量（仍持有）</translation>
+    </message>
+    <message>
+        <source>released</source>
+        <translation>已释放</translation>
+    </message>
+    <message>
+        <source>arrows: the way of the gradients, which is who keeps whom</source>
+        <translation>箭头：梯度的方向，也就是谁让谁保持存活</translation>
+    </message>
+    <message>
+        <source>keeps %1 of saved tensors</source>
+        <translation>持有 %1 已保存的张量</translation>
+    </message>
+    <message>
+        <source>%1 would be freed if it went</source>
+        <translation>若它消失，将释放 %1</translation>
+    </message>
+    <message>
+        <source>saved tensors: %1 held, %2 released</source>
+        <translation>已保存的张量：持有 %1 个，已释放 %2 个</translation>
+    </message>
+    <message>
+        <source>made in %1</source>
+        <translation>产生于%1</translation>
+    </message>
+    <message>
+        <source>made at %1</source>
+        <translation>产生于 %1</translation>
+    </message>
+    <message>
+        <source>made in %1 at %2</source>
+        <translation>产生于%1，%2</translation>
+    </message>
+    <message>
+        <source>Backspace closes it</source>
+        <translation>按 Backspace 收起</translation>
+    </message>
+    <message>
+        <source>a double click opens it</source>
+        <translation>双击展开</translation>
+    </message>
+    <message>
+        <source>saved tensor &lt;b&gt;%1&lt;/b&gt;, %2</source>
+        <translation>已保存的张量 &lt;b&gt;%1&lt;/b&gt;，%2</translation>
+    </message>
+    <message>
+        <source>held</source>
+        <translation>仍持有</translation>
+    </message>
+    <message>
+        <source>in allocation %1 of %2, at %3</source>
+        <translation>位于分配 %1（%2），地址 %3</translation>
+    </message>
+    <message>
+        <source>its memory is not on the device, or not known</source>
+        <translation>它的内存不在设备上，或者未知</translation>
+    </message>
+    <message>
+        <source>version %1</source>
+        <translation>版本 %1</translation>
+    </message>
+    <message>
+        <source>a view of other memory</source>
+        <translation>其他内存的视图</translation>
+    </message>
+    <message>
+        <source>packed by hooks</source>
+        <translation>已由钩子打包</translation>
+    </message>
+    <message>
+        <source>%1 graphs like this</source>
+        <translation>%1 个同样的图</translation>
+    </message>
+</context>
+<context>
+    <name>Graphs</name>
+    <message>
+        <source>variable %1</source>
+        <translation>变量 %1</translation>
+    </message>
+    <message>
+        <source>variable %1 of %2</source>
+        <translation>%2 的变量 %1</translation>
+    </message>
+    <message>
+        <source>global variable %1</source>
+        <translation>全局变量 %1</translation>
+    </message>
+    <message>
+        <source>global variable %1 (%2)</source>
+        <translation>全局变量 %1（%2）</translation>
+    </message>
+    <message>
+        <source>attribute %1</source>
+        <translation>属性 %1</translation>
+    </message>
+    <message>
+        <source>item %1</source>
+        <translation>键 %1</translation>
+    </message>
+    <message>
+        <source>element %1</source>
+        <translation>元素 %1</translation>
+    </message>
+    <message>
+        <source>an element</source>
+        <translation>某个元素</translation>
+    </message>
+    <message>
+        <source>variable %1 of a closure</source>
+        <translation>闭包中的变量 %1</translation>
+    </message>
+    <message>
+        <source>an exception</source>
+        <translation>一个异常</translation>
+    </message>
+    <message>
+        <source>exception %1</source>
+        <translation>异常 %1</translation>
+    </message>
+    <message>
+        <source>a hook</source>
+        <translation>一个钩子</translation>
+    </message>
+    <message>
+        <source>the context of a custom function</source>
+        <translation>自定义函数的上下文</translation>
+    </message>
+    <message>
+        <source>a reference cycle that waits for the garbage collector</source>
+        <translation>等待垃圾回收的循环引用</translation>
+    </message>
+    <message>
+        <source>native code, invisible to Python</source>
+        <translation>Python 看不到的原生代码</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%2 的 %1</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>步骤 %1</translation>
+    </message>
+    <message>
+        <source>steps %1 to %2</source>
+        <translation>步骤 %1 至 %2</translation>
+    </message>
+    <message>
+        <source>waiting for backward</source>
+        <translation>等待反向</translation>
+    </message>
+    <message>
+        <source>kept after backward</source>
+        <translation>反向后仍保留</translation>
+    </message>
+    <message>
+        <source>released</source>
+        <translation>已释放</translation>
+    </message>
+    <message>
+        <source>not made yet</source>
+        <translation>尚未产生</translation>
+    </message>
+    <message>
+        <source>gone</source>
+        <translation>已消失</translation>
+    </message>
+    <message>
+        <source>It has never been given to backward.</source>
+        <translation>它从未参与过反向传播。</translation>
+    </message>
+    <message>
+        <source>It has run in backward and kept what it saved (retain_graph=True).</source>
+        <translation>它已在反向中运行过，并保留了所保存的张量（retain_graph=True）。</translation>
+    </message>
+    <message>
+        <source>It released what it saved: a second backward through it raises, if it had saved anything.</source>
+        <translation>它已释放所保存的张量：如果它保存过，再次反向会报错。</translation>
+    </message>
+    <message>
+        <source>At this moment it is not made yet.</source>
+        <translation>此刻它尚未产生。</translation>
+    </message>
+    <message>
+        <source>At this moment it is gone.</source>
+        <translation>此刻它已消失。</translation>
+    </message>
+    <message>
+        <source>1 node</source>
+        <translation>1 个节点</translation>
+    </message>
+    <message>
+        <source>%1 nodes</source>
+        <translation>%1 个节点</translation>
+    </message>
+</context>
+<context>
     <name>Groups</name>
     <message>
         <source>the rest</source>
         <translation>其余</translation>
+    </message>
+    <message>
+        <source>no node</source>
+        <translation>没有节点</translation>
+    </message>
+    <message>
+        <source>outside steps</source>
+        <translation>步骤之外</translation>
+    </message>
+    <message>
+        <source>no graph recorded</source>
+        <translation>没有记录计算图</translation>
+    </message>
+    <message>
+        <source>stack</source>
+        <translation>调用栈</translation>
+    </message>
+    <message>
+        <source>line</source>
+        <translation>代码行</translation>
+    </message>
+    <message>
+        <source>file</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>size</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>stream</source>
+        <translation>流</translation>
+    </message>
+    <message>
+        <source>pool</source>
+        <translation>内存池</translation>
+    </message>
+    <message>
+        <source>annotation</source>
+        <translation>标注</translation>
+    </message>
+    <message>
+        <source>module</source>
+        <translation>模块</translation>
+    </message>
+    <message>
+        <source>module, depth %1</source>
+        <translation>模块，深度 %1</translation>
+    </message>
+    <message>
+        <source>operator</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步骤</translation>
+    </message>
+    <message>
+        <source>category</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>node of the graph</source>
+        <translation>计算图的节点</translation>
+    </message>
+    <message>
+        <source>step that made the graph</source>
+        <translation>产生计算图的步骤</translation>
     </message>
 </context>
 <context>
@@ -452,6 +862,137 @@
     </message>
 </context>
 <context>
+    <name>Why</name>
+    <message>
+        <source>Nobody was found who holds the root.</source>
+        <translation>没有找到谁持有这个根。</translation>
+    </message>
+    <message>
+        <source>Root</source>
+        <translation>根</translation>
+    </message>
+    <message>
+        <source>Held by</source>
+        <translation>持有者</translation>
+    </message>
+    <message>
+        <source>Who holds it is not known: the program&apos;s variables were not searched.</source>
+        <translation>不知道谁持有它：没有搜索过程序的变量。</translation>
+    </message>
+    <message>
+        <source>By way of 1 node</source>
+        <translation>经过 1 个节点</translation>
+    </message>
+    <message>
+        <source>By way of %1 nodes</source>
+        <translation>经过 %1 个节点</translation>
+    </message>
+    <message>
+        <source>… %1 more …</source>
+        <translation>… 另有 %1 个 …</translation>
+    </message>
+    <message>
+        <source>made before the recording began</source>
+        <translation>产生于记录开始之前</translation>
+    </message>
+    <message>
+        <source>made at %1</source>
+        <translation>产生于 %1</translation>
+    </message>
+    <message>
+        <source>made in %1, at %2</source>
+        <translation>产生于%1，时刻 %2</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>What it saved and holds</source>
+        <translation>它保存并仍持有的张量</translation>
+    </message>
+    <message>
+        <source>What it had saved</source>
+        <translation>它曾保存的张量</translation>
+    </message>
+    <message>
+        <source>and %1 more</source>
+        <translation>以及另外 %1 个</translation>
+    </message>
+    <message>
+        <source>What would be freed</source>
+        <translation>会释放多少</translation>
+    </message>
+    <message>
+        <source>If the root went: %1.</source>
+        <translation>如果根消失：%1。</translation>
+    </message>
+    <message>
+        <source>If this node went: %1.</source>
+        <translation>如果这个节点消失：%1。</translation>
+    </message>
+    <message>
+        <source>It holds %1 itself; parameters, gradients and what others keep as well would stay.</source>
+        <translation>它自己持有 %1；参数、梯度以及其他节点也保持的部分会留下。</translation>
+    </message>
+    <message>
+        <source>1 node saved it</source>
+        <translation>1 个节点保存了它</translation>
+    </message>
+    <message>
+        <source>%1 nodes saved it</source>
+        <translation>%1 个节点保存了它</translation>
+    </message>
+    <message>
+        <source>%1, as %2</source>
+        <translation>%1，名为 %2</translation>
+    </message>
+    <message>
+        <source>, packed by hooks</source>
+        <translation>，已由钩子打包</translation>
+    </message>
+    <message>
+        <source>, not in this device&apos;s memory</source>
+        <translation>，不在此设备的显存中</translation>
+    </message>
+    <message>
+        <source>%1 → block of %2 at %3</source>
+        <translation>%1 → %2 的块，地址 %3</translation>
+    </message>
+    <message>
+        <source>Why is it alive?</source>
+        <translation>它为什么存活？</translation>
+    </message>
+    <message>
+        <source>This node</source>
+        <translation>这个节点</translation>
+    </message>
+    <message>
+        <source>allocation %1 of %2 at %3, %4</source>
+        <translation>分配 %1，%2，地址 %3，%4</translation>
+    </message>
+    <message>
+        <source>Made by</source>
+        <translation>由谁产生</translation>
+    </message>
+    <message>
+        <source>At this moment it is not allocated.</source>
+        <translation>此刻它没有被分配。</translation>
+    </message>
+    <message>
+        <source>No variable was found that holds its tensor.</source>
+        <translation>没有找到持有其张量的变量。</translation>
+    </message>
+    <message>
+        <source>No node of the graph keeps it at this moment.</source>
+        <translation>此刻没有计算图的节点保持它。</translation>
+    </message>
+    <message>
+        <source>Its tensor is held by</source>
+        <translation>其张量的持有者</translation>
+    </message>
+</context>
+<context>
     <name>main</name>
     <message>
         <source>The moment: event:N, time:T, mark:NAME, peak or end.</source>
@@ -490,8 +1031,8 @@
         <translation>记录（.tide）或 PyTorch 显存快照。</translation>
     </message>
     <message>
-        <source>Draw a view into a picture and exit: timeline, allocations, segments, ledger, overview or window.</source>
-        <translation>把一个视图画成图片后退出：timeline、allocations、segments、ledger、overview 或 window。</translation>
+        <source>Draw a view into a picture and exit: timeline, allocations, segments, graph, ledger, overview or window.</source>
+        <translation>把一个视图画成图片后退出：timeline、allocations、segments、graph、ledger、overview 或 window。</translation>
     </message>
 </context>
 <context>
@@ -567,6 +1108,10 @@
     <message>
         <source>Phase</source>
         <translation>阶段</translation>
+    </message>
+    <message>
+        <source>Category</source>
+        <translation>类别</translation>
     </message>
 </context>
 <context>
@@ -898,6 +1443,168 @@
     <message>
         <source>The file is not on this machine; copied %1.</source>
         <translation>该文件不在本机；已复制 %1。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::GraphPane</name>
+    <message>
+        <source>nothing found</source>
+        <translation>没有找到</translation>
+    </message>
+    <message>
+        <source>%1 found</source>
+        <translation>找到 %1</translation>
+    </message>
+    <message>
+        <source>Graph: what keeps memory alive</source>
+        <translation>计算图：什么让显存保持存活</translation>
+    </message>
+    <message>
+        <source>Why is it alive</source>
+        <translation>它为什么存活</translation>
+    </message>
+    <message>
+        <source>Roots by bytes</source>
+        <translation>根：按字节</translation>
+    </message>
+    <message>
+        <source>Roots by number</source>
+        <translation>根：按数量</translation>
+    </message>
+    <message>
+        <source>Roots by age</source>
+        <translation>根：按先后</translation>
+    </message>
+    <message>
+        <source>Roots by name</source>
+        <translation>根：按名称</translation>
+    </message>
+    <message>
+        <source>Order of roots</source>
+        <translation>根的排序</translation>
+    </message>
+    <message>
+        <source>Everything alive</source>
+        <translation>全部存活的节点</translation>
+    </message>
+    <message>
+        <source>What the chosen node keeps</source>
+        <translation>选中节点所保持的</translation>
+    </message>
+    <message>
+        <source>Around the chosen node</source>
+        <translation>选中节点周围</translation>
+    </message>
+    <message>
+        <source>Made in one step</source>
+        <translation>同一步骤产生的</translation>
+    </message>
+    <message>
+        <source>Part of the graph</source>
+        <translation>计算图的哪一部分</translation>
+    </message>
+    <message>
+        <source>Colour: state</source>
+        <translation>着色：状态</translation>
+    </message>
+    <message>
+        <source>Colour: kept bytes</source>
+        <translation>着色：占用字节</translation>
+    </message>
+    <message>
+        <source>Colour: age</source>
+        <translation>着色：先后</translation>
+    </message>
+    <message>
+        <source>What colours stand for</source>
+        <translation>颜色的含义</translation>
+    </message>
+    <message>
+        <source>Find type, module, line, parameter, &gt; 1 MiB</source>
+        <translation>查找类型、模块、代码行、参数、&gt; 1 MiB</translation>
+    </message>
+    <message>
+        <source>Find nodes</source>
+        <translation>查找节点</translation>
+    </message>
+    <message>
+        <source>Figures of the graph at the cursor</source>
+        <translation>光标处计算图的数字</translation>
+    </message>
+    <message>
+        <source>Zoom out (-)</source>
+        <translation>缩小 (-)</translation>
+    </message>
+    <message>
+        <source>Zoom in (+)</source>
+        <translation>放大 (+)</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <translation>适应窗口</translation>
+    </message>
+    <message>
+        <source>Show everything (0)</source>
+        <translation>显示全部 (0)</translation>
+    </message>
+    <message>
+        <source>Why there is no drawing</source>
+        <translation>为什么没有图</translation>
+    </message>
+    <message>
+        <source>Go to the moment when the graph kept most memory</source>
+        <translation>转到计算图占用显存最多的时刻</translation>
+    </message>
+    <message>
+        <source>No trace with memory events is open.</source>
+        <translation>没有打开含显存事件的记录。</translation>
+    </message>
+    <message>
+        <source>Reading the graph…</source>
+        <translation>正在读取计算图…</translation>
+    </message>
+    <message>
+        <source>The graph could not be read: %1</source>
+        <translation>无法读取计算图：%1</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;No autograd graph is recorded in this trace.&lt;/b&gt;&lt;br&gt;&lt;br&gt;A recording by &lt;code&gt;tidemark record&lt;/code&gt; (File › Record…) holds it: its part &lt;code&gt;graph&lt;/code&gt; is on unless it was switched off. PyTorch&apos;s own memory snapshots do not know the graph.</source>
+        <translation>&lt;b&gt;此记录中没有自动求导的计算图。&lt;/b&gt;&lt;br&gt;&lt;br&gt;用 &lt;code&gt;tidemark record&lt;/code&gt;（文件 › 录制…）录制的记录含有它：其中的 &lt;code&gt;graph&lt;/code&gt; 部分默认开启。PyTorch 自己的显存快照不含计算图。</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;No node of the graph is alive at this moment.&lt;/b&gt;&lt;br&gt;&lt;br&gt;Every graph was given back, or none was made yet.</source>
+        <translation>&lt;b&gt;此刻计算图没有存活的节点。&lt;/b&gt;&lt;br&gt;&lt;br&gt;所有计算图都已归还，或尚未产生。</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Nothing of this part of the graph is alive at this moment.&lt;/b&gt;</source>
+        <translation>&lt;b&gt;此刻这部分计算图没有存活的节点。&lt;/b&gt;</translation>
+    </message>
+    <message>
+        <source>%1 alive keep &lt;b&gt;%2&lt;/b&gt;</source>
+        <translation>存活 %1，占用 &lt;b&gt;%2&lt;/b&gt;</translation>
+    </message>
+    <message>
+        <source>Why is it alive?</source>
+        <translation>它为什么存活？</translation>
+    </message>
+    <message>
+        <source>Choose a box, a root, or an allocation in any pane: here stands what keeps it alive, from the variable that holds the root down to the block.</source>
+        <translation>在任一面板选择一个方框、根或分配：这里会说明是什么让它存活，从持有根的变量一直到显存块。</translation>
+    </message>
+    <message>
+        <source>A box is a group of nodes; a double click opens it. Hovering lights the memory it keeps.</source>
+        <translation>一个方框是一组节点，双击展开。指针停在上面时，它占用的显存会被点亮。</translation>
+    </message>
+    <message>
+        <source>The step is that of the chosen node, or of the largest root</source>
+        <translation>步骤取自选中的节点，或最大的根</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::GraphView</name>
+    <message>
+        <source>Drawing of the autograd graph</source>
+        <translation>自动求导计算图的图</translation>
     </message>
 </context>
 <context>
@@ -1583,28 +2290,12 @@
         <translation>调用栈</translation>
     </message>
     <message>
-        <source>line</source>
-        <translation>代码行</translation>
-    </message>
-    <message>
-        <source>file</source>
-        <translation>文件</translation>
-    </message>
-    <message>
         <source>size</source>
         <translation>大小</translation>
     </message>
     <message>
         <source>stream</source>
         <translation>流</translation>
-    </message>
-    <message>
-        <source>pool</source>
-        <translation>内存池</translation>
-    </message>
-    <message>
-        <source>annotation</source>
-        <translation>标注</translation>
     </message>
     <message>
         <source>&amp;Colour allocations by</source>
@@ -1723,20 +2414,24 @@
         <translation>账本：直到 nvidia-smi 的数值</translation>
     </message>
     <message>
-        <source>module</source>
-        <translation>模块</translation>
+        <source>Graph</source>
+        <translation>计算图</translation>
     </message>
     <message>
-        <source>operator</source>
-        <translation>算子</translation>
+        <source>Graph: why it is alive</source>
+        <translation>计算图：它为什么存活</translation>
     </message>
     <message>
-        <source>phase</source>
-        <translation>阶段</translation>
+        <source>When the graph kept most memory</source>
+        <translation>计算图占用显存最多的时刻</translation>
     </message>
     <message>
-        <source>step</source>
-        <translation>步骤</translation>
+        <source>Find nodes of the graph</source>
+        <translation>查找计算图的节点</translation>
+    </message>
+    <message>
+        <source>Pane %1</source>
+        <translation>面板：%1</translation>
     </message>
 </context>
 <context>
@@ -2026,6 +2721,14 @@
         <source>%1 · process %2 · %3</source>
         <translation>%1 · 进程 %2 · %3</translation>
     </message>
+    <message>
+        <source>Graph</source>
+        <translation>计算图</translation>
+    </message>
+    <message>
+        <source>The autograd graph: what memory is to the program, and what keeps it alive.</source>
+        <translation>自动求导的计算图：显存对程序来说是什么，以及什么让它保持存活。</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::Recording</name>
@@ -2052,6 +2755,33 @@
     <message>
         <source>The program exited with status %1.</source>
         <translation>程序以状态 %1 退出。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::RootList</name>
+    <message>
+        <source>held by %1</source>
+        <translation>持有者：%1</translation>
+    </message>
+    <message>
+        <source>keeps %1 alive</source>
+        <translation>让 %1 保持存活</translation>
+    </message>
+    <message>
+        <source>keeps %1 of saved tensors</source>
+        <translation>持有 %1 已保存的张量</translation>
+    </message>
+    <message>
+        <source>%1 would be freed if it went</source>
+        <translation>若它消失，将释放 %1</translation>
+    </message>
+    <message>
+        <source>made in %1</source>
+        <translation>产生于%1</translation>
+    </message>
+    <message>
+        <source>Roots of the graph at the cursor</source>
+        <translation>光标处计算图的根</translation>
     </message>
 </context>
 <context>
@@ -2274,6 +3004,10 @@
     <message>
         <source>A request above %1 (%2) needs new memory from the driver, although %3 of its large segments are free.</source>
         <translation>大于 %1 的请求（%2）要向驱动申请新显存，尽管大段中还有 %3 空闲。</translation>
+    </message>
+    <message>
+        <source>Colour: category</source>
+        <translation>着色：类别</translation>
     </message>
 </context>
 <context>
@@ -2504,6 +3238,18 @@
         <source>by step</source>
         <translation>按步骤</translation>
     </message>
+    <message>
+        <source>by category</source>
+        <translation>按类别</translation>
+    </message>
+    <message>
+        <source>by node of the graph</source>
+        <translation>按计算图的节点</translation>
+    </message>
+    <message>
+        <source>by step that made the graph</source>
+        <translation>按产生计算图的步骤</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::Text</name>
@@ -2619,6 +3365,50 @@
         <source>The recording has ended. %1</source>
         <translation>录制已结束。%1</translation>
     </message>
+    <message>
+        <source>unknown</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>parameter</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>buffer</source>
+        <translation>缓冲区</translation>
+    </message>
+    <message>
+        <source>gradient</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>optimizer state</source>
+        <translation>优化器状态</translation>
+    </message>
+    <message>
+        <source>saved for backward</source>
+        <translation>为反向保存</translation>
+    </message>
+    <message>
+        <source>input</source>
+        <translation>输入</translation>
+    </message>
+    <message>
+        <source>output</source>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>temporary</source>
+        <translation>临时</translation>
+    </message>
+    <message>
+        <source>workspace</source>
+        <translation>工作区</translation>
+    </message>
+    <message>
+        <source>communication</source>
+        <translation>通信</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::TimePlot</name>
@@ -2713,28 +3503,12 @@
         <translation>调用栈</translation>
     </message>
     <message>
-        <source>line</source>
-        <translation>代码行</translation>
-    </message>
-    <message>
-        <source>file</source>
-        <translation>文件</translation>
-    </message>
-    <message>
         <source>size</source>
         <translation>大小</translation>
     </message>
     <message>
         <source>stream</source>
         <translation>流</translation>
-    </message>
-    <message>
-        <source>pool</source>
-        <translation>内存池</translation>
-    </message>
-    <message>
-        <source>annotation</source>
-        <translation>标注</translation>
     </message>
     <message>
         <source>group</source>
@@ -2813,20 +3587,8 @@
         <translation>记录信息</translation>
     </message>
     <message>
-        <source>module</source>
-        <translation>模块</translation>
-    </message>
-    <message>
-        <source>operator</source>
-        <translation>算子</translation>
-    </message>
-    <message>
-        <source>phase</source>
-        <translation>阶段</translation>
-    </message>
-    <message>
-        <source>step</source>
-        <translation>步骤</translation>
+        <source>Graph</source>
+        <translation>计算图</translation>
     </message>
 </context>
 </TS>

@@ -55,6 +55,11 @@ int64_t DeviceHistory::time_of_state(EventNumber n) const {
     return event_time[static_cast<size_t>(std::clamp(n - 1, 0, event_count() - 1))];
 }
 
+int64_t DeviceHistory::time_until(EventNumber n, int64_t end) const {
+    const int64_t begin = time_of_state(n);
+    return n < event_count() ? std::max(begin, event_time[static_cast<size_t>(n)] - 1) : std::max(begin, end);
+}
+
 int64_t DeviceHistory::alloc_time(AllocationIndex a) const {
     const EventNumber event = allocations.alloc_event[a];
     return event == before_history ? time_of_state(0) : event_time[static_cast<size_t>(event)];

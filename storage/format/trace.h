@@ -111,6 +111,8 @@ struct DeviceHistory {
     EventNumber events_until(int64_t time) const;
     /// Time of the state at event N: when its last event happened (the first event's time for N = 0).
     int64_t time_of_state(EventNumber n) const;
+    /// How long the state at event N lasted: up to just before its next event, or to `end` of the trace.
+    int64_t time_until(EventNumber n, int64_t end) const;
     /// When an allocation was made; the trace's first event for those from before the history.
     int64_t alloc_time(AllocationIndex a) const;
     /// When its free was requested; nothing if never.

@@ -152,7 +152,7 @@ void GraphMoment::find_dominators() {
             above = tree.common(above, node);
         }
         kept_ += size;
-        bytes[above] += is_held_outside(categories_.at(allocation, time_)) ? 0 : size;
+        bytes[above] += size;
     });
     dominator_.assign(count, no_node);
     for (auto node = parents_first_.rbegin(); node != parents_first_.rend(); ++node) {
@@ -171,6 +171,10 @@ bool GraphMoment::is_allocated(AllocationRef a) const {
     return all.alloc_event[a.index] < events_[a.device] && events_[a.device] <= all.free_event[a.index];
 }
 
+bool GraphMoment::is_the_graphs(AllocationRef a) const {
+    return is_allocated(a) && !is_held_outside(categories_.at(a, time_));
+}
+
 int64_t GraphMoment::size_of(AllocationRef a) const {
     return static_cast<int64_t>(index_.trace().devices[a.device].allocations.block_size[a.index]);
 }
@@ -183,7 +187,7 @@ void GraphMoment::for_each_kept(Visit&& visit) const {
         for (AllocationIndex i = 0; i < devices[d].allocations.size(); ++i) {
             const AllocationRef allocation{d, i};
             const auto saved = index_.saved_in(allocation);
-            if (saved.empty() || !is_allocated(allocation)) {
+            if (saved.empty() || !is_the_graphs(allocation)) {
                 continue;
             }
             nodes.clear();
@@ -217,7 +221,7 @@ RootSummary GraphMoment::summary(NodeIndex root) const {
         open.pop_back();
         ++summary.nodes;
         for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
-            if (saved.allocation[s] && holds(s) && is_allocated(saved.allocation[s])) {
+            if (saved.allocation[s] && holds(s) && is_the_graphs(saved.allocation[s])) {
                 memory.push_back(memory_key(saved.allocation[s]));
             }
         }
@@ -269,14 +273,12 @@ Kept GraphMoment::freed_by(NodeIndex node) const {
         ++freed.freed_nodes;
         for (uint32_t s = saved.first[gone]; s < saved.first[gone + 1]; ++s) {
             const AllocationRef memory = saved.allocation[s];
-            if (!memory || !holds(s) || !is_allocated(memory)) {
+            if (!memory || !holds(s) || !is_the_graphs(memory)) {
                 continue;
             }
             const auto [left, is_new] = memory_references.try_emplace(memory_key(memory), 0);
             if (is_new) {
-                left->second = is_held_outside(categories_.at(memory, time_))
-                                   ? INT64_MAX
-                                   : static_cast<int64_t>(keepers(memory).size());
+                left->second = static_cast<int64_t>(keepers(memory).size());
             }
             freed.freed_bytes += --left->second == 0 ? size_of(memory) : 0;
         }

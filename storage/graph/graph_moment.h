@@ -1,10 +1,9 @@
 // The graph as it is alive at one time: its roots, what each node keeps, what would be freed if one went.
 //
-// Bytes are block bytes of allocations that are allocated at that time, each counted once. A node's own bytes: what it
+// Bytes are block bytes of allocations that are allocated at that time, each counted once. Memory that something outside
+// the graph holds anyway (parameters, buffers, gradients, optimizer state) is not counted. A node's own bytes: what it
 // saved and still holds. Its dominated bytes: what would be freed if this node, and with it all that only it keeps
-// alive, went away. Memory that something outside the graph holds as well (parameters, buffers, gradients, optimizer
-// state) is counted in own bytes and never in dominated bytes; so is memory that more than one node keeps, in the node
-// that dominates them all.
+// alive, went away; memory that more than one node keeps goes with the node that dominates them all.
 #pragma once
 
 #include <cstdint>
@@ -77,8 +76,10 @@ public:
 private:
     bool holds(uint32_t saved) const { return holds_saved(index_.state(index_.saver(saved), time_)); }
     bool is_allocated(AllocationRef allocation) const;
+    /// Allocated, and nothing outside the graph holds it as well.
+    bool is_the_graphs(AllocationRef allocation) const;
     int64_t size_of(AllocationRef allocation) const;
-    /// Calls visit(AllocationRef, keeping nodes) for all memory that alive nodes keep.
+    /// Calls visit(AllocationRef, keeping nodes) for all memory that only alive nodes keep.
     template <class Visit>
     void for_each_kept(Visit&& visit) const;
     void keep_batch(std::span<const Held> all, size_t from, std::span<Kept> out) const;

@@ -83,6 +83,16 @@ std::string whereabouts(const GraphTables& tables, const HolderLink& link) {
     return text;
 }
 
+/// What nodes saved has tensors that only C++ holds: these nodes, and nobody beside the graph.
+bool is_the_graphs_own(const GraphMoment& moment, const Holder& holder) {
+    if (holder.links.empty() || holder.links.front().kind != "native") {
+        return false;
+    }
+    const auto parents = holder.node == no_node ? std::span<const NodeIndex>() : moment.index().parents(holder.node);
+    return std::any_of(parents.begin(), parents.end(), [&](NodeIndex parent) { return moment.is_alive(parent); }) ||
+           (holder.allocation && !moment.keepers(holder.allocation).empty());
+}
+
 }  // namespace
 
 HolderIndex::HolderIndex(const GraphIndex& index, int64_t time) : index_(index) {
@@ -126,6 +136,9 @@ std::vector<HolderGroup> holder_groups(const GraphMoment& moment, const HolderIn
     const GraphTables& tables = moment.index().tables();
     std::map<std::string, HolderGroup> by_shape;
     for (const uint32_t h : holders.holders()) {
+        if (is_the_graphs_own(moment, tables.holders[h])) {
+            continue;
+        }
         by_shape[shape_of(tables, tables.holders[h])].holders.push_back(h);
     }
     std::vector<HolderGroup> groups;

@@ -47,7 +47,8 @@ struct HolderGroup {
     int64_t freed_bytes = 0;        ///< of them what nobody else keeps
 };
 
-/// Most kept bytes first. Of more than 252 groups those with most tensors.
+/// Most kept bytes first. Of more than 252 groups those with most tensors. Tensors that only nodes hold, which saved
+/// them, are left out: the graph is no holder of itself.
 std::vector<HolderGroup> holder_groups(const GraphMoment& moment, const HolderIndex& holders);
 
 /// "list `outputs` (variable of main, s01.py:31), elements 0 to 99"; files without their folders.

@@ -95,7 +95,7 @@ Status GraphReader::read() {
 
 AllocationRef GraphReader::allocation(int64_t id) const {
     const int64_t device = id >> event_id_shift;
-    if (id <= 0 || device >= max_devices || device_position_[static_cast<size_t>(device)] < 0) {
+    if (id < 0 || device >= max_devices || device_position_[static_cast<size_t>(device)] < 0) {
         return {};
     }
     const auto position = static_cast<uint32_t>(device_position_[static_cast<size_t>(device)]);
@@ -118,6 +118,9 @@ NodeIndex GraphReader::node(int64_t id, NodeIndex near) const {
     const auto found = std::lower_bound(begin + static_cast<ptrdiff_t>(low), begin + static_cast<ptrdiff_t>(high), id);
     return found != ids.end() && *found == id ? static_cast<NodeIndex>(found - begin) : no_node;
 }
+
+/// NULL: no allocation, whose ids begin with 0.
+int64_t id_or_none(const Statement& row, int column) { return row.is_null(column) ? -1 : row.integer(column); }
 
 /// NULL: what the column's absence means.
 int64_t time_or(const Statement& row, int column, int64_t otherwise) {
@@ -156,7 +159,7 @@ Status GraphReader::read_nodes() {
             nodes_.executed.push_back(time_or(row, 7, never_happened));
             nodes_.released.push_back(time_or(row, 8, never_happened));
             nodes_.died.push_back(time_or(row, 9, never_happened));
-            nodes_.output.push_back(allocation(row.integer(10)));
+            nodes_.output.push_back(allocation(id_or_none(row, 10)));
             return true;
         });
 }
@@ -223,7 +226,7 @@ Status GraphReader::read_saved() {
             }
             savers.push_back(saver);
             saved.name.push_back(text_(row.integer(2)));
-            saved.allocation.push_back(allocation(row.integer(3)));
+            saved.allocation.push_back(allocation(id_or_none(row, 3)));
             saved.offset.push_back(static_cast<uint64_t>(std::clamp<int64_t>(row.integer(4), 0, most_bytes)));
             saved.bytes.push_back(static_cast<uint64_t>(std::clamp<int64_t>(row.integer(5), 0, most_bytes)));
             saved.version.push_back(clamped<uint16_t>(row.integer(6)));
@@ -256,7 +259,7 @@ Status GraphReader::read_labels() {
     auto& labels = tables_.labels;
     TIDEMARK_TRY(source_.each("SELECT allocation, time, category, name FROM allocation_category ORDER BY id",
                               [&](Statement& row) {
-                                  const AllocationRef of = allocation(row.integer(0));
+                                  const AllocationRef of = allocation(id_or_none(row, 0));
                                   const Category category = category_from_name(row.text(2));
                                   // A word of a newer version says nothing here, not even that others ended.
                                   if (of && category_name(category) == row.text(2)) {
@@ -287,7 +290,7 @@ Status GraphReader::read_holders() {
         if (const auto scan = place_of(scan_ids_, row.integer(1))) {
             holder_ids_.push_back(row.integer(0));
             tables_.holders.push_back(
-                {static_cast<uint32_t>(*scan), node(row.integer(2)), allocation(row.integer(3)), {}});
+                {static_cast<uint32_t>(*scan), node(row.integer(2)), allocation(id_or_none(row, 3)), {}});
         }
         return true;
     });

@@ -344,7 +344,7 @@ std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHis
                                              EventNumber n, GroupBy by, GroupOptions options) {
     const Allocations& allocations = device.allocations;
     const bool has_stack = by == GroupBy::stack || by == GroupBy::line || by == GroupBy::file;
-    options.time = device.time_of_state(n);
+    options.time = device.time_until(n, trace.duration);
     Grouper grouper(trace, device, by, options);
     std::vector<AttributionGroup> groups;
     live.for_each_active(n, [&](AllocationIndex a) {

@@ -1,19 +1,11 @@
 #include "storage/timeline/category_grouping.h"
 
-#include <algorithm>
-
 namespace tidemark {
 namespace {
 
 /// The enumeration begins with `unknown`; the rest lies last in a picture.
 uint16_t group_of(Category category) {
     return static_cast<uint16_t>((static_cast<int>(category) + category_count - 1) % category_count);
-}
-
-/// The first state that has seen this time.
-EventNumber state_at(const DeviceHistory& device, int64_t time) {
-    const auto events = std::lower_bound(device.event_time.begin(), device.event_time.end(), time);
-    return static_cast<EventNumber>(events - device.event_time.begin()) + 1;
 }
 
 }  // namespace
@@ -31,7 +23,7 @@ Grouping group_by_category(const Categories& categories, uint32_t d) {
         const auto history = categories.history({d, a});
         grouping.group_of.push_back(group_of(history.front().category));
         for (const CategoryChange& change : history.subspan(1)) {
-            grouping.changes.push_back({state_at(device, change.time), group_of(change.category)});
+            grouping.changes.push_back({device.events_until(change.time), group_of(change.category)});
         }
         grouping.first_change.push_back(static_cast<uint32_t>(grouping.changes.size()));
     }

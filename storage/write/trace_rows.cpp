@@ -6,6 +6,7 @@ namespace tidemark {
 
 namespace {
 
+std::optional<int64_t> allocation_id(int64_t id) { return id == no_allocation_row ? std::nullopt : std::optional(id); }
 std::optional<int64_t> nonzero(int64_t value) { return value == 0 ? std::nullopt : std::optional(value); }
 std::optional<int64_t> event_or_null(EventNumber event) {
     return event == before_history || event == never ? std::nullopt : std::optional(int64_t{event});
@@ -294,7 +295,7 @@ Status TraceRows::node(int64_t id, const NodeRow& row) {
         .bind(3, nonzero(row.origin))
         .bind(4, nonzero(row.stack))
         .bind(5, nonzero(row.variable))
-        .bind(6, nonzero(row.output))
+        .bind(6, allocation_id(row.output))
         .bind(7, time_or_null(row.created))
         .bind(8, time_or_null(row.executed))
         .bind(9, time_or_null(row.released))
@@ -320,7 +321,7 @@ Status TraceRows::saved_tensor(int64_t node, const SavedTensorRow& row) {
     return (*this)[saved_tensor_row]
         .bind(0, node)
         .bind(1, int64_t{row.name})
-        .bind(2, nonzero(row.allocation))
+        .bind(2, allocation_id(row.allocation))
         .bind(3, static_cast<int64_t>(row.offset))
         .bind(4, static_cast<int64_t>(row.bytes))
         .bind(5, int64_t{row.version})
@@ -350,7 +351,7 @@ Status TraceRows::holder_scan(int64_t id, const HolderScan& scan) {
 }
 
 Status TraceRows::holder(int64_t id, int64_t scan, int64_t node, int64_t allocation) {
-    return (*this)[holder_row].bind(0, id).bind(1, scan).bind(2, nonzero(node)).bind(3, nonzero(allocation)).run();
+    return (*this)[holder_row].bind(0, id).bind(1, scan).bind(2, nonzero(node)).bind(3, allocation_id(allocation)).run();
 }
 
 Status TraceRows::holder_link(int64_t holder, int64_t position, const HolderLinkRow& link) {

@@ -47,13 +47,16 @@ struct DriverRow {
     int64_t segment = 0;  ///< row id
 };
 
-/// An autograd node as the file holds it. Allocations by row id, 0: none; times as in GraphNodes.
+/// An id that stands for no allocation: 0 is that of the first.
+constexpr int64_t no_allocation_row = -1;
+
+/// An autograd node as the file holds it. Allocations by row id; times as in GraphNodes.
 struct NodeRow {
     StringId type = 0, variable = 0;
     int64_t sequence = -1;
     uint32_t origin = 0;
     StackId stack = 0;
-    int64_t output = 0;
+    int64_t output = no_allocation_row;
     int64_t created = before_recording, executed = never_happened, released = never_happened, died = never_happened;
 };
 
@@ -64,14 +67,14 @@ struct EdgeRow {
 
 struct SavedTensorRow {
     StringId name = 0;
-    int64_t allocation = 0;
+    int64_t allocation = no_allocation_row;
     uint64_t offset = 0, bytes = 0;
     uint16_t version = 0;
     bool is_view = false, is_packed = false;
 };
 
 struct CategoryRow {
-    int64_t allocation = 0, time = 0;
+    int64_t allocation = no_allocation_row, time = 0;
     Category category = Category::unknown;
     StringId name = 0;
 };

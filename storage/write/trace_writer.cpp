@@ -283,7 +283,7 @@ private:
         return {};
     }
 
-    int64_t row_id(AllocationRef ref) const { return ref ? trace_.devices[ref.device].allocation_id(ref.index) : 0; }
+    int64_t row_id(AllocationRef ref) const { return ref ? trace_.devices[ref.device].allocation_id(ref.index) : no_allocation_row; }
 
     /// Row id of a text of the graph.
     Result<StringId> text_id(const GraphTables& graph, uint32_t text) { return string_id(graph.texts[text]); }

@@ -107,7 +107,7 @@ private slots:
         MainWindow* window = open_live(application, path("colours"));
         QVERIFY(window);
         Session& session = *window->page().session();
-        window->page().set_group_by(GroupBy::line);
+        window->page().set_group_by({GroupBy::line});
         const EventNumber before = session.device().event_count();
         QTRY_VERIFY(session.device().event_count() > before + 800);
         const std::vector<std::string> names = session.grouping().names;
@@ -142,7 +142,7 @@ private slots:
         MainWindow* window = open_live(application, path("ledger"));
         QVERIFY(window);
         QTRY_VERIFY_WITH_TIMEOUT(window->page().live() == nullptr, 10000);
-        window->page().show_ledger();
+        window->page().show_pane(window->page().ledger());
         LedgerPane& pane = window->page().ledger();
         LedgerModel& model = pane.model();
         QTRY_VERIFY(model.rowCount() > 4 && model.row()->device_used);

@@ -185,7 +185,7 @@ private slots:
         const auto session = test::synthetic_session();
         for (const GroupBy by : {GroupBy::stack, GroupBy::line, GroupBy::file, GroupBy::size, GroupBy::stream,
                                  GroupBy::pool, GroupBy::annotation}) {
-            session->set_group_by(by);
+            session->set_group_by({by});
             const auto groups = session->shared_groups();
             QCOMPARE(groups->grouping.group_of.size(), size_t{session->device().allocations.size()});
             QCOMPARE(groups->stack.size(), groups->grouping.names.size());
@@ -193,7 +193,7 @@ private slots:
                 QVERIFY(g < groups->grouping.names.size());
             }
         }
-        session->set_group_by(GroupBy::stack);
+        session->set_group_by({GroupBy::stack});
         session->choose_group(0);
         QCOMPARE(session->chosen_group(), 0);
         QVERIFY(session->selection().state().stack.has_value());

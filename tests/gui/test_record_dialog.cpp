@@ -74,10 +74,10 @@ private slots:
         QTRY_VERIFY2(dialog.status_text().contains(QStringLiteral("exited with status 3")),
                      qPrintable(dialog.status_text()));
         const QString log = dialog.findChild<QPlainTextEdit*>()->toPlainText();
-        QVERIFY2(log.contains(QStringLiteral("--with driver,modules,ops,stacks -- python my train.py")),
+        QVERIFY2(log.contains(QStringLiteral("--with driver,graph,modules,ops,stacks -- python my train.py")),
                  qPrintable(log));
         QCOMPARE(settings.value(QStringLiteral("record/parts")).toString(),
-                 QStringLiteral("driver,modules,ops,stacks"));
+                 QStringLiteral("driver,graph,modules,ops,stacks"));
     }
 
     void without_the_command_it_says_so() {

@@ -26,7 +26,7 @@ private slots:
                 HoldersModel model;
                 model.show(session->shared_trace(),
                            std::make_shared<const Holders>(
-                               holders_at(session->trace(), session->device(), session->analysis().live(), n, by)),
+                               attribution_at(session->trace(), session->device(), session->analysis().live(), n, by)),
                            by);
                 QCOMPARE(model.total().block_bytes, session->analysis().curves().value(Series::active, n));
             }
@@ -38,7 +38,7 @@ private slots:
         HoldersModel holders;
         QAbstractItemModelTester holders_tester(&holders, QAbstractItemModelTester::FailureReportingMode::QtTest);
         holders.show(session->shared_trace(),
-                     std::make_shared<const Holders>(holders_at(session->trace(), session->device(),
+                     std::make_shared<const Holders>(attribution_at(session->trace(), session->device(),
                                                                 session->analysis().live(), 6, GroupBy::stack)),
                      GroupBy::stack);
         QCOMPARE(holders.rowCount(), 4);  // three stacks and the total

@@ -44,7 +44,9 @@ class Graph:
         self._began, self._spent = time.monotonic(), 0.0
         self._last_scan_s = 0.0
         self._nodes_at_scan = 0
-        self._newest_nodes = collections.deque(maxlen=2)  # at the last two marks or steps
+        # Numbers of the newest nodes at the last two steps, and at the last two marks.
+        self._newest_at_steps = collections.deque(maxlen=2)
+        self._newest_at_marks = collections.deque(maxlen=2)
         self._backwards = []  # one entry per backward pass under way: they nest, and threads have their own
         self._ooms = 0
         self._ended = False
@@ -87,15 +89,16 @@ class Graph:
     def step_ended(self):
         self._labels.look_for_new()
         self._plugin.look_at_watched()
-        self._newest_nodes.append(self._plugin.live_nodes()[1])
+        self._newest_at_steps.append(self._plugin.live_nodes()[1])
 
     @_quiet
     def marked(self, name):
         self._plugin.look_at_watched()
         alive, newest = self._plugin.live_nodes()
-        survived = len(self._newest_nodes) == 2 and alive > newest - self._newest_nodes[0]
-        self._newest_nodes.append(newest)
-        if survived:
+        before = [numbers[0] for numbers in (self._newest_at_steps, self._newest_at_marks) if len(numbers) == 2]
+        self._newest_at_marks.append(newest)
+        # More are alive than were made since: some are older.
+        if before and alive > newest - min(before):
             self._scan_if_affordable(f"mark {name}")
 
     @_quiet

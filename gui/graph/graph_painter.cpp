@@ -1,0 +1,524 @@
+#include "gui/graph/graph_painter.h"
+
+#include <QCoreApplication>
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/model/graph_text.h"
+#include "gui/model/text.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+struct GraphMap {
+    Q_DECLARE_TR_FUNCTIONS(GraphMap)
+};
+
+constexpr double smallest_text = 6.5;  // pixels of a line; below it would only be dirt
+constexpr double swatch = 11;
+constexpr size_t most_ports = 6;
+constexpr double strip = 5;  // the coloured edge of a box
+
+QColor mixed(const QColor& a, const QColor& b, double part) {
+    const auto channel = [part](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * part)); };
+    return QColor(channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue()));
+}
+
+QString escaped(const QString& text) { return text.toHtmlEscaped(); }
+
+QString states_text(const GroupTotals& totals) {
+    QStringList parts;
+    for (const auto& [count, state] :
+         {std::pair(totals.waiting, NodeState::waiting), std::pair(totals.kept, NodeState::kept),
+          std::pair(totals.released, NodeState::released)}) {
+        if (count > 0) {
+            parts << GraphMap::tr("%1 %2").arg(count_text(count), state_text(state));
+        }
+    }
+    return parts.join(QStringLiteral(", "));
+}
+
+/// "SumBackward0, s01.py:31"
+QString place_text(const GraphIndex& index, NodeIndex node) {
+    const QString type = to_qstring(index.type(node)), line = line_text(index, node);
+    return line.isEmpty() ? type : GraphMap::tr("%1, %2").arg(type, line);
+}
+
+/// "h.3" of the module "3" among "h.0 to h.11".
+QString numbered(const GraphOutline& outline, const OutlineGroup& module) {
+    GroupIndex above = module.parent;
+    while (above != no_group && outline.group(above).kind == GroupKind::part) {
+        above = outline.group(above).parent;
+    }
+    const QString name = to_qstring(module.name);
+    if (above == no_group || outline.group(above).kind != GroupKind::repeat) {
+        return name;
+    }
+    const QString first = to_qstring(outline.group(above).name).section(u'\n', 0, 0);
+    return first.contains(u'.') ? first.section(u'.', 0, -2).section(u'.', -1) + u'.' + name : name;
+}
+
+/// "GPT.transformer", "h.0 to h.11 (12×)", "100 graphs like this"
+QString group_text(const GraphIndex& index, const GraphOutline& outline, const OutlineGroup& group) {
+    const QString name = to_qstring(group.name);
+    switch (group.kind) {
+        case GroupKind::whole: return GraphMap::tr("everything");
+        case GroupKind::graph: return place_text(index, group.face);
+        case GroupKind::graphs: return GraphMap::tr("%1 graphs like this").arg(count_text(group.repeats));
+        case GroupKind::module: return numbered(outline, group);
+        case GroupKind::repeat:
+            return GraphMap::tr("%1 to %2 (%3×)")
+                .arg(name.section(u'\n', 0, 0), name.section(u'\n', 1))
+                .arg(count_text(group.repeats));
+        case GroupKind::run: return GraphMap::tr("%1 × (%2)").arg(count_text(group.repeats), name);
+        case GroupKind::parameters: return GraphMap::tr("parameters");
+        case GroupKind::part: break;
+    }
+    if (!name.isEmpty()) {
+        const OutlineGroup& parent = outline.group(group.parent);
+        return group.loose_nodes > 0 ? GraphMap::tr("nodes %1").arg(name)
+                                     : GraphMap::tr("%1 of %2").arg(name, group_text(index, outline, parent));
+    }
+    return place_text(index, group.face);
+}
+
+/// A smooth way down through the points of a route.
+QPainterPath path_of(const QPolygonF& route) {
+    QPainterPath path(route.front());
+    for (qsizetype i = 1; i < route.size(); ++i) {
+        const QPointF a = route[i - 1], b = route[i];
+        if (std::abs(a.x() - b.x()) < 0.5) {
+            path.lineTo(b);
+        } else {
+            const double bend = (b.y() - a.y()) * 0.5;
+            path.cubicTo(a + QPointF(0, bend), b - QPointF(0, bend), b);
+        }
+    }
+    return path;
+}
+
+}  // namespace
+
+std::vector<GraphPort> ports_of(const GraphPicture& picture, const GraphBox& box) {
+    std::vector<GraphPort> ports;
+    if (!box.is_node() || box.saved == 0) {
+        return ports;
+    }
+    const SavedTensors& saved = picture.index().tables().saved;
+    const bool held = holds_saved(picture.index().state(box.node, picture.moment->time()));
+    const uint32_t first = saved.first[box.node], last = saved.first[box.node + 1];
+    for (uint32_t s = first; s < last; ++s) {
+        ports.push_back({s, {}, held});
+    }
+    if (ports.size() > most_ports) {
+        std::stable_sort(ports.begin(), ports.end(), [&](const GraphPort& a, const GraphPort& b) {
+            return saved.bytes[a.saved] > saved.bytes[b.saved];
+        });
+        ports.resize(most_ports);
+    }
+    double x = box.rect.right() + 3;
+    for (GraphPort& port : ports) {
+        const double bits = std::log2(static_cast<double>(saved.bytes[port.saved]) + 1);
+        const double side = std::clamp(bits / 30 * 12, 4.0, 12.0);
+        port.rect = QRectF(x, box.rect.center().y() - side / 2, side, side);
+        x += side + 3;
+    }
+    return ports;
+}
+
+GraphPainter::GraphPainter(const QFont& font, Theme theme) : font_(font), bold_(font), theme_(std::move(theme)) {
+    bold_.setBold(true);
+}
+
+void GraphPainter::set_picture(std::shared_ptr<const GraphPicture> picture) {
+    picture_ = std::move(picture);
+    titles_.clear();
+    figures_.clear();
+    places_.clear();
+    ages_ = {INFINITY, -INFINITY};
+    if (!picture_) {
+        return;
+    }
+    const GraphIndex& index = picture_->index();
+    for (const GraphBox& box : picture_->scene->boxes) {
+        titles_.push_back(box.is_node() ? node_text(index, box.node)
+                                        : group_text(index, *picture_->outline, picture_->outline->group(box.group)));
+        QStringList figures;
+        const GroupTotals totals = picture_->totals(box);
+        if (totals.own_bytes > 0) {
+            figures << bytes_text(static_cast<uint64_t>(totals.own_bytes));
+        }
+        if (!box.is_node()) {
+            figures << nodes_text(picture_->outline->group(box.group).node_count);
+        } else if (index.is_leaf(box.node)) {
+            figures << to_qstring(index.type(box.node));
+        } else if (const QString line = line_text(index, box.node); !line.isEmpty()) {
+            figures << line;
+        }
+        figures_.push_back(figures.join(QStringLiteral(" · ")));
+        const bool of_graphs = !box.is_node() && picture_->outline->group(box.group).kind == GroupKind::graphs;
+        places_.push_back(of_graphs ? place_text(index, box.node) : QString());
+        ages_.low = std::min(ages_.low, age_of(box));
+        ages_.high = std::max(ages_.high, age_of(box));
+    }
+}
+
+double GraphPainter::age_of(const GraphBox& box) const {
+    const GroupTotals totals = picture_->totals(box);
+    if (totals.last_step >= 0) {
+        return totals.last_step;
+    }
+    const int64_t created = picture_->index().tables().nodes.created[box.node];
+    return created == before_recording ? 0 : static_cast<double>(created) / 1e9;
+}
+
+QColor GraphPainter::state_color(const GroupTotals& totals) const {
+    // What still holds memory says more than what is done with.
+    if (totals.kept > 0 && totals.waiting > 0) {
+        return mixed(node_state_color(theme_, NodeState::kept), node_state_color(theme_, NodeState::waiting), 0.5);
+    }
+    return node_state_color(theme_, totals.kept > 0      ? NodeState::kept
+                                    : totals.waiting > 0 ? NodeState::waiting
+                                                         : NodeState::released);
+}
+
+QColor GraphPainter::color_of(const GraphBox& box) const {
+    switch (colors_) {
+        case GraphColors::state: return state_color(picture_->totals(box));
+        case GraphColors::bytes: {
+            const double most = static_cast<double>(std::max<int64_t>(picture_->scene->most_bytes, 1));
+            return box.bytes == 0 ? theme_.unknown
+                                  : scale_color(theme_, std::sqrt(static_cast<double>(box.bytes) / most));
+        }
+        case GraphColors::age:
+            return scale_color(theme_, (age_of(box) - ages_.low) / std::max(ages_.high - ages_.low, 1e-9));
+    }
+    return theme_.unknown;
+}
+
+bool GraphPainter::dimmed(const Look& look, int box) const {
+    return look.marks != nullptr && look.marks->any && look.marks->boxes[static_cast<size_t>(box)] == 0;
+}
+
+void GraphPainter::paint(QPainter& painter, const Look& look) const {
+    painter.setRenderHint(QPainter::Antialiasing);
+    const auto& boxes = picture_->scene->boxes;
+    const auto visible = [&](int b) {
+        return look.place.to_screen(boxes[static_cast<size_t>(b)].rect.adjusted(0, 0, 90, 0)).intersects(look.area);
+    };
+    for (int b = 0; b < static_cast<int>(boxes.size()); ++b) {
+        if (boxes[static_cast<size_t>(b)].open && visible(b)) {
+            paint_frame(painter, look, b);
+        }
+    }
+    paint_links(painter, look);
+    for (int b = 0; b < static_cast<int>(boxes.size()); ++b) {
+        if (!boxes[static_cast<size_t>(b)].open && visible(b)) {
+            paint_box(painter, look, b);
+        }
+    }
+}
+
+void GraphPainter::paint_frame(QPainter& painter, const Look& look, int b) const {
+    const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
+    const QRectF rect = look.place.to_screen(box.rect);
+    int depth = 0;
+    for (int p = box.parent; p >= 0; p = picture_->scene->boxes[static_cast<size_t>(p)].parent) {
+        ++depth;
+    }
+    painter.setPen(QPen(mixed(theme_.plot_background, theme_.faint_text, 0.45), 1));
+    painter.setBrush(mixed(theme_.plot_background, theme_.faint_text, 0.06 + 0.05 * (depth % 3)));
+    painter.drawRoundedRect(rect, 6, 6);
+    const double line = QFontMetricsF(font_).height() * look.place.scale;
+    if (line >= smallest_text) {
+        QFont scaled = bold_;
+        scaled.setPixelSize(std::max(static_cast<int>(line * 0.78), 1));
+        painter.setFont(scaled);
+        const QFontMetricsF metrics(scaled);
+        const QRectF text(rect.left() + 8, rect.top() + 2, rect.width() - 16, line + 4);
+        painter.setPen(theme_.text);
+        const QString title =
+            metrics.elidedText(QStringLiteral("−  ") + titles_[static_cast<size_t>(b)], Qt::ElideMiddle, text.width());
+        painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft, title);
+        scaled.setBold(false);
+        painter.setFont(scaled);
+        painter.setPen(theme_.faint_text);
+        const double used = metrics.horizontalAdvance(title) + 14;
+        const QString figures = QFontMetricsF(scaled).elidedText(figures_[static_cast<size_t>(b)], Qt::ElideRight,
+                                                                 std::max(text.width() - used, 0.0));
+        painter.drawText(text, Qt::AlignVCenter | Qt::AlignRight, figures);
+    }
+    paint_outline(painter, look, b, rect);
+}
+
+void GraphPainter::paint_links(QPainter& painter, const Look& look) const {
+    const auto& links = picture_->scene->links;
+    const bool choice = look.marks != nullptr && look.marks->any;
+    const double scale = std::min(look.place.scale, 1.0);
+    for (const bool lit : {false, true}) {  // lit ones on top
+        for (size_t l = 0; l < links.size(); ++l) {
+            const GraphLink& link = links[l];
+            if ((choice && look.marks->links[l] != 0) != lit || link.route.size() < 2) {
+                continue;
+            }
+            QPolygonF route = link.route;
+            for (QPointF& point : route) {
+                point = look.place.to_screen(point);
+            }
+            if (!route.boundingRect().adjusted(-2, -2, 2, 2).intersects(look.area)) {
+                continue;
+            }
+            const double width = (1.1 + std::min(std::log2(static_cast<double>(link.edges)), 5.0) * 0.5) * scale;
+            QColor color =
+                lit ? theme_.selection : mixed(theme_.plot_background, theme_.faint_text, choice ? 0.4 : 0.75);
+            QPen pen(color, lit ? width + 1.2 : std::max(width, 0.6));
+            if (link.upward) {
+                pen.setStyle(Qt::DashLine);
+            }
+            painter.setPen(pen);
+            painter.setBrush(Qt::NoBrush);
+            painter.drawPath(path_of(route));
+            if (link.to >= 0 && look.place.scale > 0.35) {
+                const QPointF tip = link.upward ? route.front() : route.back();
+                const double side = 4.5 * scale, down = link.upward ? -1 : 1;
+                painter.setPen(Qt::NoPen);
+                painter.setBrush(color);
+                painter.drawPolygon(QPolygonF({tip, tip + QPointF(-side * 0.7, -side * 1.5 * down),
+                                               tip + QPointF(side * 0.7, -side * 1.5 * down)}));
+            }
+        }
+    }
+}
+
+void GraphPainter::paint_box(QPainter& painter, const Look& look, int b) const {
+    const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
+    const QRectF rect = look.place.to_screen(box.rect);
+    const bool dim = dimmed(look, b);
+    const QColor color = dim ? mixed(color_of(box), theme_.plot_background, 0.65) : color_of(box);
+    const double radius = std::min(4 * look.place.scale, 4.0);
+    if (!box.is_node()) {  // a pile of boxes
+        for (const double shift : {4.0, 2.0}) {
+            painter.setPen(QPen(color, 1));
+            painter.setBrush(mixed(theme_.plot_background, color, 0.12));
+            painter.drawRoundedRect(rect.translated(shift * look.place.scale, shift * look.place.scale), radius,
+                                    radius);
+        }
+    }
+    painter.setPen(QPen(color, 1));
+    painter.setBrush(mixed(theme_.plot_background, color, theme_.dark ? 0.24 : 0.2));
+    painter.drawRoundedRect(rect, radius, radius);
+    painter.fillRect(QRectF(rect.left(), rect.top() + radius, strip * look.place.scale, rect.height() - 2 * radius),
+                     color);
+    if (box.bytes > 0 && picture_->scene->most_bytes > 0) {
+        const double share = static_cast<double>(box.bytes) / static_cast<double>(picture_->scene->most_bytes);
+        const double left = rect.left() + (strip + 5) * look.place.scale, height = 3 * look.place.scale;
+        painter.fillRect(
+            QRectF(left, rect.bottom() - 2 * height, (rect.right() - 6 * look.place.scale - left) * share, height),
+            color);
+    }
+    paint_text(painter, rect, b, look.place.scale, !dim);
+    paint_ports(painter, look, box);
+    paint_outline(painter, look, b, rect);
+}
+
+void GraphPainter::paint_text(QPainter& painter, const QRectF& rect, int b, double scale, bool lit) const {
+    const double line = QFontMetricsF(font_).height() * scale;
+    if (line < smallest_text) {
+        return;
+    }
+    const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
+    QFont title = bold_, plain = font_;
+    title.setPixelSize(std::max(static_cast<int>(line * 0.78), 1));
+    plain.setPixelSize(std::max(static_cast<int>(line * 0.74), 1));
+    const QRectF text = rect.adjusted((strip + 5) * scale, 3 * scale, -6 * scale, 0);
+    const QString sign = box.is_node() ? QString() : QStringLiteral("+");
+    painter.setPen(lit ? theme_.text : mixed(theme_.text, theme_.plot_background, 0.4));
+    painter.setFont(title);
+    const double room = text.width() - (box.is_node() ? 0 : line);
+    painter.drawText(text, Qt::AlignTop | Qt::AlignLeft,
+                     QFontMetricsF(title).elidedText(titles_[static_cast<size_t>(b)], Qt::ElideMiddle, room));
+    painter.drawText(text, Qt::AlignTop | Qt::AlignRight, sign);
+    painter.setFont(plain);
+    painter.setPen(lit ? theme_.faint_text : mixed(theme_.faint_text, theme_.plot_background, 0.4));
+    painter.drawText(text.translated(0, line), Qt::AlignTop | Qt::AlignLeft,
+                     QFontMetricsF(plain).elidedText(figures_[static_cast<size_t>(b)], Qt::ElideRight, text.width()));
+    painter.drawText(text.translated(0, 2 * line), Qt::AlignTop | Qt::AlignLeft,
+                     QFontMetricsF(plain).elidedText(places_[static_cast<size_t>(b)], Qt::ElideRight, text.width()));
+}
+
+void GraphPainter::paint_ports(QPainter& painter, const Look& look, const GraphBox& box) const {
+    if (look.place.scale < 0.25) {
+        return;
+    }
+    const QColor saved = category_color(theme_, Category::saved);
+    const SavedTensors& table = picture_->index().tables().saved;
+    for (const GraphPort& port : ports_of(*picture_, box)) {
+        const QRectF rect = look.place.to_screen(port.rect);
+        painter.setPen(QPen(port.held ? mixed(saved, theme_.text, 0.45) : theme_.unknown, 1));
+        painter.setBrush(port.held ? QBrush(saved) : QBrush(Qt::NoBrush));
+        if (table.is_packed[port.saved]) {
+            painter.drawEllipse(rect);
+        } else {
+            painter.drawRect(rect);
+        }
+    }
+}
+
+void GraphPainter::paint_outline(QPainter& painter, const Look& look, int b, const QRectF& rect) const {
+    const uint8_t mark = look.marks ? look.marks->boxes[static_cast<size_t>(b)] : 0;
+    const bool found = look.found && std::binary_search(look.found->begin(), look.found->end(), b);
+    painter.setBrush(Qt::NoBrush);
+    if (found) {
+        painter.setPen(QPen(theme_.pending, 2.5, Qt::DashLine));
+        painter.drawRoundedRect(rect.adjusted(-4, -4, 4, 4), 6, 6);
+    }
+    if (mark != 0) {
+        const bool strong = (mark & ~GraphMarks::on_path) != 0;
+        painter.setPen(QPen(theme_.selection, strong ? 3 : 1.5));
+        painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), 5, 5);
+        const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
+        if (strong && !box.is_node() && !box.open) {
+            QFont small = font_;
+            small.setPixelSize(std::clamp(static_cast<int>(QFontMetricsF(font_).height() * 0.7), 8, 12));
+            const QString text = mark & GraphMarks::made && !(mark & GraphMarks::keeps)
+                                     ? GraphMap::tr("made in here: open to see")
+                                     : GraphMap::tr("in here: open to see");
+            const QSizeF size(QFontMetricsF(small).horizontalAdvance(text) + 10, QFontMetricsF(small).height() + 2);
+            const QRectF label(rect.right() - size.width() + 6, rect.bottom() - size.height() / 2, size.width(),
+                               size.height());
+            painter.setPen(Qt::NoPen);
+            painter.setBrush(theme_.selection);
+            painter.drawRoundedRect(label, 4, 4);
+            painter.setFont(small);
+            painter.setPen(theme_.plot_background);
+            painter.drawText(label, Qt::AlignCenter, text);
+        }
+    }
+    if (b == look.hovered || b == look.focused) {
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(theme_.text, b == look.focused ? 1.5 : 1, b == look.focused ? Qt::DotLine : Qt::SolidLine));
+        painter.drawRoundedRect(rect.adjusted(-3.5, -3.5, 3.5, 3.5), 6, 6);
+    }
+}
+
+// ---- legend ---------------------------------------------------------------------------------------------------------
+
+int GraphPainter::legend_height() const { return static_cast<int>(QFontMetricsF(font_).height()) + 8; }
+
+double GraphPainter::paint_entry(QPainter& painter, QPointF at, const QBrush& brush, const QString& text) const {
+    painter.setPen(QPen(theme_.faint_text, 1));
+    painter.setBrush(brush);
+    painter.drawRect(QRectF(at.x(), at.y() - swatch / 2, swatch, swatch));
+    painter.setPen(theme_.text);
+    const double width = QFontMetricsF(font_).horizontalAdvance(text);
+    painter.drawText(QRectF(at.x() + swatch + 5, at.y() - 20, width + 4, 40), Qt::AlignVCenter, text);
+    return at.x() + swatch + 5 + width + 16;
+}
+
+void GraphPainter::paint_legend(QPainter& painter, const QRectF& area) const {
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.fillRect(area, theme_.plot_background);
+    painter.setFont(font_);
+    QPointF at(area.left() + 10, area.center().y());
+    if (colors_ == GraphColors::state) {
+        for (const NodeState state : {NodeState::waiting, NodeState::kept, NodeState::released}) {
+            at.setX(paint_entry(painter, at, node_state_color(theme_, state), state_text(state)));
+        }
+    } else {
+        const QString low = colors_ == GraphColors::age ? GraphMap::tr("oldest") : GraphMap::tr("keeps little");
+        const QString high =
+            colors_ == GraphColors::age
+                ? GraphMap::tr("newest")
+                : GraphMap::tr("keeps %1")
+                      .arg(bytes_text(static_cast<uint64_t>(picture_ ? picture_->scene->most_bytes : 0)));
+        const QFontMetricsF metrics(font_);
+        painter.setPen(theme_.text);
+        painter.drawText(QRectF(at.x(), area.top(), 400, area.height()), Qt::AlignVCenter, low);
+        at.setX(at.x() + metrics.horizontalAdvance(low) + 6);
+        constexpr int ramp = 90;
+        for (int x = 0; x < ramp; ++x) {
+            painter.fillRect(QRectF(at.x() + x, at.y() - swatch / 2, 1, swatch), scale_color(theme_, x / (ramp - 1.0)));
+        }
+        painter.setPen(theme_.text);
+        painter.drawText(QRectF(at.x() + ramp + 6, area.top(), 400, area.height()), Qt::AlignVCenter, high);
+        at.setX(at.x() + ramp + 6 + metrics.horizontalAdvance(high) + 16);
+    }
+    at.setX(paint_entry(painter, at, category_color(theme_, Category::saved), GraphMap::tr("saved tensor, held")));
+    at.setX(paint_entry(painter, at, Qt::NoBrush, GraphMap::tr("released")));
+    const QString arrows = GraphMap::tr("arrows: the way of the gradients, which is who keeps whom");
+    painter.setPen(theme_.faint_text);
+    const double room = area.right() - at.x() - 8;
+    if (QFontMetricsF(font_).horizontalAdvance(arrows) <= room) {
+        painter.drawText(QRectF(at.x(), area.top(), room, area.height()), Qt::AlignVCenter, arrows);
+    }
+}
+
+// ---- words
+// ------------------------------------------------------------------------------------------------------------
+
+QString GraphPainter::describe(int b) const {
+    const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
+    const GraphIndex& index = picture_->index();
+    const GroupTotals totals = picture_->totals(box);
+    QStringList lines{QStringLiteral("<b>%1</b>").arg(escaped(titles_[static_cast<size_t>(b)]))};
+    if (const QString& place = places_[static_cast<size_t>(b)]; !place.isEmpty()) {
+        lines << escaped(place);
+    }
+    if (box.is_node()) {
+        lines << escaped(node_of_module_text(index, box.node));
+        lines << state_text(index.state(box.node, picture_->moment->time()));
+    } else {
+        lines << nodes_text(picture_->outline->group(box.group).node_count) + QStringLiteral(": ") +
+                     states_text(totals);
+    }
+    lines << GraphMap::tr("keeps %1 of saved tensors").arg(both_bytes_text(static_cast<uint64_t>(totals.own_bytes)));
+    lines << GraphMap::tr("%1 would be freed if it went")
+                 .arg(both_bytes_text(static_cast<uint64_t>(totals.dominated_bytes)));
+    if (totals.saved_held + totals.saved_released > 0) {
+        lines << GraphMap::tr("saved tensors: %1 held, %2 released")
+                     .arg(count_text(totals.saved_held), count_text(totals.saved_released));
+    }
+    const QString line = line_text(index, box.node);
+    const QString steps = steps_text(index.trace(), totals.first_step, totals.last_step);
+    if (!line.isEmpty() || !steps.isEmpty()) {
+        lines << escaped(line.isEmpty()    ? GraphMap::tr("made in %1").arg(steps)
+                         : steps.isEmpty() ? GraphMap::tr("made at %1").arg(line)
+                                           : GraphMap::tr("made in %1 at %2").arg(steps, line));
+    }
+    if (!box.is_node()) {
+        lines << QStringLiteral("<i>%1</i>")
+                     .arg(box.open ? GraphMap::tr("Backspace closes it") : GraphMap::tr("a double click opens it"));
+    }
+    return lines.join(QStringLiteral("<br>"));
+}
+
+QString GraphPainter::describe(const GraphPort& port) const {
+    const GraphTables& tables = picture_->index().tables();
+    const SavedTensors& saved = tables.saved;
+    const AllocationRef memory = saved.allocation[port.saved];
+    QStringList lines{
+        GraphMap::tr("saved tensor <b>%1</b>, %2")
+            .arg(escaped(to_qstring(tables.texts[saved.name[port.saved]])), both_bytes_text(saved.bytes[port.saved]))};
+    lines << (port.held ? GraphMap::tr("held") : GraphMap::tr("released"));
+    if (memory) {
+        const DeviceHistory& device = picture_->index().trace().devices[memory.device];
+        lines << GraphMap::tr("in allocation %1 of %2, at %3")
+                     .arg(allocation_text(device, memory.index),
+                          bytes_text(device.allocations.block_size[memory.index]),
+                          address_text(device.allocations.address[memory.index] + saved.offset[port.saved]));
+    } else {
+        lines << GraphMap::tr("its memory is not on the device, or not known");
+    }
+    lines << GraphMap::tr("version %1").arg(saved.version[port.saved]);
+    if (saved.is_view[port.saved]) {
+        lines << GraphMap::tr("a view of other memory");
+    }
+    if (saved.is_packed[port.saved]) {
+        lines << GraphMap::tr("packed by hooks");
+    }
+    return lines.join(QStringLiteral("<br>"));
+}
+
+}  // namespace tidemark::gui

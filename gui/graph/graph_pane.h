@@ -1,0 +1,113 @@
+// The pane that answers why memory is alive: roots on the left, the drawing of the graph, the chain of reasons.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QPointer>
+#include <QTimer>
+#include <QWidget>
+
+#include "gui/graph/graph_search.h"
+#include "gui/graph/graph_view.h"
+#include "gui/view/report.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+class QSplitter;
+class QStackedWidget;
+class QTextBrowser;
+
+namespace tidemark::gui {
+
+class RootList;
+
+class GraphPane : public QWidget {
+    Q_OBJECT
+public:
+    explicit GraphPane(QWidget* parent = nullptr);
+
+    void set_session(Session* session);
+    void set_colors(GraphColors by);
+    GraphColors colors() const;
+    void set_region(const GraphRegion& region);
+    const GraphRegion& region() const { return region_; }
+    void open_group(uint64_t key);
+    void close_group(uint64_t key);
+    void focus_search();
+    /// Puts the cursor where the graph kept most memory; found in the background.
+    void go_to_fullest();
+
+    GraphView& view() { return *view_; }
+    RootList& roots() { return *roots_; }
+    QString reason_text() const { return reason_.plain(); }
+    QString note_text() const;  ///< what is said instead of a drawing; empty while there is one
+    bool busy() const;
+    void render_to(QPaintDevice& device, QSize size);
+    QByteArray save_state() const;
+    void restore_state(const QByteArray& state);
+
+signals:
+    void link_activated(const QString& link);  ///< one that the pane does not follow itself
+    void colors_changed();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    /// What a worker makes for one request; what did not change is handed on.
+    struct Request;
+    struct Answer {
+        std::shared_ptr<const GraphPicture> picture;
+        std::shared_ptr<const std::vector<RootGroup>> roots;
+        std::vector<uint64_t> opened;
+        bool keep_place = false;
+        int64_t milliseconds = 0;
+    };
+    static std::shared_ptr<const Answer> answer(const Request& request, Progress& progress);
+    Request make_request() const;
+
+    QWidget* make_toolbar();
+    QWidget* make_note();
+    void follow_graph();
+    void schedule();
+    void request();
+    void take(const std::shared_ptr<const Answer>& answer);
+    void show_note();
+    void show_figures();
+    void show_reason();
+    void search();
+    void choose_region(int choice);
+    void follow(const QString& link);
+    void choose_node(NodeIndex node);
+
+    QPointer<Session> session_;
+    GraphRegion region_;
+    std::optional<std::vector<uint64_t>> opened_;  ///< nothing: what is worth opening at first
+    std::shared_ptr<const Answer> shown_;
+    bool stale_ = false, reset_place_ = true;
+    LatestTask<Answer> task_;
+    LatestTask<std::vector<NodeIndex>> search_task_;
+    LatestTask<std::optional<int64_t>> fullest_task_;
+    QTimer delay_, poll_;
+    Report reason_;
+
+    GraphView* view_;
+    RootList* roots_;
+    QComboBox* show_;
+    QComboBox* color_by_;
+    QComboBox* order_;
+    QLineEdit* search_;
+    QLabel* found_;
+    QLabel* figures_;
+    QTextBrowser* why_;
+    QSplitter* split_;
+    QStackedWidget* pages_;
+    QLabel* note_;
+    QProgressBar* progress_;
+    QPushButton* fullest_;
+};
+
+}  // namespace tidemark::gui

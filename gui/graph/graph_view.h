@@ -1,0 +1,85 @@
+// The drawing of the graph: zoom with the wheel, drag to move, open and close groups, choose nodes.
+#pragma once
+
+#include <QPointer>
+#include <QWidget>
+
+#include "gui/graph/graph_painter.h"
+#include "gui/model/session.h"
+
+namespace tidemark::gui {
+
+class GraphView : public QWidget {
+    Q_OBJECT
+public:
+    explicit GraphView(QWidget* parent = nullptr);
+
+    void set_session(Session* session);
+    /// `keep_place`: the box opened or closed last, or else everything, stays where it is on the screen.
+    void set_picture(std::shared_ptr<const GraphPicture> picture, bool keep_place);
+    const std::shared_ptr<const GraphPicture>& picture() const { return picture_; }
+    void set_colors(GraphColors by);
+    /// Marks boxes that hold one of these nodes and shows the first; empty: no search.
+    void show_found(const std::vector<NodeIndex>& nodes);
+
+    BoxMetrics metrics() const;
+    const GraphPlace& place() const { return place_; }
+    const GraphMarks& marks() const { return marks_; }
+    int focused() const { return focused_; }
+    void zoom_by(double factor);  ///< around the middle
+    void fit();                   ///< everything; what is very tall keeps readable text and shows its top
+    void reveal(int box);         ///< scrolls as little as needed
+    void render_to(QPainter& painter, QSize size);
+    QSize sizeHint() const override { return {640, 420}; }
+
+signals:
+    void open_asked(uint64_t key);
+    void close_asked(uint64_t key);
+    void search_asked();
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+private:
+    const GraphScene& scene() const { return *picture_->scene; }
+    const GraphBox& box(int b) const { return scene().boxes[static_cast<size_t>(b)]; }
+    QRectF drawing_area() const;
+    GraphPlace fitted(QSizeF area) const;
+    void zoom_at(double factor, QPointF point);
+    void update_marks();
+    void hover(int box);
+    void choose(int box);
+    void toggle(int box);
+    void close_around(int box);
+    void move_focus(int key);
+    int topmost() const;
+    int neighbour(int from, QPointF direction) const;
+    std::optional<GraphPort> port_at(QPointF point) const;
+    int box_under(QPointF point) const;
+    GraphPainter::Look look(const GraphPlace& place, const QRectF& area) const;
+
+    QPointer<Session> session_;
+    std::shared_ptr<const GraphPicture> picture_;
+    GraphPainter painter_;
+    GraphPlace place_;
+    GraphMarks marks_;
+    std::vector<int> found_;
+    std::vector<NodeIndex> found_nodes_;
+    int hovered_ = -1, focused_ = -1;
+    bool fitted_ = true;                                  ///< nobody has zoomed or moved since fit()
+    std::optional<std::pair<uint64_t, QPointF>> anchor_;  ///< box by key, and where its corner shall be
+    QPointF pressed_at_, offset_at_press_;
+    bool dragging_ = false;
+};
+
+}  // namespace tidemark::gui

@@ -1,0 +1,19 @@
+// Finds what repeats in a sequence: abcabcabc is three times abc.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tidemark::gui {
+
+/// Elements [first, first + length * times) of a sequence; times = 1 where nothing repeats.
+struct Run {
+    uint32_t first = 0, length = 1, times = 1;
+};
+
+/// Runs that together are the whole sequence, in order. What repeats is at most `longest` long and comes at least
+/// `fewest` times.
+std::vector<Run> repeated_runs(std::span<const uint64_t> keys, uint32_t longest = 48, uint32_t fewest = 3);
+
+}  // namespace tidemark::gui

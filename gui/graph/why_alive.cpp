@@ -1,0 +1,241 @@
+#include "gui/graph/why_alive.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "gui/graph/held_memory.h"
+#include "gui/model/graph_text.h"
+#include "gui/model/text.h"
+#include "gui/view/describe.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+struct Why {
+    Q_DECLARE_TR_FUNCTIONS(Why)
+};
+
+constexpr size_t ends_of_path = 3;  // nodes named at both ends of a long path
+constexpr size_t most_saved = 12, most_keepers = 8;
+
+class Chain {
+public:
+    Chain(const GraphPicture& picture, uint32_t device)
+        : index_(picture.index()), moment_(*picture.moment), holders_(*picture.holders), device_(device) {}
+
+    Report& report() { return report_; }
+
+    void add_root(NodeIndex root) {
+        add_holder(holders_.of(root), Why::tr("Nobody was found who holds the root."));
+        report_.section(Why::tr("Root"));
+        add_node(root);
+    }
+
+    void add_holder(const Holder* holder, const QString& nobody) {
+        report_.section(Why::tr("Held by"));
+        if (holder == nullptr) {
+            report_.note(holders_.scan() == nullptr
+                             ? Why::tr("Who holds it is not known: the program's variables were not searched.")
+                             : nobody);
+            return;
+        }
+        report_.item(holder_text(index_.tables(), *holder), holder_link(*holder));
+    }
+
+    /// What lies between the root and the node.
+    void add_path(const std::vector<NodeIndex>& path) {
+        if (path.size() < 3) {
+            return;
+        }
+        const size_t between = path.size() - 2;
+        report_.section(between == 1 ? Why::tr("By way of 1 node")
+                                     : Why::tr("By way of %1 nodes").arg(count_text(static_cast<int64_t>(between))));
+        for (size_t i = 1; i + 1 < path.size(); ++i) {
+            if (between > 2 * ends_of_path + 1 && i == 1 + ends_of_path) {
+                const size_t skipped = between - 2 * ends_of_path;
+                report_.note(Why::tr("… %1 more …").arg(count_text(static_cast<int64_t>(skipped))));
+                i += skipped;
+            }
+            report_.item(QStringLiteral("↓ ") + node_of_module_text(index_, path[i]), node_link(path[i]));
+        }
+    }
+
+    void add_node(NodeIndex node) {
+        report_.item(node_of_module_text(index_, node), node_link(node));
+        const QString line = line_text(index_, node);
+        const int32_t step = index_.step_of(node);
+        const QString steps = steps_text(index_.trace(), step, step);
+        const int64_t created = index_.tables().nodes.created[node];
+        const QString made = created == before_recording ? Why::tr("made before the recording began")
+                             : steps.isEmpty()           ? Why::tr("made at %1").arg(moment_text(created))
+                                               : Why::tr("made in %1, at %2").arg(steps, moment_text(created));
+        if (line.isEmpty()) {
+            report_.note(made);
+        } else {
+            report_.item(Why::tr("%1, %2").arg(line, made), line_link(node));
+        }
+        report_.note(state_sentence(index_.state(node, moment_.time())));
+    }
+
+    void add_saved(NodeIndex node) {
+        const SavedTensors& saved = index_.tables().saved;
+        const uint32_t first = saved.first[node], last = saved.first[node + 1];
+        if (first == last) {
+            return;
+        }
+        const bool held = holds_saved(index_.state(node, moment_.time()));
+        report_.section(held ? Why::tr("What it saved and holds") : Why::tr("What it had saved"));
+        for (uint32_t s = first; s < std::min<uint32_t>(last, first + most_saved); ++s) {
+            add_saved_tensor(s);
+        }
+        if (last - first > most_saved) {
+            report_.note(Why::tr("and %1 more").arg(count_text(last - first - most_saved)));
+        }
+    }
+
+    void add_freed(NodeIndex root, NodeIndex node) {
+        report_.section(Why::tr("What would be freed"));
+        const auto bytes = [&](NodeIndex n) {
+            return both_bytes_text(static_cast<uint64_t>(std::max<int64_t>(moment_.dominated_bytes(n), 0)));
+        };
+        if (root != node) {
+            report_.note(Why::tr("If the root went: %1.").arg(bytes(root)));
+        }
+        report_.note(Why::tr("If this node went: %1.").arg(bytes(node)));
+        const int64_t own = moment_.own_bytes(node);
+        if (own > moment_.dominated_bytes(node)) {
+            report_.note(Why::tr("It holds %1 itself; parameters, gradients and what others keep as well would stay.")
+                             .arg(bytes_text(static_cast<uint64_t>(own))));
+        }
+    }
+
+    void add_keepers(const std::vector<uint32_t>& keepers) {
+        report_.section(keepers.size() == 1
+                            ? Why::tr("1 node saved it")
+                            : Why::tr("%1 nodes saved it").arg(count_text(static_cast<int64_t>(keepers.size()))));
+        for (size_t i = 0; i < std::min(keepers.size(), most_keepers); ++i) {
+            const NodeIndex node = index_.saver(keepers[i]);
+            report_.item(Why::tr("%1, as %2").arg(node_of_module_text(index_, node), saved_name(keepers[i])),
+                         node_link(node));
+        }
+        if (keepers.size() > most_keepers) {
+            report_.note(Why::tr("and %1 more").arg(count_text(static_cast<int64_t>(keepers.size() - most_keepers))));
+        }
+    }
+
+    static QString node_link(NodeIndex node) { return QStringLiteral("node:%1").arg(node); }
+
+private:
+    QString saved_name(uint32_t s) const { return to_qstring(index_.tables().texts[index_.tables().saved.name[s]]); }
+
+    void add_saved_tensor(uint32_t s) {
+        const SavedTensors& saved = index_.tables().saved;
+        const AllocationRef memory = saved.allocation[s];
+        const QString what = QStringLiteral("%1  %2").arg(saved_name(s), bytes_text(saved.bytes[s]));
+        if (!memory) {
+            report_.note(
+                what + (saved.is_packed[s] ? Why::tr(", packed by hooks") : Why::tr(", not in this device's memory")));
+            return;
+        }
+        const DeviceHistory& device = index_.trace().devices[memory.device];
+        const QString block = Why::tr("%1 → block of %2 at %3")
+                                  .arg(what, bytes_text(device.allocations.block_size[memory.index]),
+                                       address_text(device.allocations.address[memory.index]));
+        report_.item(block, memory.device == device_ ? QStringLiteral("allocation:%1").arg(memory.index) : QString());
+    }
+
+    QString line_link(NodeIndex node) const {
+        const StackTable& stacks = index_.trace().stacks;
+        return file_link(stacks, stacks.user_frame(index_.tables().nodes.stack[node]));
+    }
+
+    QString holder_link(const Holder& holder) const {
+        for (const HolderLink& link : holder.links) {
+            if (link.line > 0) {
+                const QByteArray file = to_qstring(index_.tables().texts[link.file]).toUtf8().toPercentEncoding("/");
+                return QStringLiteral("line:%1:%2").arg(link.line).arg(QString::fromLatin1(file));
+            }
+        }
+        return {};
+    }
+
+    const GraphIndex& index_;
+    const GraphMoment& moment_;
+    const HolderIndex& holders_;
+    const uint32_t device_;
+    Report report_;
+};
+
+}  // namespace
+
+Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t device) {
+    const GraphIndex& index = picture.index();
+    const GraphMoment& moment = *picture.moment;
+    Chain chain(picture, device);
+    chain.report().title(Why::tr("Why is it alive?"), node_of_module_text(index, node));
+    const std::vector<NodeIndex> path = moment.path_to(node);
+    if (path.empty()) {
+        chain.report().note(state_sentence(index.state(node, moment.time())));
+        chain.add_saved(node);
+        return std::move(chain.report());
+    }
+    chain.add_root(path.front());
+    chain.add_path(path);
+    if (path.size() > 1) {
+        chain.report().section(Why::tr("This node"));
+        chain.add_node(node);
+    }
+    chain.add_saved(node);
+    chain.add_freed(path.front(), node);
+    return std::move(chain.report());
+}
+
+Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef allocation) {
+    const Graph& graph = *picture.graph;
+    const GraphIndex& index = graph.index;
+    const GraphMoment& moment = *picture.moment;
+    Chain chain(picture, allocation.device);
+    const DeviceHistory& device = index.trace().devices[allocation.device];
+    chain.report().title(
+        Why::tr("Why is it alive?"),
+        Why::tr("allocation %1 of %2 at %3, %4")
+            .arg(allocation_text(device, allocation.index), bytes_text(device.allocations.block_size[allocation.index]),
+                 address_text(device.allocations.address[allocation.index]),
+                 category_text(graph.categories.at(allocation, moment.time()))));
+    const std::string& name = graph.categories.name(allocation);
+    if (!name.empty()) {
+        chain.report().note(to_qstring(name));
+    }
+    if (const NodeIndex maker = index.maker(allocation); maker != no_node) {
+        chain.report().section(Why::tr("Made by"));
+        chain.report().item(node_of_module_text(index, maker), Chain::node_link(maker));
+    }
+    if (!HeldMemory(index, moment.time()).is_allocated(allocation)) {
+        chain.report().note(Why::tr("At this moment it is not allocated."));
+        return std::move(chain.report());
+    }
+    const std::vector<uint32_t> keepers = moment.keepers(allocation);
+    const Holder* const holder = picture.holders->of(allocation);
+    if (keepers.empty()) {
+        chain.add_holder(holder, Why::tr("No variable was found that holds its tensor."));
+        chain.report().note(Why::tr("No node of the graph keeps it at this moment."));
+        return std::move(chain.report());
+    }
+    if (holder != nullptr) {
+        chain.report().section(Why::tr("Its tensor is held by"));
+        chain.report().note(holder_text(index.tables(), *holder));
+    }
+    const NodeIndex node = index.saver(keepers.front());
+    const std::vector<NodeIndex> path = moment.path_to(node);
+    if (!path.empty()) {
+        chain.add_root(path.front());
+        chain.add_path(path);
+    }
+    chain.add_keepers(keepers);
+    chain.report().note(state_sentence(index.state(node, moment.time())));
+    chain.add_freed(path.empty() ? node : path.front(), node);
+    return std::move(chain.report());
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,13 @@
+// Why a node, or an allocation, is alive: from who holds the root, along the path, to the block.
+#pragma once
+
+#include "gui/graph/graph_picture.h"
+#include "gui/view/report.h"
+
+namespace tidemark::gui {
+
+/// Links: "node:N", "allocation:N" (of the device at position `device`), "line:LINE:PATH".
+Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t device);
+Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef allocation);
+
+}  // namespace tidemark::gui

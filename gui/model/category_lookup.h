@@ -1,0 +1,31 @@
+// What the allocations of a device are to the program at one moment, as far as the graph that is read knows.
+#pragma once
+
+#include "gui/model/graph_source.h"
+
+namespace tidemark::gui {
+
+/// Keeps the graph alive, which may be of the run when it was shorter. Thread: any.
+class CategoryLookup {
+public:
+    CategoryLookup() = default;
+    /// `graph` may be null. `device`: PyTorch's index; `time`: ns since trace start.
+    CategoryLookup(std::shared_ptr<const Graph> graph, int device, int64_t time);
+
+    /// Whether any categories were recorded.
+    bool known() const { return history_ != nullptr; }
+    Category operator()(AllocationIndex a) const {
+        return knows(a) ? graph_->categories.at(ref(a), time_) : Category::unknown;
+    }
+    bool knows(AllocationIndex a) const { return history_ != nullptr && a < history_->allocations.size(); }
+    AllocationRef ref(AllocationIndex a) const { return {position_, a}; }  ///< in the graph's trace
+    bool operator==(const CategoryLookup&) const = default;
+
+private:
+    std::shared_ptr<const Graph> graph_;
+    const DeviceHistory* history_ = nullptr;  ///< as the graph's trace has it
+    uint32_t position_ = 0;
+    int64_t time_ = 0;
+};
+
+}  // namespace tidemark::gui

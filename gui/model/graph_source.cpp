@@ -1,0 +1,47 @@
+#include "gui/model/graph_source.h"
+
+#include "gui/model/text.h"
+#include "storage/graph/read_graph.h"
+
+namespace tidemark::gui {
+
+GraphSource::GraphSource(QObject* parent)
+    : QObject(parent), task_(this, [this](const std::shared_ptr<const Reading>& reading) { take(reading); }) {}
+
+GraphSource::State GraphSource::state() const {
+    if (task_.busy()) {
+        return State::reading;
+    }
+    return !problem_.isEmpty() ? State::failed : graph_ ? State::ready : State::not_asked;
+}
+
+void GraphSource::load(std::shared_ptr<const Trace> trace) {
+    if (is_of(*trace)) {
+        return;
+    }
+    asked_of_ = trace.get();
+    task_.start([trace = std::move(trace)](Progress& progress) {
+        auto tables = read_graph(*trace, progress);
+        if (!tables) {
+            return std::make_shared<const Reading>(Reading{nullptr, tables.error().message});
+        }
+        return std::make_shared<const Reading>(Reading{std::make_shared<const Graph>(trace, *tables), {}});
+    });
+    emit state_changed();
+}
+
+void GraphSource::set(std::shared_ptr<const Graph> graph) {
+    asked_of_ = &graph->index.trace();
+    take(std::make_shared<const Reading>(Reading{std::move(graph), {}}));
+}
+
+void GraphSource::take(const std::shared_ptr<const Reading>& reading) {
+    problem_ = to_qstring(reading->problem);
+    if (reading->graph) {
+        const auto before = std::exchange(graph_, reading->graph);
+        emit changed(before);
+    }
+    emit state_changed();
+}
+
+}  // namespace tidemark::gui
