@@ -159,9 +159,7 @@ void Session::rename_groups() {
 }
 
 int64_t Session::cursor_time() const {
-    const EventNumber moment = selection_.state().moment;
-    return moment < device().event_count() ? device().time_of_state(moment)
-                                           : std::max(trace_->duration, device().time_of_state(moment));
+    return device().time_until(selection_.state().moment, trace_->duration);
 }
 
 CategoryLookup Session::categories() const { return {graph(), device().device, cursor_time()}; }

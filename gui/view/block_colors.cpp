@@ -26,7 +26,7 @@ void BlockColors::prepare(const Session& session, const Theme& theme, MapColors 
             groups_[static_cast<size_t>(i)] = color_of_group(theme, *groups, i).rgb();
         }
     } else if (by == MapColors::category) {
-        category_of_ = {session.graph(), device_->device, device_->time_of_state(moment)};
+        category_of_ = {session.graph(), device_->device, device_->time_until(moment, session.trace().duration)};
         categories_.clear();
         for (int c = 0; c < category_count; ++c) {
             categories_.push_back(category_color(theme, static_cast<Category>(c)).rgb());

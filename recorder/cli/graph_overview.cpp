@@ -41,7 +41,7 @@ private:
     void find_kept(const GraphView& view);
 };
 
-Overview::Overview(const GraphView& view) : holders(view), growth(graph_growth(view.index())) {
+Overview::Overview(const GraphView& view) : holders(view), growth(graph_growth(view.categories())) {
     find_groups(view);
     find_kept(view);
 }
@@ -144,14 +144,17 @@ std::string slice_name(const GraphView& view, const GraphSlice& slice) {
 }
 
 std::string growth_text(const GraphView& view, const GraphGrowth& growth) {
-    if (growth.slices.empty()) {
-        return {};
+    const auto keeps = [](const GraphSlice& slice) { return slice.kept_bytes > 0; };
+    const auto first = std::find_if(growth.slices.begin(), growth.slices.end(), keeps);
+    if (first == growth.slices.end()) {
+        return "\nWhenever a step ended, the graph kept nothing.\n";
     }
+    const auto before = static_cast<size_t>(first - growth.slices.begin());
     std::string text =
         fmt::format("\nGrowth, at the end of each {}\n{:>14}  {:>10}  {:>9}  {}\n",
                     growth.slices.front().step < 0 ? "stretch" : "step", "", "Kept", "Nodes", "Of them from earlier");
-    for (const size_t at : spread(growth.slices.size())) {
-        const GraphSlice& slice = growth.slices[at];
+    for (const size_t at : spread(growth.slices.size() - before)) {
+        const GraphSlice& slice = growth.slices[before + at];
         text += fmt::format("{:>14}  {:>10}  {:>9}  {} in {}\n", slice_name(view, slice),
                             format_bytes(slice.kept_bytes), format_count(slice.nodes),
                             format_bytes(slice.older_kept_bytes), counted(slice.older_nodes, "node"));

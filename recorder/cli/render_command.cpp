@@ -121,8 +121,8 @@ void add_render_command(CLI::App& app, Job& job) {
                                     "The viewer, tidemark-gui, draws it and must be installed.",
                                     "  tidemark render run.tide --view segments --at peak --theme dark -o peak.png");
     command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
-    command.add_option("--view", options->view, "timeline, allocations, segments, ledger or window")
-        ->check(CLI::IsMember({"timeline", "allocations", "segments", "ledger", "window"}))
+    command.add_option("--view", options->view, "timeline, allocations, segments, ledger, graph or window")
+        ->check(CLI::IsMember({"timeline", "allocations", "segments", "ledger", "graph", "window"}))
         ->capture_default_str();
     command.add_option("--at", options->at, "The moment: event:N, time:T, mark:NAME, peak or end")
         ->capture_default_str();

@@ -194,4 +194,9 @@ const std::string& Categories::name(AllocationRef allocation) const {
     return index_.tables().texts[allocation ? name_[index_.place(allocation)] : 0];
 }
 
+bool is_held_outside(Category category) {
+    return category == Category::parameter || category == Category::buffer || category == Category::gradient ||
+           category == Category::optimizer_state;
+}
+
 }  // namespace tidemark

@@ -26,6 +26,9 @@ namespace tidemark {
 /// Whether an allocation is such all its life, whenever it is seen: parameter, buffer, optimizer state.
 bool holds_from_birth(Category category);
 
+/// Something beside the graph keeps memory of this category anyway: a module, an optimizer, a tensor's .grad.
+bool is_held_outside(Category category);
+
 /// From `time` on (ns since trace start) the allocation is of this category.
 struct CategoryChange {
     int64_t time = 0;

@@ -70,8 +70,8 @@ void for_each_union(std::vector<Span>& spans, Visit&& visit) {
 
 class GrowthFinder {
 public:
-    explicit GrowthFinder(const GraphIndex& index)
-        : index_(index), nodes_(index.tables().nodes), slices_(slices_of(index.trace())) {
+    explicit GrowthFinder(const Categories& categories)
+        : categories_(categories), index_(categories.index()), nodes_(index_.tables().nodes), slices_(slices_of(index_.trace())) {
         for (const GraphSlice& slice : slices_) {
             ends_.push_back(slice.end);
         }
@@ -92,8 +92,10 @@ private:
     void count_roots();
     void count_kept();
     void count_kept(uint32_t device, Tally& kept, Tally& older) const;
+    std::vector<Span> while_the_graphs(AllocationRef allocation) const;
     std::vector<TypeGrowth> count_types() const;
 
+    const Categories& categories_;
     const GraphIndex& index_;
     const GraphNodes& nodes_;
     std::vector<GraphSlice> slices_;
@@ -160,12 +162,18 @@ void GrowthFinder::count_kept(uint32_t d, Tally& kept, Tally& older) const {
         return static_cast<uint32_t>(std::upper_bound(events.begin(), events.end(), event) - events.begin());
     };
     std::vector<Span> holds, held_before;
+    const auto add = [](std::vector<Span>& to, Span span) {
+        if (!span.empty()) {
+            to.push_back(span);
+        }
+    };
     for (AllocationIndex a = 0; a < all.size(); ++a) {
         const auto saved = index_.saved_in({d, a});
         if (saved.empty()) {
             continue;
         }
         const Span allocated{slice_after(all.alloc_event[a]), slice_after(all.free_event[a])};
+        const std::vector<Span> owned = while_the_graphs({d, a});
         holds.clear();
         held_before.clear();
         for (const uint32_t s : saved) {
@@ -175,16 +183,29 @@ void GrowthFinder::count_kept(uint32_t d, Tally& kept, Tally& older) const {
                 continue;
             }
             const Span held{alive.from, std::min(alive.to, slice_at(nodes_.released[node]))};
-            holds.push_back(held.within(allocated));
-            held_before.push_back(held.without_first().within(allocated));
+            for (const Span own : owned) {
+                add(holds, held.within(allocated).within(own));
+                add(held_before, held.without_first().within(allocated).within(own));
+            }
         }
         const auto bytes = static_cast<int64_t>(all.block_size[a]);
-        const auto is_empty = [](Span span) { return span.empty(); };
-        std::erase_if(holds, is_empty);
-        std::erase_if(held_before, is_empty);
         for_each_union(holds, [&](Span span) { kept.add(span, bytes); });
         for_each_union(held_before, [&](Span span) { older.add(span, bytes); });
     }
+}
+
+/// While nothing outside the graph holds it as well.
+std::vector<Span> GrowthFinder::while_the_graphs(AllocationRef allocation) const {
+    const auto history = categories_.history(allocation);
+    std::vector<Span> spans;
+    for (size_t i = 0; i < history.size(); ++i) {
+        if (!is_held_outside(history[i].category)) {
+            const bool is_last = i + 1 == history.size();
+            spans.push_back({i == 0 ? 0 : slice_at(history[i].time),
+                             is_last ? static_cast<uint32_t>(slices_.size()) : slice_at(history[i + 1].time)});
+        }
+    }
+    return spans;
 }
 
 std::vector<TypeGrowth> GrowthFinder::count_types() const {
@@ -227,7 +248,7 @@ void find_steps(const GraphIndex& index, WaitingRoots& group) {
 
 }  // namespace
 
-GraphGrowth graph_growth(const GraphIndex& index) { return GrowthFinder(index).find(); }
+GraphGrowth graph_growth(const Categories& categories) { return GrowthFinder(categories).find(); }
 
 std::vector<WaitingRoots> roots_never_run(const GraphMoment& moment, const HolderIndex& holders) {
     const GraphIndex& index = moment.index();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "storage/graph/categories.h"
 #include "storage/graph/graph_moment.h"
 #include "storage/graph/holder_groups.h"
 
@@ -31,7 +32,7 @@ struct GraphGrowth {
 
 /// One slice per step; where the program has no steps, 100 equal stretches of time. In
 /// O((nodes + edges + saved tensors) log slices).
-GraphGrowth graph_growth(const GraphIndex& index);
+GraphGrowth graph_growth(const Categories& categories);
 
 /// Roots of one type, made at the same place, that no backward has run.
 struct WaitingRoots {

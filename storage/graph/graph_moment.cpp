@@ -8,12 +8,6 @@
 namespace tidemark {
 namespace {
 
-/// Whether somebody beside the graph holds such memory for sure.
-bool is_held_outside(Category category) {
-    return category == Category::parameter || category == Category::buffer || category == Category::gradient ||
-           category == Category::optimizer_state;
-}
-
 /// A tree to which leaves are added; the lowest common ancestor of two costs the logarithm of their depth. Besides its
 /// parent each vertex knows one vertex further up (Myers' skew-binary jump pointers).
 class DominatorTree {

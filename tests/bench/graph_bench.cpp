@@ -226,7 +226,7 @@ void category_grouping(benchmark::State& state) {
     measure(state, [] { return group_by_category(*fixture().categories, 0); });
 }
 void growth(benchmark::State& state) {
-    measure(state, [] { return graph_growth(*fixture().index); });
+    measure(state, [] { return graph_growth(*fixture().categories); });
 }
 void waiting_roots(benchmark::State& state) {
     measure(state, [] { return roots_never_run(*fixture().moment, HolderIndex(*fixture().index, 0)); });

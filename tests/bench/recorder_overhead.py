@@ -1,6 +1,7 @@
 """What recording costs a training program on a GPU: alternating rounds, medians, ratios.
 
     python tests/bench/recorder_overhead.py TIDEMARK [--rounds 7] [--steps 100] [--pairs 1000000]
+        [--reference PARTS]
 
 TIDEMARK: the `tidemark` command whose recorder is measured. Prints JSON: for GPT-2 small (tests/gpu/gpt2.py) the step
 time bare and recorded, for torch.empty and del (tests/gpu/empty_and_del.py) the cost per allocator event, the trace's
@@ -47,13 +48,18 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--pairs", type=int, default=1_000_000)
-    parser.add_argument("--with", dest="parts", default="stacks,ops,modules,driver,nvml")
+    parser.add_argument("--with", dest="parts", default="stacks,ops,modules,graph,driver,nvml")
     parser.add_argument("--trace", help="keep the last GPT-2 trace here")
+    parser.add_argument("--reference", help="compare GPT-2 with a recording of these parts, not with a bare run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         trace = options.trace or os.path.join(folder, "run.tide")
         record = [options.tidemark, "record", "--replace", "--with", options.parts, "-o", trace, "--"]
         gpt2 = [sys.executable, os.path.join(PROGRAMS, "gpt2.py"), "--steps", str(options.steps)]
+        reference = gpt2
+        if options.reference:
+            fewer = os.path.join(folder, "fewer.tide")
+            reference = [options.tidemark, "record", "--replace", "--with", options.reference, "-o", fewer, "--"] + gpt2
         pairs = [sys.executable, os.path.join(PROGRAMS, "empty_and_del.py"), "--pairs", str(options.pairs)]
         result = {}
         if options.pairs:
@@ -62,7 +68,7 @@ def main():
             result["ns_per_event"] = cost / EVENTS_PER_PAIR
             result["pairs_trace"] = about(options.tidemark, trace)
         if options.steps:
-            result["step_ms"] = summary(rounds(gpt2, record + gpt2, "step_ms", options.rounds))
+            result["step_ms"] = summary(rounds(reference, record + gpt2, "step_ms", options.rounds))
             result["gpt2_trace"] = about(options.tidemark, trace)
     print(json.dumps(result, indent=1))
 

@@ -44,7 +44,7 @@ void use_graph(const std::shared_ptr<const Trace>& trace) {
     }
     const GraphIndex index(trace, *tables);
     const Categories categories(index);
-    graph_growth(index);
+    graph_growth(categories);
     for (uint32_t d = 0; d < trace->devices.size(); ++d) {
         group_by_category(categories, d);
     }

@@ -16,7 +16,7 @@ AllocationRef memory(uint32_t index) { return {0, index}; }
 TEST(GraphGrowth, EverySliceIsTheMomentOfItsEnd) {
     for (uint32_t seed = 0; seed < 8; ++seed) {
         const Graph graph = RandomRun(seed).graph();
-        const GraphGrowth growth = graph_growth(graph.index);
+        const GraphGrowth growth = graph_growth(graph.categories);
         ASSERT_EQ(growth.slices.size(), 10u);
         for (size_t s = 0; s < growth.slices.size(); ++s) {
             const GraphSlice& slice = growth.slices[s];
@@ -46,7 +46,7 @@ TEST(GraphGrowth, OlderBytesAreKeptByNodesOfEarlierSteps) {
     maker.node("A", {}, {memory(0), memory(1)}, {50});
     maker.node("A", {}, {memory(1), memory(2)}, {150, never_happened, 250});
     const Graph graph(std::move(trace), std::move(maker.tables));
-    const GraphGrowth growth = graph_growth(graph.index);
+    const GraphGrowth growth = graph_growth(graph.categories);
     EXPECT_EQ(growth.slices[1].kept_bytes, 111);
     EXPECT_EQ(growth.slices[1].older_kept_bytes, 11);
     EXPECT_EQ(growth.slices[2].kept_bytes, 11);
@@ -61,7 +61,7 @@ TEST(GraphGrowth, AProgramWithoutStepsIsCutEvenly) {
     GraphMaker maker;
     maker.node("A", {}, {}, {500});
     const Graph graph(std::move(trace), std::move(maker.tables));
-    const GraphGrowth growth = graph_growth(graph.index);
+    const GraphGrowth growth = graph_growth(graph.categories);
     ASSERT_EQ(growth.slices.size(), 100u);
     EXPECT_EQ(growth.slices.back().end, 1000);
     EXPECT_EQ(growth.slices[48].nodes, 0);

@@ -63,7 +63,7 @@ Opened open(const std::string& path) {
 void ask_everything(const Opened& opened) {
     const GraphIndex index(opened.trace, opened.graph);
     const Categories categories(index);
-    graph_growth(index);
+    graph_growth(categories);
     for (const int64_t time : {int64_t{0}, int64_t{5000}, INT64_MAX - 1}) {
         const GraphMoment moment(index, categories, time);
         const HolderIndex holders(index, time);

@@ -74,7 +74,12 @@ def step():
 def mark(name, value=None):
     """Names this moment. `value`: a number shown beside memory; of a CUDA tensor, reading it waits for the GPU."""
     if current() is not None:
-        current().mark(str(name), None if value is None else float(value))
+        current().mark(str(name), _number(value))
+
+
+def _number(value):
+    """A tensor that needs a gradient would warn."""
+    return None if value is None else float(value.detach() if hasattr(value, "detach") else value)
 
 
 def holders():
