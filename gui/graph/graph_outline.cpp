@@ -529,7 +529,7 @@ private:
             held_.for_each_saved(node, [&](uint32_t s) {
                 const AllocationRef memory = tables_.saved.allocation[s];
                 ++(holds ? totals.saved_held : totals.saved_released);
-                if (holds && held_.is_allocated(memory) && counted_in[memory.device][memory.index] != g) {
+                if (holds && memory && moment_.is_the_graphs(memory) && counted_in[memory.device][memory.index] != g) {
                     counted_in[memory.device][memory.index] = g;
                     totals.own_bytes += static_cast<int64_t>(held_.bytes(memory));
                 }

@@ -85,7 +85,7 @@ GraphPane::GraphPane(QWidget* parent)
     split_->setStretchFactor(0, 0);
     split_->setStretchFactor(1, 1);
     split_->setStretchFactor(2, 0);
-    split_->setSizes({230, 700, 300});
+    split_->setSizes({290, 640, 330});
     pages_ = new QStackedWidget;
     pages_->addWidget(make_note());
     pages_->addWidget(split_);
@@ -404,6 +404,9 @@ void GraphPane::show_reason() {
             reason_ = why_node_is_alive(picture, *chosen.node, device);
         } else if (lookup.knows(chosen.allocation)) {
             reason_ = why_allocation_is_alive(picture, lookup.ref(chosen.allocation));
+        } else if (!shown_->roots->empty()) {
+            reason_ = why_most_is_alive(picture, shown_->roots->front(), device);
+            reason_.note(tr("Choose a box, a root, or an allocation in any pane to see what keeps that alive."));
         } else {
             reason_.title(tr("Why is it alive?"));
             reason_.note(

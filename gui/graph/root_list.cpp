@@ -137,7 +137,7 @@ public:
         if (!group.holder.isEmpty()) {
             painter->drawText(
                 first.translated(0, 2 * (metrics.height() + 1)), Qt::AlignVCenter,
-                metrics.elidedText(RootList::tr("held by %1").arg(group.holder), Qt::ElideMiddle, room.width()));
+                metrics.elidedText(RootList::tr("held by %1").arg(group.holder), Qt::ElideRight, room.width()));
         }
         const double most = static_cast<double>(std::max<int64_t>(list_->roots().most_bytes(), 1));
         painter->fillRect(

@@ -22,12 +22,18 @@ constexpr size_t most_saved = 12, most_keepers = 8;
 class Chain {
 public:
     Chain(const GraphPicture& picture, uint32_t device)
-        : index_(picture.index()), moment_(*picture.moment), holders_(*picture.holders), device_(device) {}
+        : index_(picture.index()),
+          moment_(*picture.moment),
+          holders_(*picture.holders),
+          categories_(picture.graph->categories),
+          device_(device) {}
 
     Report& report() { return report_; }
 
     void add_root(NodeIndex root) {
-        add_holder(holders_.of(root), Why::tr("Nobody was found who holds the root."));
+        add_holder(holders_.of(root), was_searched_while_alive(root)
+                                          ? Why::tr("Nobody was found who holds the root.")
+                                          : Why::tr("The program's variables were not searched while it was alive."));
         report_.section(Why::tr("Root"));
         add_node(root);
     }
@@ -124,9 +130,41 @@ public:
         }
     }
 
+    /// From its holder down to what it saved; `here`: the heading of the node itself.
+    void add_all_of(NodeIndex node, const QString& here) {
+        const std::vector<NodeIndex> path = moment_.path_to(node);
+        if (path.empty()) {
+            report_.note(state_sentence(index_.state(node, moment_.time())));
+            add_saved(node);
+            return;
+        }
+        add_root(path.front());
+        add_path(path);
+        if (path.size() > 1) {
+            report_.section(here);
+            add_node(node);
+        }
+        add_saved(node);
+        add_freed(path.front(), node);
+    }
+
     static QString node_link(NodeIndex node) { return QStringLiteral("node:%1").arg(node); }
 
 private:
+    bool was_searched_while_alive(NodeIndex node) const {
+        const GraphNodes& nodes = index_.tables().nodes;
+        const HolderScan* scan = holders_.scan();
+        return scan != nullptr && nodes.created[node] <= scan->time && scan->time < nodes.died[node];
+    }
+
+    /// "parameter GPT2.wte.weight" of memory that stays whoever lets go of the graph.
+    QString other_owner(AllocationRef memory) const {
+        const Category category = categories_.at(memory, moment_.time());
+        return is_held_outside(category)
+                   ? QStringLiteral(", %1 %2").arg(category_text(category), to_qstring(categories_.name(memory)))
+                   : QString();
+    }
+
     QString saved_name(uint32_t s) const { return to_qstring(index_.tables().texts[index_.tables().saved.name[s]]); }
 
     void add_saved_tensor(uint32_t s) {
@@ -141,7 +179,8 @@ private:
         const DeviceHistory& device = index_.trace().devices[memory.device];
         const QString block = Why::tr("%1 → block of %2 at %3")
                                   .arg(what, bytes_text(device.allocations.block_size[memory.index]),
-                                       address_text(device.allocations.address[memory.index]));
+                                       address_text(device.allocations.address[memory.index])) +
+                              other_owner(memory);
         report_.item(block, memory.device == device_ ? QStringLiteral("allocation:%1").arg(memory.index) : QString());
     }
 
@@ -163,31 +202,49 @@ private:
     const GraphIndex& index_;
     const GraphMoment& moment_;
     const HolderIndex& holders_;
+    const Categories& categories_;
     const uint32_t device_;
     Report report_;
 };
 
+/// Of all nodes that the root keeps alive, the one that holds most memory itself.
+NodeIndex heaviest_under(const GraphPicture& picture, NodeIndex root) {
+    const GraphMoment& moment = *picture.moment;
+    std::vector<bool> seen(picture.index().tables().nodes.size());
+    std::vector<NodeIndex> open{root};
+    NodeIndex heaviest = root;
+    seen[root] = true;
+    while (!open.empty()) {
+        const NodeIndex node = open.back();
+        open.pop_back();
+        heaviest = moment.own_bytes(node) > moment.own_bytes(heaviest) ? node : heaviest;
+        for (const NodeIndex child : picture.index().children(node)) {
+            if (!seen[child] && moment.is_alive(child)) {
+                seen[child] = true;
+                open.push_back(child);
+            }
+        }
+    }
+    return heaviest;
+}
+
 }  // namespace
 
 Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t device) {
-    const GraphIndex& index = picture.index();
-    const GraphMoment& moment = *picture.moment;
     Chain chain(picture, device);
-    chain.report().title(Why::tr("Why is it alive?"), node_of_module_text(index, node));
-    const std::vector<NodeIndex> path = moment.path_to(node);
-    if (path.empty()) {
-        chain.report().note(state_sentence(index.state(node, moment.time())));
-        chain.add_saved(node);
-        return std::move(chain.report());
+    chain.report().title(Why::tr("Why is it alive?"), node_of_module_text(picture.index(), node));
+    chain.add_all_of(node, Why::tr("This node"));
+    return std::move(chain.report());
+}
+
+Report why_most_is_alive(const GraphPicture& picture, const RootGroup& group, uint32_t device) {
+    Chain chain(picture, device);
+    chain.report().title(Why::tr("What keeps most?"),
+                         Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.kept_bytes))));
+    if (group.roots.size() > 1) {
+        chain.report().note(Why::tr("One of them stands here as an example."));
     }
-    chain.add_root(path.front());
-    chain.add_path(path);
-    if (path.size() > 1) {
-        chain.report().section(Why::tr("This node"));
-        chain.add_node(node);
-    }
-    chain.add_saved(node);
-    chain.add_freed(path.front(), node);
+    chain.add_all_of(heaviest_under(picture, group.roots.front()), Why::tr("The node that holds most"));
     return std::move(chain.report());
 }
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "gui/graph/graph_picture.h"
+#include "gui/graph/graph_roots.h"
 #include "gui/view/report.h"
 
 namespace tidemark::gui {
 
 /// Links: "node:N", "allocation:N" (of the device at position `device`), "line:LINE:PATH".
 Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t device);
+/// Of roots that are alike: the chain from one of them to the node that holds most under it.
+Report why_most_is_alive(const GraphPicture& picture, const RootGroup& group, uint32_t device);
 Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef allocation);
 
 }  // namespace tidemark::gui

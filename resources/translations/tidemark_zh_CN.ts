@@ -991,6 +991,26 @@
         <source>Its tensor is held by</source>
         <translation>其张量的持有者</translation>
     </message>
+    <message>
+        <source>The program&apos;s variables were not searched while it was alive.</source>
+        <translation>它存活期间没有搜索过程序的变量。</translation>
+    </message>
+    <message>
+        <source>What keeps most?</source>
+        <translation>什么占着最多？</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>One of them stands here as an example.</source>
+        <translation>这里以其中一个为例。</translation>
+    </message>
+    <message>
+        <source>The node that holds most</source>
+        <translation>占用最多的节点</translation>
+    </message>
 </context>
 <context>
     <name>main</name>
@@ -1598,6 +1618,10 @@
     <message>
         <source>The step is that of the chosen node, or of the largest root</source>
         <translation>步骤取自选中的节点，或最大的根</translation>
+    </message>
+    <message>
+        <source>Choose a box, a root, or an allocation in any pane to see what keeps that alive.</source>
+        <translation>在任一窗格中选择一个方框、根或分配，即可看到是什么让它存活。</translation>
     </message>
 </context>
 <context>

@@ -49,6 +49,8 @@ public:
     bool is_alive(NodeIndex node) const { return own_[node] >= 0; }
     int64_t alive_nodes() const { return static_cast<int64_t>(parents_first_.size()); }
     int64_t kept_bytes() const { return kept_; }  ///< by all nodes together
+    /// Allocated, and nothing outside the graph holds it as well: memory that counts.
+    bool is_the_graphs(AllocationRef allocation) const;
     /// 0 for nodes that are not alive.
     int64_t own_bytes(NodeIndex node) const { return own_[node] < 0 ? 0 : own_[node]; }
     int64_t dominated_bytes(NodeIndex node) const { return dominated_[node]; }
@@ -76,8 +78,6 @@ public:
 private:
     bool holds(uint32_t saved) const { return holds_saved(index_.state(index_.saver(saved), time_)); }
     bool is_allocated(AllocationRef allocation) const;
-    /// Allocated, and nothing outside the graph holds it as well.
-    bool is_the_graphs(AllocationRef allocation) const;
     int64_t size_of(AllocationRef allocation) const;
     /// Calls visit(AllocationRef, keeping nodes) for all memory that only alive nodes keep.
     template <class Visit>

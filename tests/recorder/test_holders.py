@@ -507,7 +507,7 @@ class WithTorch(unittest.TestCase):
             "        self.register_buffer('mask', torch.ones(2))\n"
             "net, free = Net(), torch.ones(2, requires_grad=True)\n"
             "optimizer = torch.optim.AdamW([*net.parameters(), free])\n"
-            "graph.backward_begins(); graph.backward_begins(); graph.backward_ends()\n"
+            "graph.backward_begins(()); graph.backward_begins(()); graph.backward_ends()\n"
             "print(plugin.looks); graph.backward_ends(); print(plugin.looks)\n"
             "free.grad = torch.ones(2); net.h[0].weight.grad = torch.ones(2, 2)\n"
             "optimizer.step()\n"
