@@ -69,6 +69,11 @@ struct Options {
         "view"};
     QCommandLineOption at{"at", QApplication::translate("main", "The moment: event:N, time:T, mark:NAME, peak or end."),
                           "moment", "peak"};
+    QCommandLineOption stack_by{
+        "stack-by", QApplication::translate("main", "How stacked pictures are divided: stack, category, module, ..."),
+        "kind"};
+    QCommandLineOption pane{
+        "pane", QApplication::translate("main", "Of a window: segments, graph, table, summary or ledger."), "pane"};
     QCommandLineOption size{"size", QApplication::translate("main", "Size of the picture."), "WxH", "1600x900"};
     QCommandLineOption scale{"scale", QApplication::translate("main", "Device pixels per pixel of a PNG."), "factor",
                              "1"};
@@ -89,7 +94,7 @@ struct Options {
         parser.addVersionOption();
         bench.setFlags(QCommandLineOption::HiddenFromHelp);
         bench_live.setFlags(QCommandLineOption::HiddenFromHelp);
-        parser.addOptions({render, at, size, scale, theme, language, device, output, bench, bench_live});
+        parser.addOptions({render, at, stack_by, pane, size, scale, theme, language, device, output, bench, bench_live});
         parser.addPositionalArgument(
             "files", QApplication::translate("main", "Traces (.tide) or PyTorch memory snapshots."), "[FILE...]");
     }
@@ -117,6 +122,14 @@ Status read_request(const Options& options, RenderRequest& request) {
     if (!number || !scale_ok || request.scale < 0.5 || request.scale > 8) {
         return usage_error("--device takes a number, --scale one from 0.5 to 8.");
     }
+    if (p.isSet(options.stack_by)) {
+        const auto by = group_by_from_name(p.value(options.stack_by).toStdString());
+        if (!by) {
+            return by.error();
+        }
+        request.stack_by = *by;
+    }
+    request.pane = p.value(options.pane);
     request.view = p.value(options.render);
     request.at = p.value(options.at);
     request.size = *size;

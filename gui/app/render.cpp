@@ -4,6 +4,7 @@
 #include <QElapsedTimer>
 #include <QPainter>
 #include <QThreadPool>
+#include <map>
 
 #include "gui/app/main_window.h"
 #include "storage/replay/moment.h"
@@ -63,6 +64,21 @@ Status render_window(Application& application, std::shared_ptr<Session> session,
     window.resize(request.size);
     window.show();
     window.show_session(std::move(session), request.trace);
+    TracePage& page = window.page();
+    const std::map<QString, QWidget*> panes{{QStringLiteral("segments"), &page.segments()},
+                                            {QStringLiteral("graph"), &page.graph()},
+                                            {QStringLiteral("table"), &page.table()},
+                                            {QStringLiteral("summary"), &page.summary()},
+                                            {QStringLiteral("ledger"), &page.ledger()}};
+    if (const auto pane = panes.find(request.pane); pane != panes.end()) {
+        page.show_pane(*pane->second);
+    } else if (!request.pane.isEmpty()) {
+        return usage_error("A window has no pane \"" + request.pane.toStdString() +
+                           "\"; it has segments, graph, table, summary and ledger.");
+    }
+    if (request.stack_by) {
+        page.set_group_by({*request.stack_by});
+    }
     settle();
     window.refresh_now();
     settle();
@@ -95,6 +111,10 @@ Status render(Application& application, const RenderRequest& request) {
     }
     if (session->has_device()) {
         TIDEMARK_TRY(go_to(*session, request.at));
+    }
+    if (session->has_device() && request.stack_by) {
+        session->load_graph();
+        session->set_group_by({*request.stack_by});
     }
     if (request.view == QLatin1String("timeline")) {
         TimelinePlot plot;

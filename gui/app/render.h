@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "storage/base/result.h"
+#include "storage/replay/attribution.h"
 
 namespace tidemark::gui {
 
@@ -14,6 +15,8 @@ class Application;
 struct RenderRequest {
     QString view = QStringLiteral("window");  ///< timeline, allocations, segments, graph, ledger, overview or window
     QString at = QStringLiteral("peak");
+    std::optional<GroupBy> stack_by;  ///< how stacked pictures are divided; nothing: as a window begins
+    QString pane;                     ///< of a window: "segments", "graph", "table", "summary", "ledger"; "": the first
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel
     QString output;

@@ -81,7 +81,11 @@ public:
         } else {
             report_.item(Why::tr("%1, %2").arg(line, made), line_link(node));
         }
-        report_.note(state_sentence(index_.state(node, moment_.time())));
+        const NodeState state = index_.state(node, moment_.time());
+        const auto& first = index_.tables().saved.first;
+        report_.note(state == NodeState::released && first[node] == first[node + 1]
+                         ? Why::tr("It has run in backward. It had saved nothing: a second backward can run through it.")
+                         : state_sentence(state));
     }
 
     void add_saved(NodeIndex node) {

@@ -19,7 +19,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct HoldersOptions {
-    std::string trace, at = "end";
+    std::string trace, at = "latest";
     std::string format = "text";
     size_t limit = 20;  ///< 0: all
     bool all = false;
@@ -177,10 +177,18 @@ Error never_searched_error(const Trace& trace) {
                        "end, when memory runs out and whenever the program calls tidemark.holders().");
 }
 
-/// A search by its number, "scan:2", or the last one before a moment.
+/// The last search that found anybody: what a function held is gone when the program ends.
+size_t last_that_found(const GraphTables& tables) {
+    return tables.holders.empty() ? tables.scans.size() - 1 : tables.holders.back().scan;
+}
+
+/// A search by its number, "scan:2", or the last one before a moment, or "latest": the last that found anybody.
 Result<size_t> find_scan(const WholeGraph& graph, std::shared_ptr<const Trace> trace, const HoldersOptions& options) {
     constexpr std::string_view form = "scan:";
     const auto& scans = graph.tables().scans;
+    if (options.at == "latest") {
+        return last_that_found(graph.tables());
+    }
     if (options.at.starts_with(form)) {
         size_t number = 0;
         const char* end = options.at.data() + options.at.size();
@@ -236,7 +244,7 @@ void add_holders_command(CLI::App& app, Job& job) {
         "  tidemark holders run.tide --at scan:1 --all --format json");
     command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
     command
-        .add_option("--at", options->at, "The search: scan:N, or the last one before event:N, time:T, mark:NAME, ...")
+        .add_option("--at", options->at, "The search: latest (that found anybody), scan:N, or the last one before event:N, time:T, mark:NAME, ...")
         ->capture_default_str();
     command.add_option("--limit", options->limit, "How many holders to show, 0 for all")->capture_default_str();
     command.add_flag("--all", options->all, "Also holders of tensors that have no graph");

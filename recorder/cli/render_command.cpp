@@ -24,7 +24,7 @@ constexpr const char* viewer = "tidemark-gui";
 
 struct RenderOptions {
     std::string trace, output;
-    std::string view = "window", at = "peak", size = "1600x900", theme = "light", language;
+    std::string view = "window", at = "peak", size = "1600x900", theme = "light", language, stack_by, pane;
     std::optional<int> device;
 };
 
@@ -90,6 +90,12 @@ std::vector<std::string> viewer_arguments(const RenderOptions& options) {
     if (options.device) {
         arguments.insert(arguments.end(), {"--device", std::to_string(*options.device)});
     }
+    if (!options.stack_by.empty()) {
+        arguments.insert(arguments.end(), {"--stack-by", options.stack_by});
+    }
+    if (!options.pane.empty()) {
+        arguments.insert(arguments.end(), {"--pane", options.pane});
+    }
     arguments.push_back(options.trace);
     return arguments;
 }
@@ -126,6 +132,10 @@ void add_render_command(CLI::App& app, Job& job) {
         ->capture_default_str();
     command.add_option("--at", options->at, "The moment: event:N, time:T, mark:NAME, peak or end")
         ->capture_default_str();
+    command.add_option("--stack-by", options->stack_by,
+                       "How stacked pictures are divided: stack, category, module, ... (as in top --by)");
+    command.add_option("--pane", options->pane, "Of a window: segments, graph, table, summary or ledger")
+        ->check(CLI::IsMember({"segments", "graph", "table", "summary", "ledger"}));
     command.add_option("--device", options->device, "The device (default: the one with most events)");
     command.add_option("--size", options->size, "WIDTHxHEIGHT in pixels")->check(check_size)->capture_default_str();
     command.add_option("--theme", options->theme, "light or dark")

@@ -996,6 +996,10 @@
         <translation>它存活期间没有搜索过程序的变量。</translation>
     </message>
     <message>
+        <source>It has run in backward. It had saved nothing: a second backward can run through it.</source>
+        <translation>它已在反向中运行过。它没有保存任何张量：可以再次反向通过它。</translation>
+    </message>
+    <message>
         <source>What keeps most?</source>
         <translation>什么占着最多？</translation>
     </message>
@@ -1053,6 +1057,14 @@
     <message>
         <source>Draw a view into a picture and exit: timeline, allocations, segments, graph, ledger, overview or window.</source>
         <translation>把一个视图画成图片后退出：timeline、allocations、segments、graph、ledger、overview 或 window。</translation>
+    </message>
+    <message>
+        <source>How stacked pictures are divided: stack, category, module, ...</source>
+        <translation>堆叠图按什么划分：stack、category、module 等。</translation>
+    </message>
+    <message>
+        <source>Of a window: segments, graph, table, summary or ledger.</source>
+        <translation>窗口中的窗格：segments、graph、table、summary 或 ledger。</translation>
     </message>
 </context>
 <context>
