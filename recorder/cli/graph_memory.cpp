@@ -204,7 +204,7 @@ std::string memory_text(const GraphView& view, AllocationRef memory, size_t limi
     const NodeIndex maker = view.index().maker(memory);
     row("Life", life_text(view, memory));
     row("Category", history_text(view, memory));
-    row("Made by", maker == no_node ? "no node of the graph" : view.name(maker));
+    row("Made by", maker == no_node ? "no forward op with a node" : view.name(maker));
     const size_t shown = limited(keepers.saved.size(), limit);
     row("Kept by", keepers.saved.empty() ? "no node of the graph" : keeper_text(view, keepers.saved.front()));
     for (size_t s = 1; s < shown; ++s) {

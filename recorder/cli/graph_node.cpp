@@ -30,7 +30,8 @@ std::string life_text(const GraphView& view, NodeIndex node) {
         text += "; no backward has run it";
     } else {
         text += "; a backward ran it at " + format_moment(nodes.executed[node]);
-        text += nodes.released[node] <= view.time()
+        text += view.saved_by(node).empty() ? "; it had saved nothing"
+                : nodes.released[node] <= view.time()
                     ? " and released what it saved at " + format_moment(nodes.released[node])
                     : " and left what it saved (retain_graph)";
     }

@@ -92,7 +92,7 @@ int64_t GraphView::kept_bytes(std::span<const NodeIndex> nodes) const {
     std::vector<std::pair<uint32_t, AllocationIndex>> kept;
     for (const NodeIndex node : nodes) {
         for (const uint32_t s : saved_by(node)) {
-            if (holds(s)) {
+            if (holds(s) && moment_.is_the_graphs(tables().saved.allocation[s])) {
                 kept.emplace_back(tables().saved.allocation[s].device, tables().saved.allocation[s].index);
             }
         }

@@ -228,8 +228,8 @@ struct tidemark_record {
             uint8_t flags; /* tidemark_node_flags */
         } node;
         struct {
-            uint64_t began;    /* ticks; the record's own are when it had run */
-            uint64_t address;  /* AccumulateGrad: memory of the gradient it was given */
+            uint64_t reserved;
+            uint64_t address;  /* AccumulateGrad: memory of its variable's gradient, now that it has run */
             uint64_t sequence;
             uint32_t id;
             uint8_t device;

@@ -22,6 +22,7 @@ namespace tidemark::plugin {
 
 namespace {
 
+using torch::autograd::AccumulateGrad;
 using torch::autograd::FunctionPreHook;
 using torch::autograd::variable_list;
 using torch::dynamo::autograd::CompiledNodeArgs;
@@ -47,10 +48,9 @@ public:
 
     variable_list operator()(const variable_list& grads) override {
         if (number_ != 0 && recording_ == following.load(std::memory_order_relaxed)) {
-            RanNode ran{number_, {}, 0};
-            if (accumulates_ && !grads.empty() && grads[0].defined()) {
-                ran.given = place_of(*grads[0].unsafeGetTensorImpl());
-                ran.events = ran.given.device == TIDEMARK_NO_DEVICE ? 0 : events_so_far(ran.given.device);
+            RanNode ran{number_};
+            if (accumulates_) {
+                ran.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
             }
             if (!node_.retains_grad_hooks().empty()) {
                 tell_retained_gradient();
@@ -231,7 +231,7 @@ private:
         record.node.number = node.sequence_nr();
         TensorPlace place = taken;
         if (type.kind == NodeType::Kind::accumulate_grad) {
-            place = describe_leaf(static_cast<torch::autograd::AccumulateGrad&>(node), record);
+            place = describe_leaf(static_cast<AccumulateGrad&>(node), record);
         } else {
             name_maker(node, record);
         }
@@ -247,7 +247,7 @@ private:
         push(record);
     }
 
-    static TensorPlace describe_leaf(torch::autograd::AccumulateGrad& node, tidemark_record& record) {
+    static TensorPlace describe_leaf(AccumulateGrad& node, tidemark_record& record) {
         const c10::TensorImpl* variable = node.variable.unsafeGetTensorImpl();
         record.node.flags = TIDEMARK_NODE_ACCUMULATES;
         record.node.number = reinterpret_cast<uintptr_t>(variable);
@@ -386,9 +386,14 @@ void tell_node_ran(const RanNode& ran) {
     record.kind = TIDEMARK_NODE_RUN;
     record.detail = !torch::autograd::get_current_graph_task_keep_graph();
     record.node_run.id = ran.number;
-    record.node_run.device = ran.given.device;
-    record.node_run.address = ran.given.device == TIDEMARK_NO_DEVICE ? 0 : ran.given.address;
-    record.node_run.sequence = ran.events;
+    record.node_run.device = TIDEMARK_NO_DEVICE;
+    const StrongTensor variable = ran.variable.lock();
+    if (const c10::TensorImpl* gradient = variable ? gradient_of(*variable) : nullptr) {
+        const TensorPlace place = place_of(*gradient);
+        record.node_run.device = place.device;
+        record.node_run.address = place.device == TIDEMARK_NO_DEVICE ? 0 : place.address;
+        record.node_run.sequence = place.device == TIDEMARK_NO_DEVICE ? 0 : events_so_far(place.device);
+    }
     core()->push(ring, &record, nullptr, 0);
 }
 

@@ -18,11 +18,10 @@ void set_core(const tidemark_api* api);
 /// The stack walker marks stacks that run through a torch.nn.Module by this bit of their id (frames/walker.h).
 constexpr uint32_t stack_has_module = 1;
 
-/// A node the engine runs. `given`: AccumulateGrad's gradient, which may be gone when the node has run.
+/// A node the engine runs. `variable`: the tensor whose gradient an AccumulateGrad puts into its place.
 struct RanNode {
     uint32_t number = 0;
-    TensorPlace given;
-    uint64_t events = 0;  ///< of that gradient's device before the node ran
+    WeakTensor variable{StrongTensor()};
 };
 
 class ThreadState {

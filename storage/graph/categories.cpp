@@ -133,7 +133,7 @@ void add_saved(Life& life, const GraphIndex& index, AllocationRef allocation) {
 }  // namespace
 
 bool holds_from_birth(Category category) {
-    return category == Category::parameter || category == Category::buffer || category == Category::optimizer_state;
+    return category != Category::gradient;
 }
 
 Categories::Categories(const GraphIndex& index) : index_(index), name_(index.places(), 0) {

@@ -1,13 +1,13 @@
 // What each allocation is to the program, over time.
 //
 // At any time the first of these that holds:
-//   parameter, buffer,    by a label; from the allocation's birth, or from the label `unknown` before: when they are
-//   optimizer state       seen is when somebody looked
+//   parameter, buffer,    by a label; from the allocation's birth, or from the label `unknown` before: when it is said
+//   optimizer state       is when somebody looked
 //   gradient              by a label, from the moment observed
 //   saved                 an alive node holds it as a saved tensor
-//   input, workspace,     by a label, from its time
+//   input, workspace,     by a label; likewise from birth: what an op takes is told when the op ends
 //   communication
-//   output                from birth if a node made it, else by a label from its time
+//   output                a node made it, or by a label; from birth
 //   temporary             from birth: made in phase "backward" or "optimizer"; or made in an op (its origin says which)
 //                         and freed before its thread allocated anything in another op or from another line
 //   unknown               nothing of these
@@ -23,7 +23,7 @@
 
 namespace tidemark {
 
-/// Whether an allocation is such all its life, whenever it is seen: parameter, buffer, optimizer state.
+/// Whether a label speaks of an allocation's whole life, whenever it is told: all but gradient.
 bool holds_from_birth(Category category);
 
 /// Something beside the graph keeps memory of this category anyway: a module, an optimizer, a tensor's .grad.

@@ -93,6 +93,7 @@ class Graph:
 
     @_quiet
     def marked(self, name):
+        self._labels.look_for_new()
         self._plugin.look_at_watched()
         alive, newest = self._plugin.live_nodes()
         before = [numbers[0] for numbers in (self._newest_at_steps, self._newest_at_marks) if len(numbers) == 2]
@@ -103,6 +104,7 @@ class Graph:
 
     @_quiet
     def out_of_memory(self):
+        self._labels.look_for_new()
         self._plugin.look_at_watched()
         self._ooms += 1
         if self._ooms <= _ALWAYS_SCANNED_OOMS:
@@ -112,6 +114,7 @@ class Graph:
 
     @_quiet
     def asked(self):
+        self._labels.look_for_new()
         self._plugin.look_at_watched()
         self._scan("asked", wait_s=_LONGEST_WAIT_S)
 
@@ -119,6 +122,7 @@ class Graph:
     def ends(self, traceback):
         if not self._ended:
             self._ended = True
+            self._labels.look_for_new()
             self._plugin.look_at_watched()
             self._scan("end", traceback, _LONGEST_WAIT_S)
 
