@@ -163,6 +163,11 @@ class SecondBackward(RecordedTest):
         self.assertEqual([tensor["is_held"] for tensor in page["saved"]], [True, True])
 
 
+    def test_the_gradient_is_what_lies_in_grad(self):
+        """AccumulateGrad copied what it was given: an expanded tensor cannot be kept."""
+        self.assertEqual(self.groups(self.name, "category", "end")["gradient"], 16 * MIB)
+
+
 class GigabyteTimesFive(RecordedTest):
     """x, y = 5 * x, and the gradients of both. The mean, and the gradient that backward begins with, are of 512 B."""
 

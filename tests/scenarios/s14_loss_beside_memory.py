@@ -34,4 +34,4 @@ total = wide + flat
 tidemark.mark("added")
 copy = view.contiguous()
 tidemark.mark("materialised")
-print(f"loss {float(loss):.3g}, {torch.cuda.memory_allocated():,} bytes allocated")
+print(f"loss {loss.item():.3g}, {torch.cuda.memory_allocated():,} bytes allocated")

@@ -34,7 +34,7 @@ Trace ten_allocations() {
     return trace;
 }
 
-TEST(Categories, WhatWasSeenLateHoldsFromBirthOnlyWhereThatIsSure) {
+TEST(Categories, ALabelSpeaksOfTheWholeLifeUnlessItIsAGradients) {
     GraphMaker maker;
     maker.label(memory(0), 5000, Category::parameter, "weight");
     maker.label(memory(1), 5000, Category::gradient);
@@ -45,7 +45,7 @@ TEST(Categories, WhatWasSeenLateHoldsFromBirthOnlyWhereThatIsSure) {
     const Graph graph(ten_allocations(), std::move(maker.tables));
     EXPECT_EQ(history(graph, 0), (History{{0, Category::parameter}}));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::unknown}, {5000, Category::gradient}}));
-    EXPECT_EQ(history(graph, 2), (History{{2000, Category::unknown}, {5000, Category::input}}));
+    EXPECT_EQ(history(graph, 2), (History{{2000, Category::input}}));
     EXPECT_EQ(history(graph, 3), (History{{3000, Category::optimizer_state}, {6000, Category::buffer}}));
     EXPECT_EQ(history(graph, 4), (History{{4000, Category::unknown}}));
     EXPECT_EQ(graph.categories.name(memory(0)), "weight");
