@@ -54,7 +54,7 @@ class Graph(CommandTest):
         self.assertEqual([(link["kind"], link["name"]) for link in page["holder"]["links"]],
                          [("local", "outputs"), ("index", "0")])
         text = self.text("--root", "3")
-        for words in ("node 3 SumBackward0 (s01.py:10 main)", "3 nodes and 5.00 KiB, of which 1.00 KiB go",
+        for words in ("node 3 SumBackward0 (s01.py:10 main)", "3 nodes and 1.00 KiB, of which 1.00 KiB go",
                       "Held by    list `outputs`", "MmBackward0: saved self"):
             self.assertIn(words, text)
         self.assertIn("it is no root", self.text("--root", "2"))
