@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QMessageBox>
 #include <QPainter>
+#include <QPointer>
 #include <QScrollBar>
 #include <QStackedWidget>
 #include <QStyledItemDelegate>
@@ -208,12 +209,14 @@ void SummaryTable::update_colors() {
     }
     const bool same_groups = session_->group_by() == group_by();
     holders_->set_color_of(
-        [groups = session_->shared_groups(), theme = Theme::current(), same_groups](const AttributionGroup& g) {
+        [groups = session_->shared_groups(), theme = Theme::current(), same_groups,
+         session = QPointer<Session>(session_)](const AttributionGroup& g) {
             const Grouping& grouping = groups->grouping;
             // A holder has the colour its largest allocation has elsewhere, if the same kind of groups is coloured
             // there.
-            return same_groups && g.largest < grouping.group_of.size()
-                       ? color_of_group(theme, *groups, grouping.group_of[g.largest])
+            return same_groups && session && g.largest < grouping.group_of.size()
+                       ? color_of_group(theme, *groups,
+                                        grouping.group_at(g.largest, session->selection().state().moment))
                        : QColor();
         });
 }
