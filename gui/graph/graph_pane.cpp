@@ -357,6 +357,9 @@ void GraphPane::show_note() {
         note = tr("Reading the graph…");
     } else if (state == State::failed) {
         note = tr("The graph could not be read: %1").arg(session_->graph_source().problem());
+    } else if (session_->graph() && !session_->graph()->has_nodes() && !session_->graph()->index.tables().empty()) {
+        note = tr("<b>The program made no autograd graph while it was recorded.</b><br><br>What its allocations are and "
+                  "who holds them stands in the table and in the details of each.");
     } else if (!session_->graph() || !session_->graph()->has_nodes()) {
         note =
             tr("<b>No autograd graph is recorded in this trace.</b><br><br>A recording by <code>tidemark record</code> "

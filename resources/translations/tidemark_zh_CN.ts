@@ -1632,6 +1632,10 @@
         <translation>步骤取自选中的节点，或最大的根</translation>
     </message>
     <message>
+        <source>&lt;b&gt;The program made no autograd graph while it was recorded.&lt;/b&gt;&lt;br&gt;&lt;br&gt;What its allocations are and who holds them stands in the table and in the details of each.</source>
+        <translation>&lt;b&gt;录制期间程序没有产生自动求导图。&lt;/b&gt;&lt;br&gt;&lt;br&gt;各个分配是什么、由谁持有，见表格和每个分配的详情。</translation>
+    </message>
+    <message>
         <source>Choose a box, a root, or an allocation in any pane to see what keeps that alive.</source>
         <translation>在任一窗格中选择一个方框、根或分配，即可看到是什么让它存活。</translation>
     </message>
