@@ -24,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, GroupBy>, 14> names_of_groups{{
                                                                                 {"phase", GroupBy::phase},
                                                                                 {"step", GroupBy::step},
                                                                                 {"category", GroupBy::category},
-                                                                                {"node", GroupBy::node},
+                                                                                {"node-type", GroupBy::node},
                                                                                 {"graph_step", GroupBy::graph_step}}};
 
 constexpr std::string_view no_frame = "no Python frame";

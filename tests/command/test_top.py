@@ -3,7 +3,7 @@ import subprocess
 from support import FINE, STEPS, TIDEMARK, USAGE, CommandTest, make_graph_trace
 
 WAYS = ("stack", "line", "file", "size", "stream", "pool", "annotation", "module", "module:2", "op", "phase", "step",
-        "category", "node", "graph_step")
+        "category", "node-type", "graph_step")
 
 
 class Top(CommandTest):
@@ -43,7 +43,7 @@ class Top(CommandTest):
             return {group["name"]: group["bytes"] for group in groups}
 
         self.assertEqual(bytes_by("category"), {"saved for backward": STEPS * 1024, "parameter": 4096})
-        self.assertEqual(sum(bytes_by("node").values()), STEPS * 1024 + 4096)
+        self.assertEqual(sum(bytes_by("node-type").values()), STEPS * 1024 + 4096)
         self.assertEqual(bytes_by("graph_step")["step 3"], 1024)
         self.assertEqual(sum(bytes_by("category", "event:4").values()), 3 * 1024 + 4096)
         self.assertEqual(bytes_by("category", "event:0"), {"parameter": 4096})
