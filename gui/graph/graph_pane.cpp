@@ -20,6 +20,7 @@
 #include "gui/graph/why_alive.h"
 #include "gui/model/graph_text.h"
 #include "gui/model/text.h"
+#include "gui/view/tool_button.h"
 
 namespace tidemark::gui {
 
@@ -132,11 +133,7 @@ QWidget* GraphPane::make_toolbar() {
     figures_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     figures_->setAccessibleName(tr("Figures of the graph at the cursor"));
     const auto button = [&](const QString& text, const QString& tip, auto slot) {
-        auto* b = new QToolButton;
-        b->setText(text);
-        b->setToolTip(tip);
-        b->setAccessibleName(tip);
-        b->setAutoRaise(true);
+        auto* b = tool_button(text, tip);
         connect(b, &QToolButton::clicked, this, slot);
         return b;
     };

@@ -14,6 +14,7 @@
 
 #include "gui/model/text.h"
 #include "gui/view/map_legend.h"
+#include "gui/view/tool_button.h"
 
 namespace tidemark::gui {
 
@@ -76,11 +77,7 @@ QWidget* SegmentMap::make_toolbar() {
     found_->setTextFormat(Qt::PlainText);
     found_->setAccessibleName(tr("Search result"));
     const auto button = [&](const QString& text, const QString& tip, auto slot) {
-        auto* b = new QToolButton(bar);
-        b->setText(text);
-        b->setToolTip(tip);
-        b->setAccessibleName(tip);
-        b->setAutoRaise(true);
+        auto* b = tool_button(text, tip);
         connect(b, &QToolButton::clicked, this, slot);
         return b;
     };

@@ -130,7 +130,8 @@ double highest_mebibytes() {
 
 /// The file, and all that is made from it.
 struct Fixture {
-    Fixture() : path("/tmp/tidemark-graph-bench-" + std::to_string(getpid()) + ".tide") {
+    Fixture()
+        : path(std::filesystem::temp_directory_path() / ("tidemark-graph-bench-" + std::to_string(getpid()) + ".tide")) {
         Progress progress;
         {
             const Program program;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "storage/read/trace.h"
 #include "tests/recorder/simulated_program.h"
+#include "tests/unit/query_rows.h"
 
 namespace tidemark::test {
 
@@ -61,21 +61,7 @@ protected:
     }
     /// What `table` holds, one line per row.
     std::vector<std::string> rows(const std::string& query) const {
-        sqlite3* db = nullptr;
-        EXPECT_EQ(SQLITE_OK, sqlite3_open_v2(output_.c_str(), &db, SQLITE_OPEN_READONLY, nullptr));
-        std::vector<std::string> lines;
-        const auto add = [](void* to, int count, char** values, char**) {
-            std::string line;
-            for (int i = 0; i < count; ++i) {
-                line += (i == 0 ? "" : "|") + std::string(values[i] ? values[i] : "NULL");
-            }
-            static_cast<std::vector<std::string>*>(to)->push_back(line);
-            return 0;
-        };
-        char* error = nullptr;
-        EXPECT_EQ(SQLITE_OK, sqlite3_exec(db, query.c_str(), add, &lines, &error)) << error;
-        sqlite3_close(db);
-        return lines;
+        return query_rows(output_, query);
     }
     static int64_t losses_of_kind(const Trace& trace, LossKind kind) {
         return std::count_if(trace.losses.begin(), trace.losses.end(), [&](const Loss& l) { return l.kind == kind; });

@@ -10,6 +10,7 @@
 #include "storage/graph/graph_growth.h"
 #include "storage/read/trace.h"
 #include "tests/unit/hand_made_graph.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace tidemark {
 namespace {
@@ -17,20 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::RandomRun;
 
-class Folder {
-public:
-    Folder()
-        : path_(fs::temp_directory_path() / ("tidemark-graph-" + std::to_string(::getpid()) + "-" +
-                                             testing::UnitTest::GetInstance()->current_test_info()->name())) {
-        fs::remove_all(path_);
-        fs::create_directories(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-    fs::path path_;
-};
+using Folder = test::TemporaryFolder;
 
 void execute(const std::string& path, const std::string& sql) {
     sqlite3* db = nullptr;

@@ -16,26 +16,14 @@
 #include "storage/replay/analysis.h"
 #include "storage/replay/memory_state.h"
 #include "tests/unit/hand_made_trace.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Folder {
-public:
-    Folder()
-        : path_(fs::temp_directory_path() / ("tidemark-share-" + std::to_string(::getpid()) + "-" +
-                                             testing::UnitTest::GetInstance()->current_test_info()->name())) {
-        fs::remove_all(path_);
-        fs::create_directories(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-    fs::path path_;
-};
+using Folder = test::TemporaryFolder;
 
 std::string bytes_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);

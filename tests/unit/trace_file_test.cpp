@@ -16,6 +16,7 @@
 #include "storage/import/import.h"
 #include "storage/read/trace.h"
 #include "storage/replay/analysis.h"
+#include "tests/unit/query_rows.h"
 #include "tests/unit/small_graph.h"
 #include "tests/unit/trace_equality.h"
 
@@ -57,25 +58,6 @@ protected:
         ASSERT_FALSE(opened);
         EXPECT_EQ(kind, opened.error().kind) << opened.error().message;
         EXPECT_NE(std::string::npos, opened.error().message.find(words)) << opened.error().message;
-    }
-
-    /// What a query gives, one line per row.
-    static std::vector<std::string> rows(const std::string& path, const std::string& query) {
-        sqlite3* db = nullptr;
-        EXPECT_EQ(SQLITE_OK, sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr));
-        std::vector<std::string> lines;
-        const auto add = [](void* to, int count, char** values, char**) {
-            std::string line;
-            for (int i = 0; i < count; ++i) {
-                line += (i == 0 ? "" : "|") + std::string(values[i] ? values[i] : "NULL");
-            }
-            static_cast<std::vector<std::string>*>(to)->push_back(line);
-            return 0;
-        };
-        char* error = nullptr;
-        EXPECT_EQ(SQLITE_OK, sqlite3_exec(db, query.c_str(), add, &lines, &error)) << query << error;
-        sqlite3_close(db);
-        return lines;
     }
 
     fs::path folder_;
@@ -314,8 +296,8 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
         {"1|0|local|losses|train|/home/anna/train.py|31", "1|1|index|[3]|NULL|NULL|NULL"},
         {"7"}};
     for (size_t i = 0; i < std::size(graph_queries); ++i) {
-        EXPECT_EQ(wanted[i], rows(path_, graph_queries[i]));
-        EXPECT_EQ(wanted[i], rows(std::string(TIDEMARK_TEST_DATA) + "/traces/format-2.tide", graph_queries[i]));
+        EXPECT_EQ(wanted[i], test::query_rows(path_, graph_queries[i]));
+        EXPECT_EQ(wanted[i], test::query_rows(std::string(TIDEMARK_TEST_DATA) + "/traces/format-2.tide", graph_queries[i]));
     }
 }
 
@@ -426,7 +408,7 @@ TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
     const std::regex block("```sql\n([^`]*)```");
     int queries = 0;
     for (std::sregex_iterator it(text.begin(), text.end(), block), end; it != end; ++it, ++queries) {
-        EXPECT_FALSE(rows(path_, (*it)[1]).empty()) << (*it)[1];
+        EXPECT_FALSE(test::query_rows(path_, (*it)[1]).empty()) << (*it)[1];
     }
     EXPECT_EQ(10, queries);
 }
