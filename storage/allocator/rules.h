@@ -9,26 +9,35 @@
 
 namespace tidemark {
 
-constexpr uint64_t min_block_size = 512;     ///< bytes; every block is a multiple of it
-constexpr uint64_t small_size = 1 << 20;     ///< requests above it go to the large pool
-constexpr uint64_t small_segment = 2 << 20;  ///< size of every segment of the small pool
+constexpr uint64_t min_block_size = 512;        ///< bytes; every block is a multiple of it
+constexpr uint64_t small_size = 1 << 20;        ///< requests above it go to the large pool
+constexpr uint64_t small_segment = 2 << 20;     ///< size of every segment of the small pool
+constexpr uint64_t min_own_segment = 10 << 20;  ///< large requests from this size on get a segment of their own
+constexpr uint64_t own_segment_multiple = 2 << 20;
 
 struct AllocatorSettings {
-    uint64_t max_split_size = UINT64_MAX;  ///< blocks of at least this size are never split
+    uint64_t max_split_size = UINT64_MAX;        ///< blocks of at least this size are never split
+    uint64_t max_non_split_rounding = 20 << 20;  ///< how much larger a block may be that is handed out unsplit
+    uint64_t large_segment = 20 << 20;  ///< segments for requests of 1 to 10 MiB; mapped portions of the large pool
     /// Divisions between powers of two, for requests of [1 MiB << i, 2 MiB << i); 0 or 1 means multiples of 512 B.
     std::array<uint64_t, 16> roundup_divisions{};
-
-    bool collects_garbage = false;  ///< garbage_collection_threshold is set
+    double garbage_collection_threshold = 0;  ///< part of the memory limit; 0: off
+    bool expandable_segments = false;
+    double memory_fraction = 0;  ///< of the device that the process may take, where the settings say so; 0: they do not
 
     /// Whether segments given back right before new ones come can only mean that the driver had refused (a retry).
-    bool retries_show() const { return !collects_garbage && max_split_size == UINT64_MAX; }
+    bool retries_show() const { return garbage_collection_threshold <= 0 && max_split_size == UINT64_MAX; }
 
-    /// From the snapshot's allocator_settings (values as JSON text). Unknown or missing keys keep the defaults.
+    /// From the snapshot's allocator_settings (values as JSON text). What has no value of its own there is taken from
+    /// PYTORCH_CUDA_ALLOC_CONF; unknown or missing keys keep the defaults.
     static AllocatorSettings from_text(const std::map<std::string, std::string>& settings);
 };
 
 /// Bytes a request takes before the found block is split.
 uint64_t round_size(const AllocatorSettings& settings, uint64_t requested);
+
+/// Bytes asked of the driver for a request of this rounded size, outside expandable memory.
+uint64_t segment_size(const AllocatorSettings& settings, uint64_t rounded);
 
 /// Whether a found block with `remaining` bytes more than `rounded` is split, or handed out whole.
 bool should_split(const AllocatorSettings& settings, uint64_t rounded, uint64_t remaining, bool is_large,

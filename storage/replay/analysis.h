@@ -18,6 +18,7 @@ public:
     Analysis(std::shared_ptr<const Trace> trace, const DeviceHistory& device);
 
     const Trace& trace() const { return *trace_; }
+    std::shared_ptr<const Trace> shared_trace() const { return trace_; }
     const DeviceHistory& device() const { return device_; }
     const LiveIndex& live() const { return live_; }
     const Curves& curves() const { return curves_; }

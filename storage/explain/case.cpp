@@ -1,0 +1,132 @@
+#include "storage/explain/case.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+/// Before the program's end only gave memory back: the state in front of its last frees.
+EventNumber before_last_frees(const DeviceHistory& device) {
+    EventNumber n = device.event_count();
+    while (n > 0) {
+        const Action action = device.event_ref[static_cast<size_t>(n - 1)].action();
+        if (action == Action::alloc || action == Action::oom || action == Action::segment_alloc ||
+            action == Action::segment_map) {
+            break;
+        }
+        --n;
+    }
+    return n == 0 ? device.event_count() : n;
+}
+
+const OtherEvent* last_out_of_memory(const DeviceHistory& device) {
+    const auto found = std::find_if(device.others.rbegin(), device.others.rend(),
+                                    [](const OtherEvent& event) { return event.action == Action::oom; });
+    return found == device.others.rend() ? nullptr : &*found;
+}
+
+/// Events of a typical round.
+EventNumber usual_length(const Rounds& rounds) {
+    std::vector<EventNumber> lengths;
+    for (const Round& round : rounds.all()) {
+        lengths.push_back(round.last - round.first);
+    }
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    return *middle;
+}
+
+/// The search of the heap that speaks best of this moment: one after it, if little had gone by then.
+int64_t time_of_search(const GraphTables& tables, const Analysis& analysis, EventNumber now, int64_t now_time) {
+    for (const HolderScan& scan : tables.scans) {
+        if (scan.time >= now_time) {
+            const EventNumber then = analysis.device().events_until(scan.time);
+            const int64_t was = analysis.curves().value(Series::allocated, now);
+            const int64_t is = analysis.curves().value(Series::allocated, then);
+            return is >= was - was / 4 ? scan.time : now_time;
+        }
+    }
+    return now_time;
+}
+
+}  // namespace
+
+GraphCase::GraphCase(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables, int64_t time,
+                     int64_t search_time)
+    : index(std::move(trace), std::move(tables)),
+      categories(index),
+      moment(index, categories, time),
+      holders(index, search_time),
+      groups(holder_groups(moment, holders)) {
+    for (size_t group = 0; group < groups.size(); ++group) {
+        for (const uint32_t holder : groups[group].holders) {
+            group_of_holder.emplace(holder, group);
+        }
+    }
+}
+
+const HolderGroup* GraphCase::group_of(const Holder* holder) const {
+    if (!holder) {
+        return nullptr;
+    }
+    const auto found = group_of_holder.find(static_cast<uint32_t>(holder - tables().holders.data()));
+    return found == group_of_holder.end() ? nullptr : &groups[found->second];
+}
+
+Case::Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const GraphTables> graph)
+    : analysis_(std::move(analysis)), ledger_(analysis_), rounds_(trace(), device()) {
+    device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
+    oom_ = last_out_of_memory(device());
+    choose_now();
+    row_ = ledger_.at(now_);
+    find_floor();
+    survivors_ = Survivors(trace(), device(), rounds_, now_);
+    if (graph && !graph->empty()) {
+        const int64_t search = time_of_search(*graph, *analysis_, now_, now_time_);
+        graph_ = std::make_unique<GraphCase>(analysis_->shared_trace(), std::move(graph), now_time_, search);
+    }
+    piles_ = find_piles(survivors_, rounds_, graph_.get(), device_position_);
+}
+
+void Case::choose_now() {
+    now_ = before_last_frees(device());
+    if (!rounds_.empty()) {
+        const Round& last = rounds_.all().back();
+        const bool ends_with_round = now_ - last.last < usual_length(rounds_);
+        if (rounds_.source() == RoundSource::repetition) {
+            rounds_.end_at(now_);
+        } else if (ends_with_round && last.last > 0) {
+            now_ = last.last;
+        }
+    }
+    if (oom_ && device().event_count() - oom_->event <= std::max(now_ / 10, 1000)) {
+        now_ = oom_->event + 1;
+    }
+    now_time_ = device().time_of_state(now_);
+}
+
+void Case::find_floor() {
+    for (const Round& round : rounds_.all()) {
+        const EventNumber first = std::min(round.first + 1, round.last);
+        floor_.push_back(curves().extremes(Series::allocated, first, round.last).min);
+    }
+    trend_ = find_trend(floor_);
+}
+
+std::vector<int64_t> Case::at_round_ends(Series series) const {
+    std::vector<int64_t> values;
+    for (const Round& round : rounds_.all()) {
+        values.push_back(curves().value(series, round.last));
+    }
+    return values;
+}
+
+std::vector<int64_t> Case::peaks(Series series) const {
+    std::vector<int64_t> values;
+    for (const Round& round : rounds_.all()) {
+        values.push_back(curves().extremes(series, round.first, round.last).max);
+    }
+    return values;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,94 @@
+// The case: everything about one device of a trace that diagnoses ask for, made once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "storage/explain/piles.h"
+#include "storage/explain/rounds.h"
+#include "storage/explain/survivors.h"
+#include "storage/graph/categories.h"
+#include "storage/graph/graph_index.h"
+#include "storage/graph/graph_moment.h"
+#include "storage/graph/holder_groups.h"
+#include "storage/ledger/ledger.h"
+#include "storage/replay/analysis.h"
+
+namespace tidemark {
+
+/// What there is only where a graph was recorded, at the moment the case is about.
+struct GraphCase {
+    GraphIndex index;
+    Categories categories;
+    GraphMoment moment;
+    HolderIndex holders;  ///< of the search that speaks best of the moment
+    std::vector<HolderGroup> groups;
+    std::unordered_map<uint32_t, size_t> group_of_holder;  ///< position in GraphTables::holders -> in groups
+
+    GraphCase(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables, int64_t time,
+              int64_t search_time);
+    GraphCase(const GraphCase&) = delete;
+    GraphCase& operator=(const GraphCase&) = delete;
+
+    const GraphTables& tables() const { return index.tables(); }
+    const std::string& text(uint32_t id) const { return tables().texts[id]; }
+    /// nullptr: of none.
+    const HolderGroup* group_of(const Holder* holder) const;
+};
+
+/// Immutable once made. Thread: any.
+class Case {
+public:
+    /// `graph` may be nullptr or empty: an imported snapshot has none. Walks every event a few times.
+    Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const GraphTables> graph);
+
+    const Trace& trace() const { return analysis_->trace(); }
+    const DeviceHistory& device() const { return analysis_->device(); }
+    uint32_t device_position() const { return device_position_; }  ///< in Trace::devices
+    const Analysis& analysis() const { return *analysis_; }
+    const Curves& curves() const { return analysis_->curves(); }
+    const Ledger& ledger() const { return ledger_; }
+    const Rounds& rounds() const { return rounds_; }
+    const Survivors& survivors() const { return survivors_; }
+    const std::vector<Pile>& piles() const { return piles_; }
+    /// nullptr: no graph was recorded.
+    const GraphCase* graph() const { return graph_.get(); }
+
+    /// The moment the case is about: the OOM if the run had one at its end, else the end of the last round, else the
+    /// last state before the program's tensors went away.
+    EventNumber now() const { return now_; }
+    int64_t now_time() const { return now_time_; }
+    const LedgerRow& row() const { return row_; }  ///< of that moment
+    /// The last OOM that was not survived by a retry; nothing: none.
+    const OtherEvent* out_of_memory() const { return oom_; }
+
+    /// Lowest bytes per round: what stays when the round's own work is gone. One value per round.
+    const std::vector<int64_t>& allocated_floor() const { return floor_; }
+    const Trend& allocated_trend() const { return trend_; }
+    /// Bytes at the end of each round.
+    std::vector<int64_t> at_round_ends(Series series) const;
+    /// Highest bytes within each round.
+    std::vector<int64_t> peaks(Series series) const;
+
+private:
+    void choose_now();
+    void find_floor();
+
+    std::shared_ptr<const Analysis> analysis_;
+    uint32_t device_position_ = 0;
+    Ledger ledger_;
+    const OtherEvent* oom_ = nullptr;
+    Rounds rounds_;
+    EventNumber now_ = 0;
+    int64_t now_time_ = 0;
+    LedgerRow row_;
+    std::vector<int64_t> floor_;
+    Trend trend_;
+    Survivors survivors_;
+    std::unique_ptr<GraphCase> graph_;
+    std::vector<Pile> piles_;
+};
+
+}  // namespace tidemark

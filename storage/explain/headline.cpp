@@ -1,0 +1,167 @@
+#include "storage/explain/headline.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "storage/base/units.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+constexpr double too_little_for_a_name = 0.02;
+constexpr size_t most_shares = 7;
+
+std::string layer_name(const Words& words, const Layer& layer) {
+    switch (layer.kind) {
+        case LayerKind::requested: return words("the program's tensors");
+        case LayerKind::rounding: return words("rounding of block sizes");
+        case LayerKind::waiting: return words("freed, but waiting for a stream");
+        case LayerKind::free_in_segments: return words("free gaps between tensors");
+        case LayerKind::idle_segments: return words("freed memory that PyTorch keeps for later");
+        case LayerKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
+        case LayerKind::library: return words("{library}, past PyTorch's allocator", with("library", layer.name));
+        case LayerKind::context: return words("the CUDA context");
+        case LayerKind::kernels: return words("loaded kernels");
+        case LayerKind::other_processes: return words("other programs on this GPU");
+        case LayerKind::unknown: return words("not explained by what was recorded");
+    }
+    return {};
+}
+
+std::string category_words(const Words& words, Category category) {
+    switch (category) {
+        case Category::unknown: return words("tensors of unknown use");
+        case Category::parameter: return words("parameters");
+        case Category::buffer: return words("buffers");
+        case Category::gradient: return words("gradients");
+        case Category::optimizer_state: return words("optimizer state");
+        case Category::saved: return words("activations saved for backward");
+        case Category::input: return words("inputs and other tensors the program made");
+        case Category::output: return words("outputs of operations");
+        case Category::temporary: return words("temporaries");
+        case Category::workspace: return words("library workspaces");
+        case Category::communication: return words("communication buffers");
+    }
+    return {};
+}
+
+using Parts = std::map<std::string, int64_t>;
+
+/// The program's tensors by what they are to it; blocks' requested bytes add up to the layer.
+void add_categories(const Case& of, const Words& words, const Layer& layer, Parts& parts) {
+    int64_t known = 0;
+    const GraphCase& graph = *of.graph();
+    const Allocations& allocations = of.device().allocations;
+    of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
+        if (allocations.free_event[a] >= of.now()) {
+            const auto bytes = static_cast<int64_t>(allocations.requested[a]);
+            const Category category = graph.categories.at({of.device_position(), a}, of.now_time());
+            parts[category_words(words, category)] += bytes;
+            known += bytes;
+        }
+    });
+    if (known != layer.bytes) {
+        parts[layer_name(words, layer)] += layer.bytes - known;
+    }
+}
+
+void write_shares(const Case& of, const Words& words, Explanation& explanation) {
+    Parts parts;
+    for (const Layer& layer : of.row().layers) {
+        if (layer.kind == LayerKind::requested && of.graph()) {
+            add_categories(of, words, layer, parts);
+        } else {
+            parts[layer_name(words, layer)] += layer.bytes;
+        }
+        explanation.total += layer.bytes;
+    }
+    auto& shares = explanation.shares;
+    for (const auto& [name, bytes] : parts) {
+        shares.push_back(
+            {name, bytes,
+             explanation.total == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(explanation.total)});
+    }
+    std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
+    Share rest{words("everything else"), 0, 0};
+    while (!shares.empty() && (shares.size() > most_shares || shares.back().of_total < too_little_for_a_name)) {
+        rest.bytes += shares.back().bytes;
+        rest.of_total += shares.back().of_total;
+        shares.pop_back();
+    }
+    if (rest.bytes != 0) {
+        shares.push_back(rest);
+    }
+}
+
+Course course_of(const Case& of, const Explanation& explanation) {
+    const auto& findings = explanation.findings;
+    if (of.out_of_memory()) {
+        return Course::out_of_memory;
+    }
+    if (std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.verdict == Verdict::leak; })) {
+        return Course::grows;
+    }
+    return of.rounds().size() < 3 ? Course::too_short : Course::steady;
+}
+
+std::string where_it_is(const Case& of, const Words& words, const Explanation& explanation) {
+    std::vector<std::string> largest;
+    for (const Share& share : explanation.shares) {
+        if (largest.size() < 3 && share.of_total >= 0.05) {
+            largest.push_back(
+                words("{share} {name}", with("share", Words::percent(share.of_total)), with("name", share.name)));
+        }
+    }
+    const auto total = with("total", format_bytes(explanation.total));
+    const auto moment = with("moment", explanation.moment);
+    const auto parts = with("parts", words.list(largest));
+    return of.row().device_used ? words("At {moment} {total} of the GPU are in use: {parts}.", moment, total, parts)
+                                : words("At {moment} PyTorch holds {total}: {parts}.", moment, total, parts);
+}
+
+std::string growth(const Case& of, const Words& words, const Explanation& explanation) {
+    int64_t per_round = 0;
+    size_t leaks = 0;
+    for (const Finding& finding : explanation.findings) {
+        if (finding.verdict == Verdict::leak) {
+            ++leaks;
+            per_round += finding.per_round.value_or(0);
+        }
+    }
+    const auto each = with("each", each_round(of, words));
+    if (leaks > 0 && per_round > 0) {
+        return words("It grows by {bytes} {each} and does not come back.", with("bytes", format_bytes(per_round)),
+                     each);
+    }
+    if (leaks > 0) {
+        return words("It grows and does not come back.");
+    }
+    if (explanation.course == Course::too_short) {
+        return words("Nothing repeats often enough to say whether it would grow.");
+    }
+    return words("It does not grow: after the first rounds {each} ends where the one before did.", each);
+}
+
+std::string first_step(const Words& words, const Explanation& explanation) {
+    const auto& findings = explanation.findings;
+    const bool is_serious = !findings.empty() && findings.front().verdict <= Verdict::waste;
+    if (!is_serious) {
+        return words("There is nothing to mend.");
+    }
+    const Finding& first = findings.front();
+    std::string text = words("First: {title}.", with("title", first.title));
+    return first.fixes.empty() ? text : text + words(" ") + first.fixes.front().text;
+}
+
+}  // namespace
+
+void write_headline(const Case& of, const Words& words, Explanation& explanation) {
+    write_shares(of, words, explanation);
+    explanation.course = course_of(of, explanation);
+    explanation.headline = {where_it_is(of, words, explanation), growth(of, words, explanation),
+                            first_step(words, explanation)};
+}
+
+}  // namespace tidemark

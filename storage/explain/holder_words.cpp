@@ -1,0 +1,109 @@
+#include "storage/explain/holder_words.h"
+
+#include <span>
+
+namespace tidemark {
+namespace {
+
+bool is_element(const HolderLink& link) {
+    return link.kind == "index" || link.kind == "item" || link.kind == "element";
+}
+
+std::string expression(const GraphTables& tables, std::span<const HolderLink> links) {
+    std::string text;
+    for (const HolderLink& link : links) {
+        const std::string& name = tables.texts[link.name];
+        if (link.kind == "attribute") {
+            text += '.' + name;
+        } else if (link.kind == "item") {
+            text += fmt::format("[{:?}]", name);
+        } else if (link.kind == "index") {
+            text += fmt::format("[{}]", name);
+        } else if (text.empty() && !name.empty()) {
+            text = name;
+        } else if (!name.empty()) {
+            text += fmt::format("<{}>", name);
+        }
+    }
+    return text;
+}
+
+std::string file_and_line(const GraphTables& tables, const HolderLink& link) {
+    const std::string& path = tables.texts[link.file];
+    const std::string file = path.substr(path.find_last_of("/\\") + 1);
+    return file.empty() || link.line <= 0 ? file : fmt::format("{}:{}", file, link.line);
+}
+
+std::string whereabouts(const GraphTables& tables, const Words& words, const HolderLink& link) {
+    const std::string& function = tables.texts[link.function];
+    const auto of = with("function", function);
+    std::string what = link.kind == "global"    ? words("global variable")
+                       : link.kind == "closure" ? words("closure of {function}", of)
+                       : link.kind == "exception" || link.kind == "hook" || link.kind == "ctx" || link.kind == "cycle"
+                           ? std::string()
+                       : function.empty() ? words("variable")
+                                          : words("variable of {function}", of);
+    const std::string place = file_and_line(tables, link);
+    return what.empty() || place.empty() ? what + place
+                                         : words("{what}, {place}", with("what", what), with("place", place));
+}
+
+std::string kind_words(const Words& words, const std::vector<HolderLink>& links, size_t end) {
+    const std::string& outermost = links.front().kind;
+    if (outermost == "exception") {
+        return words("exception ");
+    }
+    if (outermost == "hook") {
+        return words("hook ");
+    }
+    if (outermost == "ctx") {
+        return words("ctx of a custom Function ");
+    }
+    if (outermost == "cycle") {
+        return words("reference cycle ");
+    }
+    return end == links.size()            ? std::string()
+           : links[end].kind == "item"    ? words("dict ")
+           : links[end].kind == "element" ? words("container ")
+                                          : words("list ");
+}
+
+std::string container_words(const GraphTables& tables, const Words& words, const std::vector<HolderLink>& links) {
+    const size_t end = container_end(links);
+    const std::string name = expression(tables, std::span(links).first(end));
+    const std::string place = whereabouts(tables, words, links.front());
+    std::string text = kind_words(words, links, end) + (name.empty() ? "" : fmt::format("`{}`", name));
+    return place.empty() ? text : words("{holder} ({place})", with("holder", text), with("place", place));
+}
+
+}  // namespace
+
+size_t container_end(const std::vector<HolderLink>& links) {
+    size_t end = 0;
+    while (end < links.size() && (end == 0 || !is_element(links[end]))) {
+        ++end;
+    }
+    return end;
+}
+
+std::string holder_words(const GraphTables& tables, const Words& words, const Holder& holder) {
+    return holder.links.empty() ? std::string() : container_words(tables, words, holder.links);
+}
+
+std::string holder_words(const GraphTables& tables, const Words& words, const HolderGroup& group) {
+    if (group.links.empty()) {
+        return {};
+    }
+    const std::string text = container_words(tables, words, group.links);
+    if (!group.varying || group.first_index == group.last_index) {
+        return text;
+    }
+    return words("{holder}, elements {first} to {last}", with("holder", text), with("first", group.first_index),
+                 with("last", group.last_index));
+}
+
+std::string holder_expression(const GraphTables& tables, const Holder& holder) {
+    return expression(tables, std::span(holder.links).first(container_end(holder.links)));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,60 @@
+// The program's repetition: what a finding means by "each round".
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+struct Round {
+    int64_t number = 0;     ///< as people know it: the step's number, else counted from 0
+    EventNumber first = 0;  ///< states of the device: the round's events are [first, last)
+    EventNumber last = 0;
+    int64_t start = 0, end = 0;  ///< ns since trace start
+};
+
+enum class RoundSource : uint8_t {
+    none,        ///< nothing repeats
+    steps,       ///< told by the program, or seen: the optimizer's steps
+    marks,       ///< spans or marks of one name that repeat ("ProfilerStep#3")
+    repetition,  ///< derived: the same line allocates again and again
+};
+
+/// Immutable. Thread: any.
+class Rounds {
+public:
+    Rounds() = default;
+    /// Of the steps if there are at least three; else of repeating marks or spans; else of the line that allocated most
+    /// regularly. Long runs keep every round.
+    Rounds(const Trace& trace, const DeviceHistory& device);
+
+    RoundSource source() const { return source_; }
+    const std::vector<Round>& all() const { return rounds_; }
+    size_t size() const { return rounds_.size(); }
+    bool empty() const { return rounds_.empty(); }
+    const Round& operator[](size_t i) const { return rounds_[i]; }
+    /// Position of the round this event belongs to; those before the first belong to -1, those after the last to
+    /// size().
+    int64_t at(EventNumber event) const;
+    /// The last round ends with this state.
+    void end_at(EventNumber state) { rounds_.back().last = std::max(rounds_.back().first, state); }
+    /// With RoundSource::repetition: the stack that begins each round.
+    StackId beat() const { return beat_; }
+
+private:
+    void take_steps(const Trace& trace, const DeviceHistory& device);
+    void take_marks(const Trace& trace, const DeviceHistory& device);
+    void take_beat(const Trace& trace, const DeviceHistory& device);
+    void add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end);
+
+    RoundSource source_ = RoundSource::none;
+    std::vector<Round> rounds_;
+    StackId beat_ = 0;
+};
+
+}  // namespace tidemark

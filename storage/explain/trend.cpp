@@ -1,0 +1,114 @@
+#include "storage/explain/trend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tidemark {
+namespace {
+
+constexpr size_t warm_up = 2;
+constexpr size_t fewest_rounds = 5;
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// Median of the slopes between values half the series apart: single outliers do not move it.
+double robust_slope(std::span<const int64_t> values) {
+    const size_t half = values.size() / 2;
+    std::vector<double> slopes;
+    for (size_t i = 0; i + half < values.size(); ++i) {
+        slopes.push_back(static_cast<double>(values[i + half] - values[i]) / static_cast<double>(half));
+    }
+    return median(std::move(slopes));
+}
+
+/// The lowest of what is still to come, for each value: what has gone for good does not count.
+std::vector<int64_t> lasting(std::span<const int64_t> values) {
+    std::vector<int64_t> lowest(values.begin(), values.end());
+    for (size_t i = lowest.size() - 1; i-- > 0;) {
+        lowest[i] = std::min(lowest[i], lowest[i + 1]);
+    }
+    return lowest;
+}
+
+struct Moves {
+    size_t up = 0, down = 0;
+    int64_t most_down = 0;
+};
+
+Moves moves_of(std::span<const int64_t> values, int64_t noise) {
+    Moves moves;
+    for (size_t i = 1; i < values.size(); ++i) {
+        const int64_t by = values[i] - values[i - 1];
+        moves.up += by > noise;
+        moves.down += by < -noise;
+        moves.most_down = std::max(moves.most_down, -by);
+    }
+    return moves;
+}
+
+/// Still goes up in each part of what follows the warm-up: in thirds, where there are enough rounds.
+bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise) {
+    const size_t rounds = floor.size() - from;
+    const size_t parts = rounds >= 9 ? 3 : 2;
+    const int64_t all = floor.back() - floor[from];
+    for (size_t part = 0; part < parts; ++part) {
+        const size_t first = from + part * (rounds - 1) / parts, last = from + (part + 1) * (rounds - 1) / parts;
+        const int64_t by = floor[last] - floor[first];
+        // A part that brings next to nothing beside the others means that it came to rest there.
+        if (by <= noise || by * static_cast<int64_t>(parts) * 5 < all) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Position behind which the series never again differs from its end.
+size_t rest_begins(std::span<const int64_t> values, int64_t noise) {
+    size_t at = values.size();
+    while (at > 0 && std::llabs(values[at - 1] - values.back()) <= noise) {
+        --at;
+    }
+    return at;
+}
+
+}  // namespace
+
+Trend find_trend(std::span<const int64_t> values, int64_t noise) {
+    Trend trend;
+    if (values.empty()) {
+        return trend;
+    }
+    trend.highest = *std::max_element(values.begin(), values.end());
+    const size_t from = values.size() > warm_up + fewest_rounds ? warm_up : std::min<size_t>(1, values.size() - 1);
+    const auto steady = values.subspan(from);
+    trend.since = from;
+    trend.rise = values.back() - values[from];
+    const auto [low, high] = std::minmax_element(steady.begin(), steady.end());
+    if (*high - *low <= noise) {
+        return trend;
+    }
+    const std::vector<int64_t> floor = lasting(values);
+    if (values.size() >= fewest_rounds && keeps_rising(floor, from, noise)) {
+        trend.shape = Shape::rising;
+        trend.per_round = robust_slope(std::span(floor).subspan(from));
+        trend.rise = floor.back() - floor[from];
+        return trend;
+    }
+    const Moves moves = moves_of(steady, noise);
+    if (rest_begins(values, noise) < values.size() - values.size() / 4 && values.back() > values.front() + noise &&
+        moves.down == 0) {
+        trend.shape = Shape::filled;
+    } else if (moves.up > 2 * std::max<size_t>(moves.down, 1) && moves.down > 0 && moves.most_down * 2 > *high - *low) {
+        trend.shape = Shape::sawtooth;
+    } else {
+        trend.shape = Shape::uneven;
+    }
+    return trend;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,43 @@
+// How reports of all kinds call what is in an explanation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/report/report.h"
+
+namespace tidemark {
+
+/// "Leak", "Failure", ...
+std::string verdict_title(const Words& words, Verdict verdict);
+/// "certain", "likely", "possible"
+std::string confidence_title(const Words& words, Confidence confidence);
+/// "requested", "CUDA context", ...
+std::string layer_title(const Words& words, LayerKind kind);
+
+/// "Device 0 (NVIDIA H200), the end of step 59, 12.345678 s"
+std::string page_title(const Told& told, const Words& words);
+/// What the shares add up to: "what nvidia-smi shows"
+std::string total_phrase(const Told& told, const Words& words);
+
+struct Fact {
+    std::string label, value;
+};
+/// Bytes, growth, beginning, line and holder, where known.
+std::vector<Fact> facts_of(const Told& told, const Finding& finding, const Words& words);
+
+/// As `--at` takes it: "event:12", "time:34ns"; "" where no moment belongs to it.
+std::string moment_argument(const Evidence& evidence);
+/// What else there is to look at: "allocation 12, node 5, until 3.400000 s", ids as other commands take them; or "".
+std::string evidence_ids(const Told& told, const Evidence& evidence, const Words& words);
+/// "Gives back 480 KiB, and 8.00 KiB each step."; "" where it is not known.
+std::string gain_phrase(const Told& told, const Fix& fix, const Words& words);
+/// "certain: every allocation was seen"
+std::string confidence_phrase(const Finding& finding, const Words& words);
+/// "480 KiB, +8.00 KiB each step"
+std::string size_phrase(const Told& told, const Finding& finding, const Words& words);
+
+/// Sentences one after another: with a space between those that end without a Chinese full stop.
+std::string joined_sentences(const std::vector<std::string>& sentences);
+
+}  // namespace tidemark

@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/report/layout.h"
+#include "storage/report/phrases.h"
+#include "storage/report/report.h"
+
+namespace tidemark {
+namespace {
+
+/// Names come from strangers: outside of `code`, what Markdown or HTML would take for its own is escaped.
+std::string escaped(std::string_view text) {
+    const std::string plain = plain_text(text);
+    const bool has_code_spans = std::count(plain.begin(), plain.end(), '`') % 2 == 0 && plain.find("``") == plain.npos;
+    constexpr std::string_view special = "\\*_<>[]|#~&";
+    std::string result;
+    bool in_code = false;
+    for (const char c : plain) {
+        in_code ^= has_code_spans && c == '`';
+        const bool is_special = special.find(c) != special.npos || (c == '`' && !has_code_spans);
+        // A table's cells end at a bar even inside of code.
+        result += (is_special && !in_code) || c == '|' ? std::string("\\") + c : std::string(1, c);
+    }
+    return result;
+}
+
+/// A fence that no line of the code can end.
+std::string fenced(std::string_view code) {
+    const std::string lines = plain_lines(code);
+    std::string fence = "```";
+    while (lines.find(fence) != lines.npos) {
+        fence += '`';
+    }
+    std::string text = "  " + fence + "python\n";
+    for (const std::string& line : split_lines(lines)) {
+        text += "  " + line + '\n';
+    }
+    return text + "  " + fence + '\n';
+}
+
+std::string bullets(const std::string& title, const std::vector<std::string>& items) {
+    std::string text = items.empty() ? "" : fmt::format("\n**{}**\n\n", title);
+    for (const std::string& item : items) {
+        text += fmt::format("- {}\n", escaped(item));
+    }
+    return text;
+}
+
+std::string shares_table(const Told& told, const Words& words) {
+    const Explanation& explanation = told.explanation;
+    if (explanation.shares.empty()) {
+        return {};
+    }
+    std::string text = fmt::format("\n| {} | {} | {} |\n|---|--:|--:|\n", words("Where the memory is"), words("Bytes"),
+                                   words("Share"));
+    for (const Share& share : explanation.shares) {
+        text += fmt::format("| {} | {} | {} |\n", escaped(share.name), format_bytes(share.bytes),
+                            Words::percent(share.of_total));
+    }
+    return text + fmt::format("| **{}** | **{}** | |\n", total_phrase(told, words), format_bytes(explanation.total));
+}
+
+std::string evidence_list(const Told& told, const Finding& finding, const Words& words) {
+    std::string text = finding.evidence.empty() ? "" : fmt::format("\n**{}**\n\n", words("Look at"));
+    for (const Evidence& item : finding.evidence) {
+        const std::string moment = moment_argument(item), ids = evidence_ids(told, item, words);
+        text += fmt::format("- {}{}{}\n", moment.empty() ? "" : fmt::format("`--at {}` ", moment), escaped(item.text),
+                            ids.empty() ? "" : fmt::format(" \\[{}\\]", escaped(ids)));
+    }
+    return text;
+}
+
+std::string fix_list(const Told& told, const Finding& finding, const Words& words) {
+    std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("What helps"));
+    for (const Fix& fix : finding.fixes) {
+        text += fmt::format("- {}\n", escaped(joined_sentences({fix.text, gain_phrase(told, fix, words)})));
+        text += fix.code.empty() ? "" : '\n' + fenced(fix.code);
+    }
+    return text;
+}
+
+std::string finding_section(const Told& told, const Finding& finding, size_t number, const Words& words) {
+    std::string text = fmt::format("\n### {}. {}: {}\n\n", number, verdict_title(words, finding.verdict),
+                                   escaped(finding.title));
+    for (const Fact& fact : facts_of(told, finding, words)) {
+        text += fmt::format("- **{}**: {}\n", fact.label, escaped(fact.value));
+    }
+    for (const std::string& sentences : finding.text) {
+        text += '\n' + escaped(sentences) + '\n';
+    }
+    text += evidence_list(told, finding, words) + fix_list(told, finding, words);
+    text += fmt::format("\n*{}* {}\n", words("How sure:"), escaped(confidence_phrase(finding, words)));
+    return text + bullets(words("Not known"), finding.unknowns);
+}
+
+std::string device_section(const Told& told, const Words& words) {
+    const Explanation& explanation = told.explanation;
+    std::string text = fmt::format("## {}\n\n{}\n", escaped(page_title(told, words)),
+                                   escaped(joined_sentences(explanation.headline)));
+    text += shares_table(told, words);
+    size_t number = 0;
+    for (const Finding& finding : explanation.findings) {
+        text += finding_section(told, finding, ++number, words);
+    }
+    return text + bullets(words("Not recorded"), explanation.unknowns);
+}
+
+}  // namespace
+
+std::string report_markdown(std::span<const Told> devices, const Words& words) {
+    std::string text;
+    for (const Told& told : devices) {
+        text += (text.empty() ? "" : "\n") + device_section(told, words);
+    }
+    return text;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,26 @@
+// Where the model's memory comes from: what cudaMalloc, cudaFree and the driver's virtual memory calls are to PyTorch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "storage/allocator/block_map.h"
+
+namespace tidemark {
+
+class Driver {
+public:
+    virtual ~Driver() = default;
+
+    /// A segment; nothing: out of memory.
+    virtual std::optional<uint64_t> allocate(uint64_t size, const SegmentOwner& owner) = 0;
+    virtual void free(uint64_t address, uint64_t size) = 0;
+
+    /// A range of addresses without memory for expandable segments of this owner.
+    virtual uint64_t reserve_addresses(uint64_t size, const SegmentOwner& owner) = 0;
+    /// Memory for a part of such a range; false: out of memory.
+    virtual bool map(uint64_t address, uint64_t size) = 0;
+    virtual void unmap(uint64_t address, uint64_t size) = 0;
+};
+
+}  // namespace tidemark
