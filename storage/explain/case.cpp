@@ -57,12 +57,18 @@ GraphCase::GraphCase(std::shared_ptr<const Trace> trace, std::shared_ptr<const G
       categories(index),
       moment(index, categories, time),
       holders(index, search_time),
-      groups(holder_groups(moment, holders)) {
+      searched(index, categories, holders.scan() ? holders.scan()->time : time),
+      groups(holder_groups(searched, holders)) {
     for (size_t group = 0; group < groups.size(); ++group) {
         for (const uint32_t holder : groups[group].holders) {
             group_of_holder.emplace(holder, group);
         }
     }
+}
+
+bool GraphCase::was_searched(AllocationRef allocation) const {
+    return holders.scan() &&
+           index.trace().devices[allocation.device].alloc_time(allocation.index) <= holders.scan()->time;
 }
 
 const HolderGroup* GraphCase::group_of(const Holder* holder) const {
@@ -85,7 +91,7 @@ Case::Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph
         const int64_t search = time_of_search(*graph, *analysis_, now_, now_time_);
         graph_ = std::make_unique<GraphCase>(analysis_->shared_trace(), std::move(graph), now_time_, search);
     }
-    piles_ = find_piles(survivors_, rounds_, graph_.get(), device_position_);
+    piles_ = find_piles(survivors_, rounds_, graph_.get(), device(), device_position_);
 }
 
 void Case::choose_now() {

@@ -23,8 +23,9 @@ struct GraphCase {
     GraphIndex index;
     Categories categories;
     GraphMoment moment;
-    HolderIndex holders;  ///< of the search that speaks best of the moment
-    std::vector<HolderGroup> groups;
+    HolderIndex holders;   ///< of the search that speaks best of the moment
+    GraphMoment searched;  ///< the graph as it was at that search: a variable may have gone on to another root since
+    std::vector<HolderGroup> groups;                       ///< at that search
     std::unordered_map<uint32_t, size_t> group_of_holder;  ///< position in GraphTables::holders -> in groups
 
     GraphCase(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables, int64_t time,
@@ -33,6 +34,8 @@ struct GraphCase {
     GraphCase& operator=(const GraphCase&) = delete;
 
     const GraphTables& tables() const { return index.tables(); }
+    /// It was there when the program's objects were searched.
+    bool was_searched(AllocationRef allocation) const;
     const std::string& text(uint32_t id) const { return tables().texts[id]; }
     /// nullptr: of none.
     const HolderGroup* group_of(const Holder* holder) const;

@@ -27,20 +27,43 @@ std::string holder_key(const Holder& holder) {
 
 bool is_native(const Holder& holder) { return holder.links.empty() || holder.links.front().kind == "native"; }
 
-std::string key_of(const Site& site, const Hold& hold, const GraphTables& tables) {
+NodeIndex root_of(const GraphMoment& moment, NodeIndex node) {
+    const std::vector<NodeIndex> path = moment.path_to(node);
+    return path.empty() ? node : path.front();
+}
+
+const Holder* holder_of_root(const GraphCase& graph, NodeIndex root) {
+    const Holder* holder = graph.holders.of(root);
+    return holder && !is_native(*holder) ? holder : nullptr;
+}
+
+std::string site_key(const Site& site) { return fmt::format("site {} {}", site.stack, site.origin); }
+
+std::string key_of(const Site& site, const Hold& hold, const GraphCase& graph, AllocationRef allocation) {
     if (hold.holder) {
         return holder_key(*hold.holder);
     }
-    if (hold.through_graph) {
-        return fmt::format("graph {} {}", tables.nodes.type[hold.root], static_cast<int>(hold.root_state));
+    if (graph.was_searched(allocation)) {
+        return "nobody";
     }
-    return fmt::format("site {} {}", site.stack, site.origin);
+    if (hold.through_graph) {
+        return fmt::format("graph {} {}", graph.tables().nodes.type[hold.root], static_cast<int>(hold.root_state));
+    }
+    return site_key(site);
 }
 
-/// Members spread over the site's life, the very newest left out: it may be of work in progress.
-std::vector<AllocationIndex> sample(const Site& site) {
+/// Members spread over the site's life, the very newest left out: it may be of work in progress. Where the program's
+/// objects were searched, of those that were there.
+std::vector<AllocationIndex> sample(const Site& site, const GraphCase* graph, uint32_t device) {
+    size_t usable = site.now.size() > 2 ? site.now.size() - 1 : site.now.size();
+    if (graph) {
+        const auto begin = site.now.begin(), end = begin + static_cast<std::ptrdiff_t>(usable);
+        const auto unseen = std::partition_point(begin, end, [&](AllocationIndex a) {
+            return graph->was_searched({device, a});
+        });
+        usable = unseen == begin ? usable : static_cast<size_t>(unseen - begin);
+    }
     std::vector<AllocationIndex> chosen;
-    const size_t usable = site.now.size() > 2 ? site.now.size() - 1 : site.now.size();
     for (size_t i = 0; i < std::min(samples_per_site, usable); ++i) {
         chosen.push_back(site.now[(usable - 1) - i * usable / samples_per_site]);
     }
@@ -57,9 +80,10 @@ struct Sampled {
 Sampled usual_hold(const Site& site, const GraphCase& graph, uint32_t device) {
     std::vector<Sampled> all;
     std::map<std::string, int> votes;
-    for (const AllocationIndex a : sample(site)) {
-        const Hold hold = hold_of(graph, {device, a});
-        all.push_back({{device, a}, hold, key_of(site, hold, graph.tables())});
+    for (const AllocationIndex a : sample(site, &graph, device)) {
+        const AllocationRef allocation{device, a};
+        const Hold hold = hold_of(graph, allocation);
+        all.push_back({allocation, hold, key_of(site, hold, graph, allocation)});
         // Somebody who is known to hold it says more than that nobody was found.
         votes[all.back().key] += hold.holder || hold.through_graph ? 2 : 1;
     }
@@ -67,14 +91,44 @@ Sampled usual_hold(const Site& site, const GraphCase& graph, uint32_t device) {
                              [&](const Sampled& a, const Sampled& b) { return votes[a.key] < votes[b.key]; });
 }
 
+/// What lies at a site but does not pile up (a workspace made at the first pass) is no part of the pile.
+bool belongs(const Pile& pile, const GraphCase& graph, AllocationRef allocation) {
+    const Category category = graph.categories.at(allocation, graph.moment.time());
+    if (category == Category::workspace || category == Category::parameter || category == Category::buffer) {
+        return false;
+    }
+    const Holder* holder = graph.holders.of(allocation);
+    return (holder && !is_native(*holder)) || !graph.was_searched(allocation) ||
+           !graph.moment.keepers(allocation).empty() || !(pile.holder || pile.hold.through_graph);
+}
+
+struct Piled {
+    int64_t bytes = 0, count = 0;
+};
+
+/// Of a site that lists all it has: what belongs to the pile. Of others, and without a graph: what the rise comes to.
+Piled piled_at(const Site& site, const Pile& pile, const GraphCase* graph, const DeviceHistory& device,
+               uint32_t position) {
+    Piled piled;
+    if (graph && site.count == static_cast<int64_t>(site.now.size())) {
+        for (const AllocationIndex a : site.now) {
+            if (belongs(pile, *graph, {position, a})) {
+                piled.bytes += static_cast<int64_t>(device.allocations.block_size[a]);
+                ++piled.count;
+            }
+        }
+        return piled;
+    }
+    const auto slices = static_cast<double>(site.level.size());
+    piled.bytes = std::min<int64_t>(site.bytes, std::llround(site.trend.per_round * slices));
+    const double share = static_cast<double>(piled.bytes) / static_cast<double>(site.bytes);
+    piled.count = std::llround(static_cast<double>(site.count) * share);
+    return piled;
+}
+
 void add_site(Pile& pile, const Site& site, size_t rounds_per_slice) {
-    const auto slice = static_cast<double>(rounds_per_slice);
     pile.sites.push_back(&site);
-    pile.bytes += site.bytes;
-    pile.count += site.count;
-    pile.per_round += std::llround(site.trend.per_round / slice);
-    pile.allocations_per_round +=
-        site.trend.per_round / slice / (static_cast<double>(site.bytes) / static_cast<double>(site.count));
+    pile.per_round += std::llround(site.trend.per_round / static_cast<double>(rounds_per_slice));
     const size_t since = site.trend.since * rounds_per_slice;
     pile.since = pile.sites.size() == 1 ? since : std::min(pile.since, since);
 }
@@ -103,20 +157,44 @@ void take_hold(Pile& pile, const Sampled& sampled) {
     }
 }
 
+std::vector<const Site*> rising_sites(const Survivors& survivors) {
+    std::vector<const Site*> rising;
+    for (const Site& site : survivors.sites()) {
+        if (site.trend.shape == Shape::rising && site.count > 0) {
+            rising.push_back(&site);
+        }
+    }
+    std::sort(rising.begin(), rising.end(),
+              [](const Site* a, const Site* b) { return a->trend.per_round > b->trend.per_round; });
+    return rising;
+}
+
+void finish(Pile& pile, const Rounds& rounds, const GraphCase* graph, const DeviceHistory& device, uint32_t position) {
+    pile.since = std::min(pile.since, rounds.size() - 1);
+    pile.holder = pile.hold.holder;
+    for (const Site* site : pile.sites) {
+        const Piled piled = piled_at(*site, pile, graph, device, position);
+        pile.bytes += piled.bytes;
+        pile.count += piled.count;
+    }
+    if (graph && pile.through_graph()) {
+        pile.root_type = graph->tables().nodes.type[pile.hold.root];
+        pile.roots = count_roots(pile, *graph, position);
+    }
+}
+
 }  // namespace
 
 Hold hold_of(const GraphCase& graph, AllocationRef allocation) {
     Hold hold;
     if (const Holder* holder = graph.holders.of(allocation)) {
-        hold.is_native = is_native(*holder);
-        hold.holder = hold.is_native ? nullptr : holder;
+        (is_native(*holder) ? hold.native : hold.holder) = holder;
     }
     for (const uint32_t saved : graph.moment.keepers(allocation)) {
         const NodeIndex keeper = graph.index.saver(saved);
-        const std::vector<NodeIndex> path = graph.moment.path_to(keeper);
-        const NodeIndex root = path.empty() ? keeper : path.front();
-        const Holder* found = graph.holders.of(root);
-        const Holder* holder = found && !is_native(*found) ? found : nullptr;
+        const NodeIndex root = root_of(graph.moment, keeper);
+        // The variable that holds the root now may have held another one when it was found.
+        const Holder* holder = holder_of_root(graph, root_of(graph.searched, keeper));
         if (hold.keeper == no_node || (holder && !hold.holder)) {
             const int64_t time = graph.moment.time();
             hold.through_graph = true;
@@ -131,37 +209,24 @@ Hold hold_of(const GraphCase& graph, AllocationRef allocation) {
 }
 
 std::vector<Pile> find_piles(const Survivors& survivors, const Rounds& rounds, const GraphCase* graph,
-                             uint32_t device) {
-    std::vector<const Site*> rising;
-    for (const Site& site : survivors.sites()) {
-        if (site.trend.shape == Shape::rising && site.count > 0) {
-            rising.push_back(&site);
-        }
-    }
-    std::sort(rising.begin(), rising.end(),
-              [](const Site* a, const Site* b) { return a->trend.per_round > b->trend.per_round; });
-    std::map<std::string, Pile> piles;
-    for (const Site* site : rising) {
-        Sampled sampled{{device, sample(*site).front()}, {}, fmt::format("site {} {}", site->stack, site->origin)};
+                             const DeviceHistory& device, uint32_t position) {
+    std::map<std::string, Pile> by_key;
+    for (const Site* site : rising_sites(survivors)) {
+        Sampled sampled{{position, sample(*site, graph, position).front()}, {}, site_key(*site)};
         if (graph) {
-            sampled = usual_hold(*site, *graph, device);
+            sampled = usual_hold(*site, *graph, position);
         }
-        Pile& pile = piles[sampled.key];
+        Pile& pile = by_key[sampled.key];
         add_site(pile, *site, survivors.rounds_per_slice());
         take_hold(pile, sampled);
     }
-    std::vector<Pile> list;
-    for (auto& [key, pile] : piles) {
-        pile.since = std::min(pile.since, rounds.size() - 1);
-        pile.holder = pile.hold.holder;
-        if (graph && pile.through_graph()) {
-            pile.root_type = graph->tables().nodes.type[pile.hold.root];
-            pile.roots = count_roots(pile, *graph, device);
-        }
-        list.push_back(std::move(pile));
+    std::vector<Pile> piles;
+    for (auto& [key, pile] : by_key) {
+        finish(pile, rounds, graph, device, position);
+        piles.push_back(std::move(pile));
     }
-    std::sort(list.begin(), list.end(), [](const Pile& a, const Pile& b) { return a.per_round > b.per_round; });
-    return list;
+    std::sort(piles.begin(), piles.end(), [](const Pile& a, const Pile& b) { return a.per_round > b.per_round; });
+    return piles;
 }
 
 }  // namespace tidemark

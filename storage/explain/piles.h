@@ -17,7 +17,7 @@ struct GraphCase;
 /// How an allocation is kept alive.
 struct Hold {
     const Holder* holder = nullptr;  ///< of the tensor, or of the root that keeps it; nullptr: none is known
-    bool is_native = false;          ///< of the tensor itself the search found only C++: a node, a cache, a hook
+    const Holder* native = nullptr;  ///< of the tensor itself, where the search found only C++: a cache, a hook
     bool through_graph = false;      ///< a node saved it
     NodeIndex keeper = no_node;      ///< that node
     NodeIndex root = no_node;        ///< first of the path down to it
@@ -35,12 +35,14 @@ struct Pile {
     int64_t roots = 0;               ///< different roots that keep it
     int64_t bytes = 0, count = 0;    ///< now
     int64_t per_round = 0;           ///< bytes
-    double allocations_per_round = 0;
-    size_t since = 0;  ///< position of the round from which on it grows
+    size_t since = 0;                ///< position of the round from which on it grows
     bool through_graph() const { return hold.through_graph; }
 };
 
-/// Most bytes per round first. Without a graph each growing site is a pile of its own.
-std::vector<Pile> find_piles(const Survivors& survivors, const Rounds& rounds, const GraphCase* graph, uint32_t device);
+/// Most bytes per round first. What was searched and nobody in Python holds is one pile. Without a graph each growing
+/// site is a pile of its own. `position`: of the device in
+/// Trace::devices.
+std::vector<Pile> find_piles(const Survivors& survivors, const Rounds& rounds, const GraphCase* graph,
+                             const DeviceHistory& device, uint32_t position);
 
 }  // namespace tidemark

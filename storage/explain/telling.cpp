@@ -42,6 +42,10 @@ std::string round_name(const Case& of, const Words& words, int64_t position) {
                : moment_of_round(of, words, of.rounds()[static_cast<size_t>(std::clamp<int64_t>(position, 0, last))]);
 }
 
+std::string round_words(const Case& of, const Words& words) {
+    return of.rounds().source() == RoundSource::steps ? words("step") : words("round");
+}
+
 std::string each_round(const Case& of, const Words& words) {
     return of.rounds().source() == RoundSource::steps ? words("each step") : words("each round");
 }

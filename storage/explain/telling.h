@@ -15,6 +15,8 @@ std::string line_of(const Trace& trace, StackId stack);
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);
 /// "step 12", "round 12"
 std::string round_name(const Case& of, const Words& words, int64_t position);
+/// "step", "round"
+std::string round_words(const Case& of, const Words& words);
 /// "each step", "each round"
 std::string each_round(const Case& of, const Words& words);
 /// "the end of step 59", "the out-of-memory error", "the end of the trace": Explanation::moment.

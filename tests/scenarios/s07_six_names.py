@@ -1,17 +1,21 @@
 """S7: six large tensors under six names, against six times under the same name.
 
-    python s07_six_names.py [--one-name] [--mib 64]
+    python s07_six_names.py [--one-name] [--mib 64] [--size small|medium|large]
 """
-
-import argparse
 
 import torch
 
-parser = argparse.ArgumentParser()
+import scenario
+import truth
+from noise import Noise
+
+parser = scenario.parser(__doc__)
 parser.add_argument("--one-name", action="store_true")
-parser.add_argument("--mib", type=int, default=64)
-options = parser.parse_args()
-count = options.mib * 2**18
+parser.add_argument("--mib", type=int)
+options = scenario.parse(parser)
+mib = options.mib or options.many(64)
+count = mib * 2**18
+noise = Noise(options.noise)
 
 if options.one_name:
     a = torch.randn(count, device="cuda")
@@ -27,4 +31,6 @@ else:
     d = torch.randn(count, device="cuda")
     e = torch.randn(count, device="cuda")
     f = torch.randn(count, device="cuda")
+noise.round()
+truth.write(bytes=(1 if options.one_name else 6) * 4 * count)
 print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")

@@ -1,19 +1,23 @@
 """S10: outputs of a validation loop are kept, and nobody said no_grad: every one keeps the activations that made it.
 
-    python s10_validation_without_no_grad.py [--no-grad] [--batches 20] [--width 1024]
+    python s10_validation_without_no_grad.py [--no-grad] [--batches 20] [--width 1024] [--size small|medium|large]
 """
 
-import argparse
 import contextlib
 
 import torch
 from torch import nn
 
-parser = argparse.ArgumentParser()
+import scenario
+import truth
+from noise import Noise
+
+parser = scenario.parser(__doc__)
 parser.add_argument("--no-grad", action="store_true")
 parser.add_argument("--batches", type=int, default=20)
 parser.add_argument("--width", type=int, default=1024)
-options = parser.parse_args()
+options = scenario.parse(parser)
+noise, growth = Noise(options.noise), truth.Growth()
 
 
 class Net(nn.Module):
@@ -30,9 +34,12 @@ def validate(model, batches):
     model.eval()
     predictions = []
     for _ in range(batches):
-        images = torch.randn(256, options.width, device="cuda")
+        images = torch.randn(options.many(256), options.width, device="cuda")
         with torch.no_grad() if options.no_grad else contextlib.nullcontext():
             predictions.append(model(images))
+        noise.round()
+        growth.round()
+    growth.write()
     return predictions
 
 

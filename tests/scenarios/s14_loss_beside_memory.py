@@ -1,21 +1,24 @@
 """S14: MSELoss(reduction="sum") in place of the mean, and a broadcast of (3, 1, 5) with (4, 5).
 
-    python s14_loss_beside_memory.py [--reduction sum|mean]
+    python s14_loss_beside_memory.py [--reduction sum|mean] [--size small|medium|large]
 
 The losses are marks. expand() takes no memory; the sum of the two takes its result; contiguous() takes all of it.
 """
-
-import argparse
 
 import tidemark
 import torch
 from torch import nn
 
-parser = argparse.ArgumentParser()
+import scenario
+import truth
+from noise import Noise
+
+parser = scenario.parser(__doc__)
 parser.add_argument("--reduction", choices=["sum", "mean"], default="sum")
-options = parser.parse_args()
+options = scenario.parse(parser)
 
 torch.manual_seed(0)
+noise = Noise(options.noise)
 model = nn.Linear(256, 64).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 criterion = nn.MSELoss(reduction=options.reduction)
@@ -26,12 +29,15 @@ for step in range(12):
     loss.backward()
     optimizer.step()
     tidemark.mark("loss", value=loss)
+    noise.round()
 
-wide, flat = torch.randn(3 * 2**10, 1, 5, device="cuda"), torch.randn(4 * 2**10, 5, device="cuda")
-view = wide.expand(3 * 2**10, 4 * 2**10, 5)
+rows = options.many(2**10)
+wide, flat = torch.randn(3 * rows, 1, 5, device="cuda"), torch.randn(4 * 2**10, 5, device="cuda")
+view = wide.expand(3 * rows, 4 * 2**10, 5)
 tidemark.mark("expanded")
 total = wide + flat
 tidemark.mark("added")
 copy = view.contiguous()
 tidemark.mark("materialised")
+truth.write(bytes=truth.bytes_of([copy]), result=truth.bytes_of([total]))
 print(f"loss {loss.item():.3g}, {torch.cuda.memory_allocated():,} bytes allocated")

@@ -11,8 +11,11 @@ import time
 from tidemark import _garbage, _heap, _holders, _inside, _labels, _watch
 
 _LARGEST_SHARE = 0.01  # of the run's time, for scans that nobody asked for
-_FREE_S = 0.06
+_FREE_S = 0.2
 _FEWEST_NODES = 64
+_FEWEST_BYTES = 1 << 20
+_GROWTH = 1.5  # of what stays allocated since the last scan
+_LOOKS = 3  # what stays is the least seen at so many looks in a row
 _ALWAYS_SCANNED_OOMS = 3
 _LONGEST_WAIT_S = 5.0
 
@@ -35,6 +38,7 @@ class Graph:
         if not hasattr(plugin, "identify"):
             raise OSError("the recorder's plugin does not follow the graph")
         heap = _heap.Heap()
+        self._torch = torch
         self._plugin = plugin
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._lose = lose
@@ -43,7 +47,8 @@ class Graph:
         self._scanning = threading.Lock()
         self._began, self._spent = time.monotonic(), 0.0
         self._last_scan_s = 0.0
-        self._nodes_at_scan = 0
+        self._nodes_at_scan = self._bytes_at_scan = 0
+        self._allocated = collections.deque(maxlen=_LOOKS)
         # Numbers of the newest nodes at the last two steps, and at the last two marks.
         self._newest_at_steps = collections.deque(maxlen=2)
         self._newest_at_marks = collections.deque(maxlen=2)
@@ -129,8 +134,16 @@ class Graph:
     @_quiet
     def _look_around(self):
         alive, _ = self._plugin.live_nodes()
-        if alive >= max(_FEWEST_NODES, 2 * self._nodes_at_scan):
+        self._allocated.append(self._allocated_bytes())
+        stays = min(self._allocated) if len(self._allocated) == _LOOKS else 0
+        if alive >= max(_FEWEST_NODES, 2 * self._nodes_at_scan) or stays >= max(
+            _FEWEST_BYTES, _GROWTH * self._bytes_at_scan
+        ):
             self._scan_if_affordable("memory grows")
+
+    def _allocated_bytes(self):
+        cuda = self._torch.cuda
+        return sum(map(cuda.memory_allocated, range(cuda.device_count()))) if cuda.is_initialized() else 0
 
     def _scan_if_affordable(self, reason):
         began = time.monotonic()
@@ -144,6 +157,7 @@ class Graph:
             return
         try:
             self._nodes_at_scan = self._plugin.live_nodes()[0]
+            self._bytes_at_scan = min(self._allocated, default=0)
             self._holders.scan(reason, traceback)
         finally:
             self._scanning.release()

@@ -49,11 +49,13 @@ std::string basis(const Case& of, const Pile& pile, const Words& words) {
 }  // namespace
 
 std::span<const PileReader> all_pile_readers() {
-    static constexpr std::array<PileReader, 4> list{
-        read_retained_graph,
-        read_evaluation_builds_graph,
-        read_tensors_collected,
-        read_unexplained_growth,
+    static constexpr std::array<PileReader, 12> list{
+        read_exception_keeps,   read_ctx_keeps,
+        read_hook_keeps,        read_gradient_cycle,
+        read_hook_cycle,        read_autocast_cache,
+        read_loss_summed,       read_state_carried,
+        read_retained_graph,    read_evaluation_builds_graph,
+        read_tensors_collected, read_unexplained_growth,
     };
     return list;
 }

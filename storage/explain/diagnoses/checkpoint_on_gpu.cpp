@@ -1,0 +1,151 @@
+// #30: torch.load put the checkpoint's tensors on the GPU, where the model has its own already.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/holder_words.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// A few small tensors that were saved beside the weights are no second copy of a model.
+constexpr int64_t least_bytes = 1 << 20;
+/// Of what was loaded and is still there, so much must have a twin of the same size in the model.
+constexpr double least_matched = 0.5;
+
+bool is_loading(const StackTable& stacks, FrameId id) {
+    const Frame& frame = stacks.frame(id);
+    const std::string& file = stacks.string(frame.file);
+    const std::string& function = stacks.string(frame.function);
+    return file.ends_with("torch/serialization.py") &&
+           (function.find("load") != std::string::npos || function.find("restore") != std::string::npos);
+}
+
+/// By stack: whether torch.load is among its callers.
+std::vector<bool> loading_stacks(const StackTable& stacks) {
+    std::vector<bool> frames(stacks.frame_count()), loading(stacks.stack_count());
+    for (FrameId frame = 1; frame < stacks.frame_count(); ++frame) {
+        frames[frame] = is_loading(stacks, frame);
+    }
+    for (StackId stack = 1; stack < stacks.stack_count(); ++stack) {
+        const StackEntry& entry = stacks.stack(stack);
+        loading[stack] = frames[entry.frame] || loading[entry.caller];
+    }
+    return loading;
+}
+
+bool is_of_model(Category category) {
+    return category == Category::parameter || category == Category::buffer || category == Category::optimizer_state;
+}
+
+struct Loaded {
+    std::vector<AllocationIndex> all;  ///< by torch.load, there at the moment the case is about, no part of the model
+    int64_t bytes = 0, matched = 0;
+};
+
+Loaded find_loaded(const Case& of) {
+    const Allocations& allocations = of.device().allocations;
+    const std::vector<bool> loading = loading_stacks(of.trace().stacks);
+    Loaded loaded;
+    if (std::find(loading.begin(), loading.end(), true) == loading.end()) {
+        return loaded;
+    }
+    std::unordered_map<uint64_t, int64_t> twins;  ///< by requested bytes
+    of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
+        if (allocations.free_event[a] < of.now()) {
+            return;
+        }
+        const Category category =
+            of.graph() ? of.graph()->categories.at({of.device_position(), a}, of.now_time()) : Category::unknown;
+        if (loading[allocations.stack[a]] && !is_of_model(category)) {
+            loaded.all.push_back(a);
+        } else if (of.graph() ? is_of_model(category) : !loading[allocations.stack[a]]) {
+            ++twins[allocations.requested[a]];
+        }
+    });
+    std::sort(loaded.all.begin(), loaded.all.end());
+    for (const AllocationIndex a : loaded.all) {
+        const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
+        int64_t& left = twins[allocations.requested[a]];
+        loaded.matched += left > 0 ? bytes : 0;
+        left -= left > 0;
+        loaded.bytes += bytes;
+    }
+    return loaded;
+}
+
+AllocationIndex largest(const Case& of, const Loaded& loaded) {
+    const auto& size = of.device().allocations.block_size;
+    return *std::max_element(loaded.all.begin(), loaded.all.end(),
+                             [&](AllocationIndex a, AllocationIndex b) { return size[a] < size[b]; });
+}
+
+void set_holder(Finding& finding, const Case& of, AllocationIndex a, const Words& words) {
+    if (!of.graph()) {
+        finding.unknowns.push_back(words("Who holds the loaded tensors was not recorded."));
+        return;
+    }
+    if (const Hold hold = hold_of(*of.graph(), {of.device_position(), a}); hold.holder) {
+        const HolderGroup* group = of.graph()->group_of(hold.holder);
+        finding.holder = group ? holder_words(of.graph()->tables(), words, *group)
+                               : holder_words(of.graph()->tables(), words, *hold.holder);
+    }
+}
+
+}  // namespace
+
+void diagnose_checkpoint_on_gpu(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const Loaded loaded = find_loaded(of);
+    if (loaded.bytes < least_bytes ||
+        static_cast<double>(loaded.matched) < least_matched * static_cast<double>(loaded.bytes)) {
+        return;
+    }
+    const AllocationIndex example = largest(of, loaded);
+    Finding finding;
+    finding.kind = FindingKind::checkpoint_on_gpu;
+    finding.verdict = Verdict::waste;
+    finding.confidence = of.graph() ? Confidence::certain : Confidence::likely;
+    finding.basis = of.graph()
+                        ? words(
+                              "The tensors were made inside torch.load, are no part of the model, and lie beside "
+                              "parameters of the same sizes.")
+                        : words("The tensors were made inside torch.load and lie beside others of the same sizes.");
+    finding.bytes = loaded.bytes;
+    finding.count = static_cast<int64_t>(loaded.all.size());
+    finding.layer = LayerKind::requested;
+    finding.since = of.device().alloc_time(loaded.all.front());
+    set_line(finding, of, of.device().allocations.stack[example]);
+    set_holder(finding, of, example, words);
+    const auto bytes = with("bytes", format_bytes(loaded.bytes));
+    const auto tensors = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
+    finding.title = words("torch.load put a second copy of the weights on the GPU: {bytes}", bytes);
+    finding.text = {
+        words("torch.load puts tensors back on the device they were saved from, unless map_location says otherwise. So "
+              "{tensors} with {bytes} lie on the GPU beside the model's own, which load_state_dict() copied them into.",
+              tensors, bytes)};
+    if (!finding.holder.empty()) {
+        finding.text.push_back(
+            words("They are still there because {holder} holds them.", with("holder", finding.holder)));
+    }
+    finding.evidence = {
+        at_allocation(of, words("The first tensor that was loaded"), loaded.all.front()),
+        at_allocation(
+            of,
+            words("The largest of them: {bytes}",
+                  with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.block_size[example])))),
+            example),
+        at_event(of, words("They are there at {moment}", with("moment", moment_name(of, words))), of.now())};
+    finding.fixes = {
+        {words("Load the checkpoint into the computer's memory; load_state_dict() copies what it needs to the "
+               "GPU."),
+         "checkpoint = torch.load(path, map_location=\"cpu\")",
+         loaded.bytes,
+         {}},
+        {words("Let the checkpoint go when the model has its weights."), "del checkpoint", loaded.bytes, {}}};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,95 @@
+// #22: NCCL takes its buffers past PyTorch's allocator, for each communicator.
+#include <algorithm>
+#include <set>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/driver_memory.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t least_bytes = 1 << 20;
+/// A communicator asks for its pieces within moments; the next one is made by another call.
+constexpr int64_t pause_between_calls = 1'000'000'000;
+
+/// Calls of the program that made NCCL take memory.
+struct Taking {
+    const DriverAllocation* first = nullptr;
+    int64_t bytes = 0;
+};
+
+std::vector<Taking> takings_of(const LibraryMemory& nccl) {
+    std::vector<Taking> takings;
+    const DriverAllocation* last = nullptr;
+    for (const DriverAllocation* a : nccl.alive) {
+        const bool is_new = !last || a->stack != last->stack || a->time - last->time > pause_between_calls;
+        if (is_new) {
+            takings.push_back({a, 0});
+        }
+        takings.back().bytes += static_cast<int64_t>(a->bytes);
+        last = a;
+    }
+    return takings;
+}
+
+}  // namespace
+
+void diagnose_collective_buffers(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const auto libraries = device_memory_by_library(of);
+    const auto nccl = std::find_if(libraries.begin(), libraries.end(), [](const auto& l) { return l.is_of("nccl"); });
+    if (nccl == libraries.end() || nccl->bytes < least_bytes || nccl->grows()) {
+        return;
+    }
+    std::vector<Taking> takings = takings_of(*nccl);
+    Finding finding;
+    finding.kind = FindingKind::collective_buffers;
+    finding.verdict = Verdict::pattern;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("Each call to the driver was recorded.");
+    finding.bytes = nccl->bytes;
+    finding.count = static_cast<int64_t>(nccl->alive.size());
+    finding.layer = LayerKind::library;
+    finding.since = nccl->alive.front()->time;
+    set_line(finding, of, nccl->stack);
+    finding.title = words("NCCL takes {bytes} for communication between GPUs, past PyTorch",
+                          with("bytes", format_bytes(finding.bytes)));
+    finding.text = {
+        words(
+            "At its first collective call each process group makes a communicator of its own; NCCL takes channels and "
+            "buffers for it from the driver, {bytes} in {pieces} by now, and keeps them until the group is destroyed.",
+            with("bytes", format_bytes(finding.bytes)),
+            with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+        words("PyTorch does not count this memory: torch.cuda.memory_reserved() does not show it, nvidia-smi does.")};
+    std::stable_sort(takings.begin(), takings.end(),
+                     [](const Taking& a, const Taking& b) { return a.bytes > b.bytes; });
+    constexpr size_t shown = 3;
+    for (size_t i = 0; i < std::min(shown, takings.size()); ++i) {
+        const DriverAllocation& first = *takings[i].first;
+        const std::string line = line_of(of.trace(), first.stack);
+        Evidence evidence = at_event(
+            of,
+            line.empty()
+                ? words("{bytes} at {time}", with("bytes", format_bytes(takings[i].bytes)),
+                        with("time", format_moment(first.time)))
+                : words("{bytes} at {line}", with("bytes", format_bytes(takings[i].bytes)), with("line", line)),
+            of.device().events_until(first.time));
+        evidence.time = first.time;
+        evidence.stack = first.stack;
+        evidence.layer = LayerKind::library;
+        finding.evidence.push_back(std::move(evidence));
+    }
+    finding.evidence.push_back(at_layer(of, words("What NCCL holds"), LayerKind::library));
+    finding.fixes = {{words("Make fewer process groups and use them again; destroy those that are done."),
+                      "torch.distributed.destroy_process_group(group)",
+                      {},
+                      {}},
+                     {words("Let NCCL use fewer channels and smaller buffers, at some cost in bandwidth."),
+                      "os.environ[\"NCCL_MAX_NCHANNELS\"] = \"4\"\nos.environ[\"NCCL_BUFFSIZE\"] = \"1048576\"",
+                      {},
+                      {}}};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

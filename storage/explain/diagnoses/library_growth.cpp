@@ -1,0 +1,172 @@
+// #24: a library takes more and more from the driver, past PyTorch's allocator.
+#include <algorithm>
+#include <cmath>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/driver_memory.h"
+#include "storage/explain/telling.h"
+#include "storage/ledger/driver_layers.h"
+
+namespace tidemark {
+namespace {
+
+/// Without driver calls only NVML tells, which counts all of the process: a rise must be clear.
+constexpr int64_t least_unknown_rise = 64 << 20;
+constexpr size_t fewest_samples = 8;
+constexpr size_t most_samples = 256;
+
+Finding growth(const Case& of, const Words& words) {
+    Finding finding;
+    finding.kind = FindingKind::library_grows;
+    finding.verdict = Verdict::leak;
+    finding.unknowns = {};
+    finding.fixes = {
+        {words("Free what the extension allocates, or allocate it once and use it again in each round."), "", {}, {}},
+        {words("Let the extension take its memory from PyTorch, which reuses what is given back."),
+         "at::Tensor workspace = torch::empty({bytes}, torch::dtype(torch::kUInt8).device(torch::kCUDA));",
+         {},
+         {}}};
+    (void)of;
+    return finding;
+}
+
+/// The layer as it was when the growth began, as it is, and a piece of it.
+void add_evidence(Finding& finding, const Case& of, const LibraryMemory& library, const Words& words) {
+    const auto since = static_cast<int64_t>(std::min(library.trend.since, of.rounds().size() - 1));
+    finding.evidence.push_back(
+        at_round(of, words("It begins in {round}", with("round", round_name(of, words, since))), since));
+    const DriverAllocation& newest = *library.alive.back();
+    Evidence piece = at_event(
+        of,
+        words("The newest piece: {bytes} at {time}", with("bytes", format_bytes(static_cast<int64_t>(newest.bytes))),
+              with("time", format_moment(newest.time))),
+        of.device().events_until(newest.time));
+    piece.time = newest.time;
+    piece.stack = newest.stack;
+    piece.layer = LayerKind::library;
+    finding.evidence.push_back(std::move(piece));
+    finding.evidence.push_back(at_layer(
+        of, words("What has piled up by {moment}", with("moment", moment_name(of, words))), LayerKind::library));
+}
+
+/// Bytes in pieces of lines that took several: what was taken once belongs to the library's start.
+int64_t piled_up(const LibraryMemory& library) {
+    int64_t bytes = 0;
+    for (const DriverAllocation* a : library.alive) {
+        bytes += a->stack == library.stack ? static_cast<int64_t>(a->bytes) : 0;
+    }
+    return std::max(bytes, library.trend.rise);
+}
+
+Finding about_library(const Case& of, const LibraryMemory& library, const Words& words) {
+    Finding finding = growth(of, words);
+    finding.confidence = Confidence::certain;
+    finding.basis = words("Each call to the driver was recorded, over {rounds} rounds.",
+                          with("rounds", format_count(static_cast<int64_t>(of.rounds().size()))));
+    finding.bytes = piled_up(library);
+    finding.per_round = std::llround(library.trend.per_round);
+    finding.count = static_cast<int64_t>(library.alive.size());
+    finding.layer = LayerKind::library;
+    set_since(finding, of, std::min(library.trend.since, of.rounds().size() - 1));
+    set_line(finding, of, library.stack);
+    const auto name = with("library", library_words(words, library.name));
+    const auto each = with("each", each_round(of, words));
+    const auto bytes = with("bytes", format_bytes(*finding.per_round));
+    finding.title = words("{library} takes {bytes} more {each}, past PyTorch", name, bytes, each);
+    finding.text = {
+        words("Code that calls {library} takes {bytes} from the driver {each} and does not give it back; {total} have "
+              "piled up in {pieces}.",
+              name, bytes, each, with("total", format_bytes(finding.bytes)),
+              with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+        words(
+            "PyTorch does not know of this memory: torch.cuda.memory_allocated() and empty_cache() do not change with "
+            "it, nvidia-smi does.")};
+    if (!finding.line.empty()) {
+        finding.text.push_back(words("The calls come from {line}.", with("line", finding.line)));
+    }
+    for (Fix& fix : finding.fixes) {
+        fix.bytes = finding.bytes;
+        fix.per_round = finding.per_round;
+    }
+    add_evidence(finding, of, library, words);
+    return finding;
+}
+
+/// What the process uses beyond everything known, at moments NVML was asked.
+struct Unknown {
+    std::vector<int64_t> times, bytes;
+};
+
+Unknown unknown_of_process(const Case& of) {
+    std::vector<int64_t> times;
+    for (const Sample& sample : of.trace().samples) {
+        if (sample.device == of.device().device && !sample.pid && sample.time <= of.now_time()) {
+            times.push_back(sample.time);
+        }
+    }
+    Unknown unknown;
+    const size_t step = times.size() / most_samples + 1;
+    for (size_t i = 0; i < times.size(); i += step) {
+        const LedgerRow row = of.ledger().at_time(times[i]);
+        if (!row.process_used) {
+            continue;
+        }
+        int64_t known = 0;
+        for (const Layer& layer : row.layers) {
+            const bool is_own = layer.kind != LayerKind::other_processes && layer.kind != LayerKind::unknown;
+            known += is_own ? layer.bytes : 0;
+        }
+        unknown.times.push_back(times[i]);
+        unknown.bytes.push_back(*row.process_used - known);
+    }
+    return unknown;
+}
+
+void look_at_unknown(const Case& of, const Words& words, Findings& findings) {
+    const Unknown unknown = unknown_of_process(of);
+    const Trend trend = find_trend(unknown.bytes, 1 << 20);
+    if (unknown.bytes.size() < fewest_samples || of.rounds().empty() || trend.shape != Shape::rising ||
+        trend.rise < least_unknown_rise) {
+        return;
+    }
+    Finding finding = growth(of, words);
+    finding.confidence = Confidence::likely;
+    finding.basis = words("Inferred from NVML's figures; driver calls were not recorded.");
+    finding.bytes = trend.rise;
+    finding.layer = LayerKind::unknown;
+    finding.since = unknown.times[trend.since];
+    const EventNumber first = of.device().events_until(*finding.since);
+    const int64_t from = std::max<int64_t>(of.rounds().at(first), 0);
+    const int64_t rounds = std::max<int64_t>(static_cast<int64_t>(of.rounds().size()) - from, 1);
+    finding.per_round = trend.rise / rounds;
+    finding.title = words("memory that is not PyTorch's grows by {bytes} {each}",
+                          with("bytes", format_bytes(*finding.per_round)), with("each", each_round(of, words)));
+    finding.text = {
+        words("According to NVML the process uses more and more, {bytes} since {time}, while what PyTorch "
+              "took from the driver does not account for it: a library or an extension allocates by itself.",
+              with("bytes", format_bytes(trend.rise)), with("time", format_moment(*finding.since)))};
+    finding.evidence = {at_event(of, words("It begins here"), first),
+                        at_layer(of, words("What has piled up by {moment}", with("moment", moment_name(of, words))),
+                                 LayerKind::unknown)};
+    finding.unknowns = {
+        words("Which library takes it was not recorded; `tidemark record` with the driver part sees "
+              "each call, unless another tool uses CUPTI.")};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void diagnose_library_growth(const Case& of, const Words& words, Findings& findings, Progress&) {
+    if (!has_driver_calls(of.trace(), of.device().device)) {
+        look_at_unknown(of, words, findings);
+        return;
+    }
+    for (const LibraryMemory& library : device_memory_by_library(of)) {
+        if (library.grows() && !library.alive.empty()) {
+            findings.push_back(about_library(of, library, words));
+        }
+    }
+}
+
+}  // namespace tidemark

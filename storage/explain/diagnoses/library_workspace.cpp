@@ -1,0 +1,131 @@
+// #19: cuBLAS and other libraries of NVIDIA keep scratch memory, once per thread and stream.
+#include <algorithm>
+#include <array>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/driver_memory.h"
+#include "storage/explain/telling.h"
+#include "storage/explain/workspaces.h"
+
+namespace tidemark {
+namespace {
+
+/// Less is nothing a person would ask about.
+constexpr int64_t least_bytes = 1 << 20;
+
+struct LibraryScratch {
+    Workspaces in_pytorch;
+    std::vector<LibraryMemory> libraries;  ///< what they took past PyTorch
+    int64_t past_pytorch = 0;
+
+    int64_t bytes() const { return in_pytorch.bytes + past_pytorch; }
+    /// One stream is what every program has; each further one costs the same again.
+    bool is_repeated() const { return in_pytorch.streams > 1; }
+};
+
+bool is_math_library(const LibraryMemory& library) {
+    constexpr std::array names{"cublas", "cudnn", "cusolver", "cusparse", "cufft"};
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return library.is_of(name); });
+}
+
+LibraryScratch find_kept(const Case& of) {
+    LibraryScratch kept{find_workspaces(of), {}, 0};
+    for (LibraryMemory& library : device_memory_by_library(of)) {
+        if (is_math_library(library) && library.bytes > 0 && !library.grows()) {
+            kept.past_pytorch += library.bytes;
+            kept.libraries.push_back(std::move(library));
+        }
+    }
+    return kept;
+}
+
+void tell(Finding& finding, const LibraryScratch& kept, const Words& words) {
+    if (!kept.in_pytorch.all.empty()) {
+        finding.text.push_back(words(
+            "PyTorch gives cuBLAS, the library that multiplies matrices, scratch memory for each thread and each "
+            "stream that uses it, at the first product: {workspaces}, together {bytes}.",
+            with("workspaces",
+                 words.counted(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
+            with("bytes", format_bytes(kept.in_pytorch.bytes))));
+    }
+    if (kept.is_repeated()) {
+        finding.text.push_back(words("They lie on {n} different streams; a product on one more stream takes one more.",
+                                     with("n", kept.in_pytorch.streams)));
+    }
+    for (const LibraryMemory& library : kept.libraries) {
+        finding.text.push_back(
+            words("Past PyTorch, {library} took {bytes} from the driver for itself when it was first used.",
+                  with("library", library.name), with("bytes", format_bytes(library.bytes))));
+    }
+    finding.text.push_back(words("This is taken once, does not grow with the data, and stays until the process ends."));
+}
+
+void add_evidence(Finding& finding, const Case& of, const LibraryScratch& kept, const Words& words) {
+    constexpr size_t shown = 4;
+    for (size_t i = 0; i < std::min(shown, kept.in_pytorch.all.size()); ++i) {
+        const AllocationIndex a = kept.in_pytorch.all[i];
+        const std::string line = line_of(of.trace(), of.device().allocations.stack[a]);
+        const std::string doing = doing_of(of.trace(), words, of.device().allocations.origin[a]);
+        const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.block_size[a])));
+        const std::string text =
+            !line.empty()    ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", line))
+            : !doing.empty() ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", doing))
+                             : words("A workspace of {bytes}", bytes);
+        finding.evidence.push_back(at_allocation(of, text, a));
+    }
+    for (const LibraryMemory& library : kept.libraries) {
+        finding.evidence.push_back(
+            at_layer(of, words("What {library} holds", with("library", library.name)), LayerKind::library));
+    }
+}
+
+void add_fixes(Finding& finding, const Case& of, const LibraryScratch& kept, const Words& words) {
+    const auto& all = kept.in_pytorch.all;
+    const auto large = std::count_if(all.begin(), all.end(), [&](AllocationIndex a) {
+        return static_cast<int64_t>(of.device().allocations.requested[a]) == large_workspace;
+    });
+    if (kept.is_repeated()) {
+        finding.fixes.push_back({words("Multiply matrices on fewer streams."), "", {}, {}});
+    }
+    if (large > 0) {
+        finding.fixes.push_back(
+            {words("Where every MiB counts, give cuBLAS smaller workspaces before the first product; "
+                   "some products become slower."),
+             "os.environ[\"CUBLAS_WORKSPACE_CONFIG\"] = \":4096:2:16:8\"",
+             large * (large_workspace - small_workspace),
+             {}});
+    }
+}
+
+}  // namespace
+
+void diagnose_library_workspace(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const LibraryScratch kept = find_kept(of);
+    if (kept.bytes() < least_bytes) {
+        return;
+    }
+    Finding finding;
+    finding.kind = FindingKind::library_workspace;
+    finding.verdict = kept.is_repeated() ? Verdict::pattern : Verdict::background;
+    finding.confidence = of.graph() || kept.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
+    finding.basis = finding.confidence == Confidence::certain
+                        ? words("Seen when each workspace was taken.")
+                        : words("Recognised by their size, and because they were never given back.");
+    finding.bytes = kept.bytes();
+    finding.count = static_cast<int64_t>(kept.in_pytorch.all.size());
+    finding.layer = kept.in_pytorch.bytes >= kept.past_pytorch ? LayerKind::requested : LayerKind::library;
+    const auto bytes = with("bytes", format_bytes(finding.bytes));
+    finding.title = kept.is_repeated() ? words("cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes,
+                                               with("n", kept.in_pytorch.streams))
+                                       : words("cuBLAS and other libraries keep {bytes} for themselves", bytes);
+    if (!kept.in_pytorch.all.empty()) {
+        set_line(finding, of, of.device().allocations.stack[kept.in_pytorch.all.front()]);
+    }
+    tell(finding, kept, words);
+    add_evidence(finding, of, kept, words);
+    add_fixes(finding, of, kept, words);
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,148 @@
+// #23: somebody else uses the same GPU.
+#include <algorithm>
+#include <map>
+
+#include "storage/base/units.h"
+#include "storage/explain/answered.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/telling.h"
+#include "storage/ledger/device_samples.h"
+
+namespace tidemark {
+namespace {
+
+/// No process with a context has less.
+constexpr int64_t least_bytes = 64 << 20;
+/// Others that move by less are no second program that came or went.
+constexpr int64_t much_movement = 128 << 20;
+
+struct Others {
+    int64_t now = 0, highest = 0, lowest = INT64_MAX;
+    int64_t highest_time = 0;
+    std::map<int64_t, int64_t> highest_of;  ///< by pid
+    size_t contexts = 0;                    ///< processes that never had more than a bare context
+
+    /// They came, or doubled, while the program was at work.
+    bool move() const { return highest >= 2 * lowest + much_movement; }
+};
+
+/// While the program had something to do with its memory.
+std::vector<int64_t> sample_times(const Case& of) {
+    const auto& events = of.device().event_time;
+    std::vector<int64_t> times;
+    for (const Sample& sample : of.trace().samples) {
+        const bool is_during = !events.empty() && events.front() <= sample.time && sample.time <= events.back();
+        if (sample.device == of.device().device && !sample.pid && is_during) {
+            times.push_back(sample.time);
+        }
+    }
+    return times;
+}
+
+Others find_others(const Case& of, const DeviceSamples& samples) {
+    Others others;
+    for (const int64_t time : sample_times(of)) {
+        int64_t sum = 0;
+        samples.for_each_other(time, [&](int64_t pid, int64_t bytes) {
+            sum += bytes;
+            others.highest_of[pid] = std::max(others.highest_of[pid], bytes);
+        });
+        if (sum > others.highest) {
+            others.highest = sum;
+            others.highest_time = time;
+        }
+        others.lowest = std::min(others.lowest, sum);
+        others.now = time <= of.now_time() ? sum : others.now;
+    }
+    return others;
+}
+
+/// This process's own context is the measure for those of others.
+size_t count_contexts(const Case& of, const Others& others) {
+    int64_t context = 0;
+    for (const Layer& layer : of.row().layers) {
+        context += layer.kind == LayerKind::context ? layer.bytes : 0;
+    }
+    return static_cast<size_t>(
+        std::count_if(others.highest_of.begin(), others.highest_of.end(), [&](const auto& other) {
+            return context > 0 && other.second * 4 >= context * 3 && other.second * 4 <= context * 5;
+        }));
+}
+
+std::string names_of(const Others& others, const Words& words) {
+    constexpr size_t shown = 5;
+    std::vector<std::pair<int64_t, int64_t>> by_bytes(others.highest_of.begin(), others.highest_of.end());
+    std::sort(by_bytes.begin(), by_bytes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::vector<std::string> names;
+    for (size_t i = 0; i < std::min(shown, by_bytes.size()); ++i) {
+        names.push_back(words("process {pid} with up to {bytes}", with("pid", by_bytes[i].first),
+                              with("bytes", format_bytes(by_bytes[i].second))));
+    }
+    if (by_bytes.size() > shown) {
+        names.push_back(words.counted(static_cast<int64_t>(by_bytes.size() - shown), "{n} more", "{n} more"));
+    }
+    return words.list(names);
+}
+
+void tell(Finding& finding, const Case& of, const Others& others, const Words& words) {
+    finding.text.push_back(
+        words("NVML, which nvidia-smi asks too, names {others} on this GPU.", with("others", names_of(others, words))));
+    if (others.move()) {
+        finding.text.push_back(words(
+            "Together they went from {lowest} to {highest} while this program ran: that is why the GPU's use rose "
+            "without a tensor of this program.",
+            with("lowest", format_bytes(others.lowest)), with("highest", format_bytes(others.highest))));
+    }
+    if (count_contexts(of, others) >= 2) {
+        finding.text.push_back(
+            words("{processes} about as much as a bare CUDA context. If they are workers of the same job, they touched "
+                  "this GPU without working on it: a missing torch.cuda.set_device() does that.",
+                  with("processes", words.counted(static_cast<int64_t>(count_contexts(of, others)), "{n} process holds",
+                                                  "{n} processes hold"))));
+    }
+}
+
+}  // namespace
+
+void diagnose_other_processes(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const DeviceSamples samples(of.trace(), of.device().device);
+    const Others others = find_others(of, samples);
+    if (others.highest < least_bytes) {
+        return;
+    }
+    Finding finding;
+    finding.kind = FindingKind::other_processes;
+    finding.verdict = others.move() && !is_answered(findings) ? Verdict::pattern : Verdict::background;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("Seen in NVML's list of processes, which was asked a few times a second.");
+    finding.bytes = others.now >= least_bytes ? others.now : others.highest;
+    finding.count = static_cast<int64_t>(others.highest_of.size());
+    finding.layer = LayerKind::other_processes;
+    const auto bytes = with("bytes", format_bytes(finding.bytes));
+    const auto processes = with("processes", words.counted(finding.count, "{n} other process", "{n} other processes"));
+    finding.title = others.now >= least_bytes
+                        ? words("{processes} on this GPU: {bytes} are theirs", processes, bytes)
+                        : words("{processes} used this GPU for a while: up to {bytes}", processes, bytes);
+    tell(finding, of, others, words);
+    Evidence most = at_event(of, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
+                             of.device().events_until(others.highest_time));
+    most.time = others.highest_time;
+    most.layer = LayerKind::other_processes;
+    finding.evidence.push_back(std::move(most));
+    finding.evidence.push_back(
+        at_layer(of,
+                 words("What they have at {moment}: {bytes}", with("moment", moment_name(of, words)),
+                       with("bytes", format_bytes(others.now))),
+                 LayerKind::other_processes));
+    finding.fixes = {{words("See whose they are, and agree on who uses which GPU."),
+                      "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv",
+                      finding.bytes,
+                      {}},
+                     {words("Keep a share of the GPU for others, and fail early rather than late."),
+                      "torch.cuda.set_per_process_memory_fraction(0.5)",
+                      {},
+                      {}}};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

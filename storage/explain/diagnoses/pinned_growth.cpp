@@ -1,0 +1,83 @@
+// #31: page-locked host memory grows, which is no GPU memory but is often taken for it.
+#include <algorithm>
+#include <cmath>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/driver_memory.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// Of several libraries' pinned memory the one that grows most.
+const LibraryMemory* most_growing(const std::vector<LibraryMemory>& libraries) {
+    const LibraryMemory* most = nullptr;
+    for (const LibraryMemory& library : libraries) {
+        if (library.grows() && (!most || library.trend.per_round > most->trend.per_round)) {
+            most = &library;
+        }
+    }
+    return most;
+}
+
+}  // namespace
+
+void diagnose_pinned_growth(const Case& of, const Words& words, Findings& findings, Progress&) {
+    // It is of no device: told once, with the device shown first.
+    if (&of.device() != &of.trace().main_device()) {
+        return;
+    }
+    const auto libraries = memory_by_library(of, [](const DriverAllocation& a) { return a.kind == "pinned"; });
+    const LibraryMemory* library = most_growing(libraries);
+    if (!library || library->alive.empty()) {
+        return;
+    }
+    Finding finding;
+    finding.kind = FindingKind::pinned_grows;
+    finding.verdict = Verdict::leak;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("Each call to the driver was recorded, over {rounds} rounds.",
+                          with("rounds", format_count(static_cast<int64_t>(of.rounds().size()))));
+    finding.bytes = library->bytes;
+    finding.per_round = std::llround(library->trend.per_round);
+    finding.count = static_cast<int64_t>(library->alive.size());
+    set_line(finding, of, library->stack);
+    const size_t since = std::min(library->trend.since, of.rounds().size() - 1);
+    set_since(finding, of, since);
+    const auto each = with("each", each_round(of, words));
+    const auto bytes = with("bytes", format_bytes(*finding.per_round));
+    finding.title = words("page-locked host memory grows by {bytes} {each}; this is not GPU memory", bytes, each);
+    finding.text = {
+        words("{each} locks {bytes} more of the computer's own memory, from which the GPU can copy without waiting: "
+              "{total} in {pieces} by now.",
+              each, bytes, with("total", format_bytes(finding.bytes)),
+              with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+        words(
+            "It does not take GPU memory, and nvidia-smi does not show it; the computer runs short of memory instead, "
+            "and locked pages cannot be swapped out."),
+        words("PyTorch keeps page-locked memory for later when a pinned tensor goes, in sizes rounded up to powers of "
+              "two; memory that grows means that pinned tensors are kept, or that their sizes keep growing.")};
+    finding.evidence.push_back(
+        at_round(of, words("It begins in {round}", with("round", round_name(of, words, static_cast<int64_t>(since)))),
+                 static_cast<int64_t>(since)));
+    Evidence newest = at_event(of,
+                               words("The newest piece: {bytes} at {time}",
+                                     with("bytes", format_bytes(static_cast<int64_t>(library->alive.back()->bytes))),
+                                     with("time", format_moment(library->alive.back()->time))),
+                               of.device().events_until(library->alive.back()->time));
+    newest.time = library->alive.back()->time;
+    newest.stack = library->alive.back()->stack;
+    finding.evidence.push_back(std::move(newest));
+    finding.fixes = {
+        {words(
+             "Do not keep pinned batches: let each go after it was copied, or copy into one pinned buffer that is used "
+             "again."),
+         "staging.copy_(batch)\nbatch_on_gpu = staging.to(\"cuda\", non_blocking=True)", finding.bytes,
+         finding.per_round},
+        {words("Keep what must stay as ordinary tensors, which are not page-locked."), "kept.append(batch.clone())",
+         finding.bytes, finding.per_round}};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

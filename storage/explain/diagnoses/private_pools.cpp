@@ -1,0 +1,177 @@
+// #28: CUDA graphs and compiled code keep private pools; one more for each new shape.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/holder_words.h"
+#include "storage/explain/telling.h"
+#include "storage/ledger/amount.h"
+
+namespace tidemark {
+namespace {
+
+/// Of reserved memory; less does not explain where memory is.
+constexpr double least_share = 0.1;
+constexpr int64_t least_bytes = 1 << 20;
+
+bool is_private(const Case& of, const Segment& segment) {
+    const Pool& pool = of.trace().pools[segment.pool];
+    return segment.pool_known && (pool.owner[0] != 0 || pool.owner[1] != 0);
+}
+
+struct PrivatePools {
+    std::vector<const Segment*> now;  ///< segments at the moment the case is about, by age
+    std::map<uint32_t, int64_t> pools;
+    int64_t bytes = 0;
+    Trend bytes_trend, count_trend;  ///< at the ends of rounds
+};
+
+Trend trend_of(const Case& of, Amount& amount, bool count) {
+    amount.settle();
+    std::vector<int64_t> levels;
+    for (const Round& round : of.rounds().all()) {
+        const Amount::Value value = amount.at(round.last - 1);
+        levels.push_back(count ? value.count : value.bytes);
+    }
+    return find_trend(levels);
+}
+
+PrivatePools find_pools(const Case& of) {
+    PrivatePools found;
+    Amount bytes, pools;
+    std::map<uint32_t, int64_t> segments_of;
+    for (const Segment& segment : of.device().segments) {
+        if (!is_private(of, segment)) {
+            continue;
+        }
+        const auto size = static_cast<int64_t>(segment.size);
+        bytes.change(segment.alloc_event, size, 1);
+        if (segments_of[segment.pool]++ == 0) {
+            pools.change(segment.alloc_event, 0, 1);
+        }
+        if (segment.free_event != never) {
+            bytes.change(segment.free_event, -size, -1);
+        }
+        if (segment.alive_at(of.now())) {
+            found.now.push_back(&segment);
+            found.pools[segment.pool] += size;
+            found.bytes += size;
+        }
+    }
+    found.bytes_trend = trend_of(of, bytes, false);
+    found.count_trend = trend_of(of, pools, true);
+    return found;
+}
+
+/// Who has hold of a tensor in a private pool.
+std::string holder_in(const Case& of, const PrivatePools& found, const Words& words) {
+    std::string text;
+    if (!of.graph()) {
+        return text;
+    }
+    const Allocations& allocations = of.device().allocations;
+    int64_t most = 0;
+    of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
+        const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
+        if (allocations.segment[a] == no_segment || bytes <= most ||
+            !found.pools.contains(of.device().segments[allocations.segment[a]].pool)) {
+            return;
+        }
+        const Hold hold = hold_of(*of.graph(), {of.device_position(), a});
+        const HolderGroup* group = of.graph()->group_of(hold.holder);
+        if (hold.holder) {
+            most = bytes;
+            text = group ? holder_words(of.graph()->tables(), words, *group)
+                         : holder_words(of.graph()->tables(), words, *hold.holder);
+        }
+    });
+    return text;
+}
+
+void tell_growth(Finding& finding, const Case& of, const PrivatePools& found, const Words& words) {
+    const auto each = with("each", each_round(of, words));
+    const auto bytes = with("bytes", format_bytes(*finding.per_round));
+    finding.title = words("CUDA graphs take {bytes} more {each}, in private pools", bytes, each);
+    finding.text = {
+        words("A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that "
+              "nothing "
+              "else may use. {pools} with {total} exist by {moment}, and {each} adds {bytes}.",
+              with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
+              with("total", format_bytes(found.bytes)), with("moment", moment_name(of, words)), each, bytes),
+        words("That happens when each new shape is captured (or compiled) anew and the old graphs are kept: the number "
+              "of "
+              "shapes decides how much memory goes.")};
+    finding.fixes = {
+        {words("Limit the shapes: pad batches to a few sizes, and capture once for each of these."),
+         "size = next(s for s in (64, 128, 256, 512) if s >= len(batch))", finding.bytes, finding.per_round},
+        {words("Let the graphs share one pool, if they never run at the same time and their outputs are copied out."),
+         "pool = torch.cuda.graph_pool_handle()\nwith torch.cuda.graph(graph, pool=pool):\n    ...",
+         {},
+         {}},
+        {words("With torch.compile, mark the dimension that changes as dynamic."),
+         "torch._dynamo.mark_dynamic(batch, 0)",
+         {},
+         {}}};
+}
+
+void tell_size(Finding& finding, const PrivatePools& found, const Words& words) {
+    finding.title = words("{pools} for CUDA graphs reserve {bytes}",
+                          with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
+                          with("bytes", format_bytes(found.bytes)));
+    finding.text = {
+        words("A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that "
+              "nothing else "
+              "may use, and that empty_cache() leaves alone. It goes when the graph and the tensors in its pool go.")};
+    finding.fixes = {
+        {words("Let the graphs share one pool, if they never run at the same time and their outputs are copied out."),
+         "pool = torch.cuda.graph_pool_handle()\nwith torch.cuda.graph(graph, pool=pool):\n    ...",
+         {},
+         {}}};
+}
+
+}  // namespace
+
+void diagnose_private_pools(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const PrivatePools found = find_pools(of);
+    const bool grows = found.bytes_trend.shape == Shape::rising && !found.now.empty();
+    const auto reserved = static_cast<double>(of.curves().value(Series::reserved, of.now()));
+    if (found.bytes < least_bytes || (!grows && static_cast<double>(found.bytes) < least_share * reserved)) {
+        return;
+    }
+    Finding finding;
+    finding.kind = FindingKind::private_pools_grow;
+    finding.verdict = grows ? Verdict::leak : Verdict::background;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("The allocator says of each segment which pool it belongs to.");
+    finding.bytes = found.bytes;
+    finding.count = static_cast<int64_t>(found.pools.size());
+    finding.layer = LayerKind::private_pools;
+    set_line(finding, of, found.now.back()->stack);
+    finding.holder = holder_in(of, found, words);
+    if (grows) {
+        finding.per_round = std::llround(found.bytes_trend.per_round);
+        const size_t since = std::min(found.bytes_trend.since, of.rounds().size() - 1);
+        set_since(finding, of, since);
+        tell_growth(finding, of, found, words);
+        finding.evidence.push_back(at_round(
+            of, words("It begins in {round}", with("round", round_name(of, words, static_cast<int64_t>(since)))),
+            static_cast<int64_t>(since)));
+    } else {
+        tell_size(finding, found, words);
+    }
+    const Segment& newest = *found.now.back();
+    Evidence segment = at_event(of,
+                                words("The newest segment of a private pool: {bytes}",
+                                      with("bytes", format_bytes(static_cast<int64_t>(newest.size)))),
+                                newest.alloc_event + 1);
+    segment.stack = newest.stack;
+    finding.evidence.push_back(std::move(segment));
+    finding.evidence.push_back(
+        at_layer(of, words("What of the pools no tensor uses, at {moment}", with("moment", moment_name(of, words))),
+                 LayerKind::private_pools));
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,158 @@
+// #34: a profiler or recorder takes GPU memory itself, while it runs.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/driver_memory.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// NVML counts in pages.
+constexpr int64_t least_bytes = 1 << 20;
+/// How the recorder says that it lent CUPTI to the program's own profiler.
+constexpr std::string_view lent = "Driver memory was not seen from ";
+
+struct Stretch {
+    int64_t from = 0, until = 0;
+};
+
+/// "1.234567 s" as written by format_moment; what follows it goes on in `text`.
+std::optional<int64_t> take_moment(std::string_view& text, std::string_view end) {
+    const size_t at = text.find(end);
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string number(text.substr(0, at));
+    number.erase(std::remove_if(number.begin(), number.end(), [](char c) { return c == ' ' || c == ','; }),
+                 number.end());
+    text.remove_prefix(at + end.size());
+    return parse_duration(number);
+}
+
+std::vector<Stretch> stretches_of(const Trace& trace) {
+    std::vector<Stretch> found;
+    for (const Loss& loss : trace.losses) {
+        std::string_view text = loss.text;
+        if (loss.kind != LossKind::not_recorded || !text.starts_with(lent)) {
+            continue;
+        }
+        text.remove_prefix(lent.size());
+        const auto from = take_moment(text, " to "), until = take_moment(text, ":");
+        if (from && until) {
+            found.push_back({*from, *until});
+        }
+    }
+    return found;
+}
+
+/// What the process has that nobody accounts for, by NVML.
+std::optional<int64_t> unknown_at(const Case& of, int64_t time) {
+    const LedgerRow row = of.ledger().at_time(time);
+    if (!row.process_used) {
+        return std::nullopt;
+    }
+    int64_t known = 0;
+    for (const Layer& layer : row.layers) {
+        const bool is_own = layer.kind != LayerKind::other_processes && layer.kind != LayerKind::unknown;
+        known += is_own ? layer.bytes : 0;
+    }
+    return *row.process_used - known;
+}
+
+/// How much more that was at its highest during the stretches; nothing: NVML was not asked then.
+std::optional<int64_t> measured_during(const Case& of, const std::vector<Stretch>& stretches) {
+    std::optional<int64_t> most;
+    for (const Sample& sample : of.trace().samples) {
+        const auto around = std::find_if(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
+            return stretch.from <= sample.time && sample.time < stretch.until;
+        });
+        if (sample.device != of.device().device || sample.pid || around == stretches.end()) {
+            continue;
+        }
+        const auto before = unknown_at(of, around->from), during = unknown_at(of, sample.time);
+        if (before && during) {
+            most = std::max(most.value_or(0), *during - *before);
+        }
+    }
+    return most;
+}
+
+bool is_profiler(const LibraryMemory& library) {
+    constexpr std::array names{"cupti", "nvperf", "kineto", "nsys", "ToolsInjection"};
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return library.is_of(name); });
+}
+
+/// Bytes of it past PyTorch that a profiler's library asked for itself.
+int64_t recorded_of_profilers(const Case& of) {
+    int64_t bytes = 0;
+    for (const LibraryMemory& library : device_memory_by_library(of)) {
+        bytes += is_profiler(library) ? library.bytes : 0;
+    }
+    return bytes;
+}
+
+void add_stretches(Finding& finding, const Case& of, const std::vector<Stretch>& stretches, const Words& words) {
+    constexpr size_t shown = 3;
+    for (size_t i = 0; i < std::min(shown, stretches.size()); ++i) {
+        Evidence stretch = at_event(
+            of,
+            words("A profiler ran for {time}", with("time", format_duration(stretches[i].until - stretches[i].from))),
+            of.device().events_until(stretches[i].from));
+        stretch.time = stretches[i].from;
+        stretch.until = stretches[i].until;
+        finding.evidence.push_back(std::move(stretch));
+    }
+}
+
+}  // namespace
+
+void diagnose_recorder_itself(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const std::vector<Stretch> stretches = stretches_of(of.trace());
+    const int64_t recorded = recorded_of_profilers(of);
+    if (stretches.empty() && recorded < least_bytes) {
+        return;
+    }
+    const auto measured = measured_during(of, stretches);
+    Finding finding;
+    finding.kind = FindingKind::recorder_itself;
+    finding.bytes = std::max(recorded, measured.value_or(0));
+    finding.verdict = finding.bytes >= least_bytes ? Verdict::waste : Verdict::background;
+    finding.confidence = recorded > 0 ? Confidence::certain : Confidence::likely;
+    finding.basis = recorded > 0
+                        ? words("The profiler's own calls to the driver were recorded.")
+                        : words(
+                              "The program's profiler took over CUPTI, the part of the driver that tells tools "
+                              "what happens.");
+    finding.count = static_cast<int64_t>(stretches.size());
+    finding.layer = recorded > 0 ? LayerKind::library : LayerKind::unknown;
+    finding.title = finding.bytes >= least_bytes
+                        ? words("a profiler takes {bytes} itself", with("bytes", format_bytes(finding.bytes)))
+                        : words("a profiler ran, which keeps buffers of its own on the GPU");
+    finding.text = {
+        words("A profiler such as torch.profiler writes what the GPU does into buffers on the GPU: several MiB "
+              "for each context, more where it also follows CUDA graphs. They are there only while it runs, and "
+              "are no part of the program's memory without it.")};
+    if (!measured && recorded == 0) {
+        finding.unknowns.push_back(
+            words("How much it took was not measured: the recorder had lent CUPTI to the profiler, "
+                  "and NVML was not asked meanwhile."));
+    }
+    if (!stretches.empty()) {
+        finding.since = stretches.front().from;
+        add_stretches(finding, of, stretches, words);
+    } else {
+        finding.evidence.push_back(at_layer(of, words("What the profiler holds"), LayerKind::library));
+    }
+    finding.fixes = {{words("Profile a few steps only, and measure memory without the profiler."),
+                      "torch.profiler.schedule(wait=5, warmup=1, active=3, repeat=1)",
+                      {},
+                      {}}};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,151 @@
+// #21: a context on a device the program hardly uses: a tensor or a call without a device went to another GPU.
+#include <algorithm>
+#include <optional>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// A device whose tensors never came to more was not meant to be worked on.
+constexpr int64_t most_tensors = 8 << 20;
+/// Less is no context.
+constexpr int64_t least_context = 64 << 20;
+
+const DeviceHistory* history_of(const Trace& trace, int device) { return trace.device(device); }
+
+int64_t peak_of(const DeviceHistory* history) {
+    int64_t allocated = 0, peak = 0;
+    if (history) {
+        for (const EventRef& ref : history->event_ref) {
+            const auto bytes = ref.action() == Action::alloc || ref.action() == Action::free_requested
+                                   ? static_cast<int64_t>(history->allocations.block_size[ref.index()])
+                                   : 0;
+            allocated += ref.action() == Action::alloc ? bytes : -bytes;
+            peak = std::max(peak, allocated);
+        }
+    }
+    return peak;
+}
+
+/// What the process holds there that is no tensor: measured, or else NVML's highest figure less what PyTorch took.
+int64_t context_of(const Trace& trace, int device) {
+    int64_t measured = 0;
+    for (const DriverAllocation& a : trace.driver_allocations) {
+        measured +=
+            a.device == device && (a.kind == "context" || a.kind == "kernels") ? static_cast<int64_t>(a.bytes) : 0;
+    }
+    if (measured > 0) {
+        return measured;
+    }
+    const std::optional<int64_t> own =
+        trace.nvml_pid ? trace.nvml_pid
+                       : (trace.processes.empty() ? std::nullopt : std::optional(trace.processes.front().pid));
+    int64_t highest = 0;
+    for (const Sample& sample : trace.samples) {
+        if (own && sample.device == device && sample.pid == own) {
+            highest = std::max(highest, sample.used_bytes);
+        }
+    }
+    return highest;
+}
+
+std::vector<int> devices_of(const Trace& trace) {
+    std::vector<int> devices;
+    for (const DriverAllocation& a : trace.driver_allocations) {
+        devices.push_back(a.device);
+    }
+    for (const Sample& sample : trace.samples) {
+        devices.push_back(sample.device);
+    }
+    std::sort(devices.begin(), devices.end());
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+    return devices;
+}
+
+struct Stray {
+    int device = 0;
+    int64_t context = 0, tensors = 0;
+    const DeviceHistory* history = nullptr;
+};
+
+std::optional<Stray> stray_on(const Trace& trace, int device) {
+    Stray stray{device, context_of(trace, device), 0, history_of(trace, device)};
+    if (device < 0 || device == trace.main_device().device || stray.context < least_context) {
+        return std::nullopt;
+    }
+    stray.tensors = peak_of(stray.history);
+    const bool is_hardly_used = stray.tensors <= most_tensors && stray.tensors * 4 <= peak_of(&trace.main_device());
+    return is_hardly_used ? std::optional(stray) : std::nullopt;
+}
+
+void add_evidence(Finding& finding, const Case& of, const Stray& stray, const Words& words) {
+    if (!stray.history || stray.history->allocations.size() == 0) {
+        return;
+    }
+    const StackId stack = stray.history->allocations.stack[0];
+    set_line(finding, of, stack);
+    Evidence first;
+    first.text = words("The first tensor on GPU {device}: {bytes} from {line}", with("device", stray.device),
+                       with("bytes", format_bytes(static_cast<int64_t>(stray.history->allocations.requested[0]))),
+                       with("line", finding.line));
+    first.time = stray.history->alloc_time(0);
+    first.stack = stack;
+    first.allocation = {static_cast<uint32_t>(stray.history - of.trace().devices.data()), 0};
+    finding.evidence.push_back(std::move(first));
+}
+
+Finding about(const Case& of, const Stray& stray, const Words& words) {
+    Finding finding;
+    finding.kind = FindingKind::stray_context;
+    finding.verdict = Verdict::waste;
+    finding.confidence = Confidence::likely;
+    finding.basis = words(
+        "The process has a context there and hardly any tensor; that the program does not need it is "
+        "inferred.");
+    finding.bytes = stray.context;
+    finding.count = 1;
+    finding.layer = LayerKind::context;
+    const auto device = with("device", stray.device);
+    const auto bytes = with("bytes", format_bytes(stray.context));
+    finding.title = words("GPU {device} is hardly used, yet a CUDA context takes {bytes} there", device, bytes);
+    finding.text = {words(
+        "The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came "
+        "to more than {tensors}. The first touch makes a CUDA context, which takes {bytes} and stays "
+        "until the process ends.",
+        with("main", of.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)), bytes)};
+    add_evidence(finding, of, stray, words);
+    finding.evidence.push_back(at_layer(of, words("What the program uses on its own GPU"), LayerKind::requested));
+    finding.fixes = {{words("Say which GPU a process works on before anything else touches CUDA."),
+                      "torch.cuda.set_device(local_rank)",
+                      stray.context,
+                      {}},
+                     {words("Let the process see only the GPU it works on."),
+                      fmt::format("CUDA_VISIBLE_DEVICES={} python train.py", of.trace().main_device().device),
+                      stray.context,
+                      {}},
+                     {words("Load checkpoints and make helper tensors on the GPU that is used, or on the CPU."),
+                      "torch.load(path, map_location=\"cpu\")",
+                      stray.context,
+                      {}}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_stray_context(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const bool is_main = &of.device() == &of.trace().main_device();
+    for (const int device : devices_of(of.trace())) {
+        // Told where the work is, and where the context lies.
+        if (!is_main && device != of.device().device) {
+            continue;
+        }
+        if (const auto stray = stray_on(of.trace(), device)) {
+            findings.push_back(about(of, *stray, words));
+        }
+    }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,123 @@
+// #18: cuDNN takes a very large workspace for the time of one convolution, most of all when it tries algorithms.
+#include <algorithm>
+#include <string_view>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// Smaller ones, or such that hardly raise the peak, are what every convolution has.
+constexpr int64_t least_bytes = 64 << 20;
+constexpr double least_share = 0.2;
+
+bool uses_cudnn(std::string_view op) {
+    return op.find("conv") != std::string_view::npos || op.find("Conv") != std::string_view::npos ||
+           op.find("cudnn") != std::string_view::npos || op.find("rnn") != std::string_view::npos;
+}
+
+struct Bursts {
+    AllocationIndex largest = no_allocation;
+    int64_t bytes = 0;      ///< of it
+    int64_t usual = 0;      ///< largest in the last round
+    int64_t count = 0;      ///< at least half as large
+    EventNumber last = -1;  ///< of those
+};
+
+/// What is freed before anything else happens was no result: nobody had the time to look at it.
+bool is_scratch(const Allocations& allocations, AllocationIndex a) {
+    return allocations.alloc_event[a] >= 0 && allocations.free_event[a] == allocations.alloc_event[a] + 1 &&
+           static_cast<int64_t>(allocations.block_size[a]) >= least_bytes;
+}
+
+Bursts find_bursts(const Case& of) {
+    const Allocations& allocations = of.device().allocations;
+    std::vector<bool> is_cudnn(of.trace().origins.size());
+    std::transform(of.trace().origins.begin(), of.trace().origins.end(), is_cudnn.begin(),
+                   [](const Origin& origin) { return uses_cudnn(origin.op); });
+    std::vector<AllocationIndex> scratch;
+    Bursts bursts;
+    for (AllocationIndex a = 0; a < allocations.size(); ++a) {
+        if (!is_cudnn[allocations.origin[a]] || !is_scratch(allocations, a)) {
+            continue;
+        }
+        scratch.push_back(a);
+        if (static_cast<int64_t>(allocations.block_size[a]) > bursts.bytes) {
+            bursts.largest = a;
+            bursts.bytes = static_cast<int64_t>(allocations.block_size[a]);
+        }
+    }
+    const EventNumber last_round = of.rounds().empty() ? never : of.rounds().all().back().first;
+    for (const AllocationIndex a : scratch) {
+        const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
+        if (bytes * 2 >= bursts.bytes) {
+            ++bursts.count;
+            bursts.last = allocations.alloc_event[a];
+        }
+        bursts.usual = allocations.alloc_event[a] >= last_round ? std::max(bursts.usual, bytes) : bursts.usual;
+    }
+    return bursts;
+}
+
+/// Only in the beginning: algorithms were tried.
+bool was_trial(const Case& of, const Bursts& bursts) {
+    return of.rounds().size() >= 4 && of.rounds().at(bursts.last) < static_cast<int64_t>(of.rounds().size()) / 2;
+}
+
+void tell(Finding& finding, const Case& of, const Bursts& bursts, const Words& words) {
+    const auto& origin = of.trace().origins[of.device().allocations.origin[bursts.largest]];
+    finding.text = {words(
+        "{op} took a workspace of {bytes} and gave it back before anything else happened: scratch memory "
+        "of one algorithm of cuDNN, no result. It made the peak {share} higher than the tensors did.",
+        with("op", origin.op), with("bytes", format_bytes(bursts.bytes)), with("share", format_bytes(bursts.bytes)))};
+    if (was_trial(of, bursts)) {
+        finding.text.push_back(words(
+            "It happened {times} and only at the beginning: with torch.backends.cudnn.benchmark cuDNN tries several "
+            "algorithms for each new shape, the hungry ones too. Later workspaces came to {usual} at most.",
+            with("times", words.counted(bursts.count, "{n} time", "{n} times")),
+            with("usual", format_bytes(bursts.usual))));
+    } else {
+        finding.text.push_back(words("It happened {times} during the run: PyTorch keeps such memory for the next time.",
+                                     with("times", words.counted(bursts.count, "{n} time", "{n} times"))));
+    }
+}
+
+}  // namespace
+
+void diagnose_workspace_burst(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const Bursts bursts = find_bursts(of);
+    const auto peak = static_cast<double>(of.curves().peak(Series::reserved).max);
+    if (bursts.largest == no_allocation || static_cast<double>(bursts.bytes) < least_share * peak) {
+        return;
+    }
+    Finding finding;
+    finding.kind = FindingKind::workspace_burst;
+    finding.verdict = Verdict::waste;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("Seen in the allocator's events: the op took the memory and gave it back in its next call.");
+    finding.bytes = bursts.bytes;
+    finding.count = bursts.count;
+    finding.since = of.device().alloc_time(bursts.largest);
+    set_line(finding, of, of.device().allocations.stack[bursts.largest]);
+    finding.title =
+        words("one convolution took {bytes} of scratch memory for a moment", with("bytes", format_bytes(bursts.bytes)));
+    tell(finding, of, bursts, words);
+    const EventNumber made = of.device().allocations.alloc_event[bursts.largest];
+    finding.evidence = {at_allocation(of, words("The workspace while it is there"), bursts.largest),
+                        at_event(of, words("One event later it is gone"), made + 2)};
+    const int64_t saved = bursts.bytes - bursts.usual;
+    const auto fix = [&](std::string text, const char* code) {
+        finding.fixes.push_back({std::move(text), code, saved > 0 ? std::optional(saved) : std::nullopt, {}});
+    };
+    if (was_trial(of, bursts)) {
+        fix(words("Do not let cuDNN try algorithms; it may then choose slower ones."),
+            "torch.backends.cudnn.benchmark = False");
+    }
+    fix(words("Let cuDNN consider only algorithms that need less; the number is in MiB."),
+        "os.environ[\"CUDNN_CONV_WSCAP_DBG\"] = \"256\"  # before the first convolution");
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

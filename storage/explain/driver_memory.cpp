@@ -1,0 +1,96 @@
+#include "storage/explain/driver_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "storage/ledger/amount.h"
+
+namespace tidemark {
+namespace {
+
+using namespace std::string_view_literals;
+
+std::string_view file_of(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
+
+bool is_alive(const DriverAllocation& a, int64_t time) {
+    return a.time <= time && (!a.free_time || *a.free_time > time);
+}
+
+Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Rounds& rounds) {
+    Amount amount;
+    for (const DriverAllocation* a : taken) {
+        amount.change(a->time, static_cast<int64_t>(a->bytes), 1);
+        if (a->free_time) {
+            amount.change(*a->free_time, -static_cast<int64_t>(a->bytes), -1);
+        }
+    }
+    amount.settle();
+    std::vector<int64_t> levels;
+    for (const Round& round : rounds.all()) {
+        levels.push_back(amount.at(round.end).bytes);
+    }
+    return find_trend(levels);
+}
+
+StackId usual_stack(const std::vector<const DriverAllocation*>& alive) {
+    std::map<StackId, uint64_t> bytes;
+    for (const DriverAllocation* a : alive) {
+        bytes[a->stack] += a->bytes;
+    }
+    const auto most =
+        std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == bytes.end() ? 0 : most->first;
+}
+
+}  // namespace
+
+std::vector<LibraryMemory> memory_by_library(const Case& of,
+                                             const std::function<bool(const DriverAllocation&)>& wanted) {
+    std::map<std::string_view, LibraryMemory> by_name;
+    for (const DriverAllocation& a : of.trace().driver_allocations) {
+        if (!wanted(a)) {
+            continue;
+        }
+        LibraryMemory& library = by_name[file_of(a.source)];
+        library.taken.push_back(&a);
+        if (is_alive(a, of.now_time())) {
+            library.alive.push_back(&a);
+            library.bytes += static_cast<int64_t>(a.bytes);
+        }
+    }
+    std::vector<LibraryMemory> libraries;
+    for (auto& [name, library] : by_name) {
+        library.name = name;
+        library.trend = trend_of(library.taken, of.rounds());
+        library.stack = usual_stack(library.alive);
+        libraries.push_back(std::move(library));
+    }
+    std::stable_sort(libraries.begin(), libraries.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    return libraries;
+}
+
+std::vector<LibraryMemory> device_memory_by_library(const Case& of) {
+    constexpr std::array kinds{"device"sv, "async"sv, "physical"sv, "managed"sv, "array"sv};
+    return memory_by_library(of, [&](const DriverAllocation& a) {
+        return a.device == of.device().device && !a.in_allocator &&
+               std::find(kinds.begin(), kinds.end(), a.kind) != kinds.end();
+    });
+}
+
+std::string library_words(const Words& words, std::string_view name) {
+    const auto library = with("library", name);
+    if (name.empty()) {
+        return words("a library that was not recorded");
+    }
+    if (name.starts_with("libcudart")) {
+        return words("the CUDA runtime ({library})", library);
+    }
+    if (name.starts_with("libtorch") || name.starts_with("libc10")) {
+        return words("PyTorch beside its allocator ({library})", library);
+    }
+    return words("the library {library}", library);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,38 @@
+// Memory of the process that somebody took from the driver past PyTorch's allocator, put together by who asked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/explain/case.h"
+#include "storage/explain/words.h"
+
+namespace tidemark {
+
+/// What one library took.
+struct LibraryMemory {
+    std::string name;                            ///< "libcudart.so.13"; "" when nobody told
+    std::vector<const DriverAllocation*> taken;  ///< by time
+    std::vector<const DriverAllocation*> alive;  ///< those of them that are there at the moment the case is about
+    int64_t bytes = 0;                           ///< of `alive`
+    Trend trend;                                 ///< of its level at the ends of rounds
+    /// The user's line that asked for most of what is alive; 0: not known.
+    StackId stack = 0;
+
+    bool grows() const { return trend.shape == Shape::rising; }
+    bool is_of(std::string_view word) const { return name.find(word) != std::string::npos; }
+};
+
+/// Those rows of Trace::driver_allocations that `wanted` accepts, by library; most bytes first.
+std::vector<LibraryMemory> memory_by_library(const Case& of,
+                                             const std::function<bool(const DriverAllocation&)>& wanted);
+/// The same for device memory beside the allocator.
+std::vector<LibraryMemory> device_memory_by_library(const Case& of);
+
+/// "the CUDA runtime (libcudart.so.13)", "a library that was not recorded"
+std::string library_words(const Words& words, std::string_view name);
+
+}  // namespace tidemark

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Asks `tidemark explain` about each trace of a folder and compares with what is known. Exit status 1: it differs.
+
+    check.py FOLDER --tidemark build/all/recorder/cli/tidemark [--only 'w0*'] [--strict]
+
+Bytes may differ by 1 % or 1 MiB. With --strict bytes per round count too, by 1 % or 512 B; with noise, which has steps
+of its own, they are never compared.
+"""
+
+import argparse
+import concurrent.futures
+import fnmatch
+import json
+import lzma
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import corpus
+
+KIND_COLUMN = 26
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--tidemark", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="*", metavar="GLOB", help="names of runs")
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    return parser.parse_args()
+
+
+def find_trace(folder, run):
+    for suffix in (".tide", ".tide.xz"):
+        path = folder / (run.name + suffix)
+        if path.exists():
+            return path
+    return None
+
+
+def explain(tidemark, trace):
+    """The findings; a sentence where there is no answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        if trace.suffix == ".xz":
+            unpacked = pathlib.Path(folder) / trace.stem
+            unpacked.write_bytes(lzma.decompress(trace.read_bytes()))
+            trace = unpacked
+        command = [str(tidemark), "explain", str(trace), "--format", "json"]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if answer.returncode != 0:
+        return f"explain: exit {answer.returncode}: {answer.stderr.strip()[:100]}"
+    try:
+        return json.loads(answer.stdout)["findings"]
+    except (ValueError, KeyError) as error:
+        return f"explain: no findings in its JSON ({error})"
+
+
+def differs_in_words(entry, findings):
+    kinds = [finding["kind"] for finding in findings]
+    first, contains = corpus.words(entry, "first"), corpus.words(entry, "contains")
+    if first and (not kinds or kinds[0] not in first):
+        yield f"first is {kinds[0] if kinds else 'nothing'}, not {' or '.join(first)}"
+    if contains and not set(contains) & set(kinds):
+        yield f"no {' or '.join(contains)}"
+    for kind in sorted(set(corpus.words(entry, "never")) & set(kinds)):
+        yield f"must not be there: {kind}"
+
+
+def differs_in_verdict(entry, findings):
+    leaks = [finding["kind"] for finding in findings if finding["verdict"] == "leak"]
+    if entry["leak"] is False and leaks:
+        yield f"called a leak: {', '.join(leaks)}"
+    if entry["leak"] is True and (not findings or findings[0]["verdict"] != "leak"):
+        yield "not called a leak"
+
+
+def is_near(said, known, allowed):
+    return said is not None and abs(said - known) <= max(allowed, known // 100)
+
+
+def differs_in_bytes(run, findings, truth, strict):
+    kinds = corpus.words(run.entry, "first") or corpus.words(run.entry, "contains")
+    finding = next((finding for finding in findings if finding["kind"] in kinds), None)
+    if finding is None or truth is None:
+        return
+    if "bytes" in truth and not is_near(finding.get("bytes"), truth["bytes"], 1 << 20):
+        yield f"bytes {finding.get('bytes')}, not {truth['bytes']}"
+    if strict and not run.noise and truth.get("bytes_per_round"):
+        if not is_near(finding.get("per_round_bytes"), truth["bytes_per_round"], 512):
+            yield f"bytes per round {finding.get('per_round_bytes')}, not {truth['bytes_per_round']}"
+
+
+def check(options, run, trace, truth):
+    findings = explain(options.tidemark, trace)
+    if isinstance(findings, str):
+        return run, [], [findings]
+    differences = list(differs_in_words(run.entry, findings)) + list(differs_in_verdict(run.entry, findings))
+    differences += differs_in_bytes(run, findings, truth, options.strict)
+    return run, findings, differences
+
+
+def print_row(run, findings, differences):
+    kind = findings[0]["kind"] if findings else "-"
+    verdict = findings[0]["verdict"] if findings else "-"
+    print(f"{run.name:<46} {verdict:<11}{kind:<{KIND_COLUMN}} {'; '.join(differences) or 'ok'}", flush=True)
+
+
+def main():
+    options = parse_options()
+    wanted = [run for run in corpus.runs() if fnmatch.fnmatch(run.name, options.only)]
+    found = [(run, trace) for run in wanted if (trace := find_trace(options.folder, run))]
+    truths = corpus.read_truths(options.folder)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        rows = list(pool.map(lambda pair: check(options, *pair, truths.get(pair[0].name)), found))
+    for row in rows:
+        print_row(*row)
+    wrong = sum(1 for row in rows if row[2])
+    print(f"\n{len(rows)} traces, {len(wanted) - len(found)} runs without one, {wrong} not as known")
+    return 1 if wrong or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

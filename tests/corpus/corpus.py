@@ -1,0 +1,60 @@
+"""The programs whose cause is known, and the traces made from them: NAME.SIZE[.noise].tide.
+
+What expected.json says of a program:
+
+    first      word of the first finding, or a list of words that are equally right
+    contains   word that one of the findings must have, or a list of which one must be there
+    never      words that no finding may have
+    leak       true: the first finding is a leak; false: none is; null: either may be right
+    exit       exit status of the program, 0 unless it says
+    alone      true: other programs on the GPU would spoil it
+    gpus       how many it needs, 1 unless it says
+"""
+
+import dataclasses
+import json
+import pathlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCENARIOS = HERE.parent / "scenarios"
+SIZES = ("small", "medium", "large")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    entry: dict
+    size: str
+    noise: bool = False
+
+    @property
+    def name(self):
+        return f"{self.entry['name']}.{self.size}" + (".noise" if self.noise else "")
+
+    @property
+    def command(self):
+        options = ["--size", self.size] + (["--noise"] if self.noise else [])
+        return [str(SCENARIOS / self.entry["program"]), *self.entry["arguments"], *options]
+
+
+def entries():
+    return json.loads((HERE / "expected.json").read_text())
+
+
+def runs():
+    for entry in entries():
+        yield from (Run(entry, size) for size in SIZES)
+        yield Run(entry, "medium", noise=True)
+
+
+def words(entry, key):
+    value = entry.get(key, [])
+    return [value] if isinstance(value, str) else value
+
+
+def read_truths(folder):
+    """By name of run; from truth.json, and from files of single runs."""
+    merged = folder / "truth.json"
+    truths = json.loads(merged.read_text()) if merged.exists() else {}
+    for path in folder.glob("*.truth.json"):
+        truths[path.name.removesuffix(".truth.json")] = json.loads(path.read_text())
+    return truths

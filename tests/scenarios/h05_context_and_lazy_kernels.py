@@ -1,0 +1,24 @@
+"""H5, harmless: each round uses an op for the first time, whose kernels the driver loads now; tensors are small."""
+
+import torch
+
+import scenario
+from noise import Noise
+
+
+OPS = [torch.sin, torch.erfinv, torch.sort, torch.fft.fft, torch.unique, torch.median, torch.lgamma]
+
+
+def main():
+    options = scenario.options(__doc__)
+    noise = Noise(options.noise)
+    x = torch.rand(options.many(4096), device="cuda")
+    for op in OPS:
+        for _ in range(3):
+            op(x)
+        torch.cuda.synchronize()
+        noise.round()
+    print(f"{torch.cuda.memory_allocated():,} bytes allocated")
+
+
+main()

@@ -1,0 +1,60 @@
+"""W25: errors of bad batches are put into a list; each error's traceback keeps the frames of its round, and all
+tensors in them."""
+
+import torch
+from torch import nn
+
+import scenario
+import truth
+from noise import Noise
+
+
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.up, self.down = nn.Linear(256, width), nn.Linear(width, 256)
+
+    def forward(self, x, target):
+        hidden = torch.relu(self.up(x))
+        output = self.down(hidden)
+        return (output - target).square().mean()
+
+
+def make_batch(number, batch_size):
+    """Every third target has the wrong width."""
+    target_width = 255 if number % 3 == 2 else 256
+    return torch.randn(batch_size, 256, device="cuda"), torch.randn(batch_size, target_width, device="cuda")
+
+
+def train_step(model, optimizer, batch, target):
+    optimizer.zero_grad()
+    loss = model(batch, target)
+    loss.backward()
+    optimizer.step()
+
+
+def train(model, batch_size, noise):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    bad_batches, ends = [], []
+    for number in range(36):
+        batch, target = make_batch(number, batch_size)
+        try:
+            train_step(model, optimizer, batch, target)
+        except RuntimeError as error:
+            bad_batches.append((number, error))
+        del batch, target
+        noise.round()
+        ends.append(torch.cuda.memory_allocated())
+    of_one = (ends[35] - ends[5]) // 10
+    truth.write(bytes=len(bad_batches) * of_one, bytes_per_round=of_one // 3, rounds=36)
+    return bad_batches
+
+
+def main():
+    options = scenario.options(__doc__)
+    noise = Noise(options.noise)
+    bad_batches = train(Model(1024).cuda(), options.many(512), noise)
+    print(f"{len(bad_batches)} bad batches, {torch.cuda.memory_allocated():,} bytes allocated")
+
+
+main()
