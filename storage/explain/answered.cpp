@@ -12,8 +12,8 @@ constexpr int64_t least_answer = 1 << 20;
 
 bool is_answered(const Findings& findings) {
     return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-        return finding.verdict < Verdict::background && finding.kind != FindingKind::steady &&
-               finding.bytes >= least_answer;
+        const bool is_small_pattern = finding.verdict == Verdict::pattern && finding.bytes < least_answer;
+        return finding.verdict < Verdict::background && finding.kind != FindingKind::steady && !is_small_pattern;
     });
 }
 

@@ -36,17 +36,26 @@ EventNumber usual_length(const Rounds& rounds) {
     return *middle;
 }
 
-/// The search of the heap that speaks best of this moment: one after it, if little had gone by then.
-int64_t time_of_search(const GraphTables& tables, const Analysis& analysis, EventNumber now, int64_t now_time) {
-    for (const HolderScan& scan : tables.scans) {
-        if (scan.time >= now_time) {
-            const EventNumber then = analysis.device().events_until(scan.time);
-            const int64_t was = analysis.curves().value(Series::allocated, now);
-            const int64_t is = analysis.curves().value(Series::allocated, then);
-            return is >= was - was / 4 ? scan.time : now_time;
-        }
+/// Tensors for which each search of the heap found a holder in Python.
+std::vector<size_t> found_by_searches(const GraphTables& tables) {
+    std::vector<size_t> found(tables.scans.size());
+    for (const Holder& holder : tables.holders) {
+        found[holder.scan] += !holder.links.empty() && holder.links.front().kind != "native";
     }
-    return now_time;
+    return found;
+}
+
+/// The search of the heap that speaks best of this moment: the last one before it, or the one after it if that found at
+/// least as much (at the program's end its functions have returned, and their variables are gone).
+int64_t time_of_search(const GraphTables& tables, int64_t now) {
+    const auto after = std::partition_point(tables.scans.begin(), tables.scans.end(),
+                                            [&](const HolderScan& scan) { return scan.time < now; });
+    if (after == tables.scans.end()) {
+        return now;
+    }
+    const auto position = static_cast<size_t>(after - tables.scans.begin());
+    const std::vector<size_t> found = found_by_searches(tables);
+    return position == 0 || found[position] >= found[position - 1] ? after->time : now;
 }
 
 }  // namespace
@@ -84,11 +93,12 @@ Case::Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
     oom_ = last_out_of_memory(device());
     choose_now();
-    row_ = ledger_.at(now_);
     find_floor();
+    look_behind_the_steps();
+    row_ = ledger_.at(now_);
     survivors_ = Survivors(trace(), device(), rounds_, now_);
     if (graph && !graph->empty()) {
-        const int64_t search = time_of_search(*graph, *analysis_, now_, now_time_);
+        const int64_t search = time_of_search(*graph, now_time_);
         graph_ = std::make_unique<GraphCase>(analysis_->shared_trace(), std::move(graph), now_time_, search);
     }
     piles_ = find_piles(survivors_, rounds_, graph_.get(), device(), device_position_);
@@ -111,7 +121,25 @@ void Case::choose_now() {
     now_time_ = device().time_of_state(now_);
 }
 
+void Case::look_behind_the_steps() {
+    if (rounds_.source() != RoundSource::steps && rounds_.source() != RoundSource::marks) {
+        return;
+    }
+    const EventNumber end = rounds_.all().back().last;
+    if (trend_.shape == Shape::rising || now_ - end < device().event_count() / 10) {
+        return;
+    }
+    Rounds behind(trace(), device(), end, now_);
+    std::swap(rounds_, behind);
+    find_floor();
+    if (trend_.shape != Shape::rising) {
+        std::swap(rounds_, behind);
+        find_floor();
+    }
+}
+
 void Case::find_floor() {
+    floor_.clear();
     for (const Round& round : rounds_.all()) {
         const EventNumber first = std::min(round.first + 1, round.last);
         floor_.push_back(curves().extremes(Series::allocated, first, round.last).min);

@@ -77,6 +77,8 @@ public:
 
 private:
     void choose_now();
+    /// After training a program may evaluate, in rounds that are no steps: if memory grows there, these are the rounds.
+    void look_behind_the_steps();
     void find_floor();
 
     std::shared_ptr<const Analysis> analysis_;

@@ -79,6 +79,14 @@ std::vector<LibraryMemory> device_memory_by_library(const Case& of) {
     });
 }
 
+size_t began_in(const Case& of, const LibraryMemory& library) {
+    const auto first = std::find_if(library.alive.begin(), library.alive.end(),
+                                    [&](const DriverAllocation* a) { return a->stack == library.stack; });
+    const int64_t time = first == library.alive.end() ? of.now_time() : (*first)->time;
+    const int64_t position = of.rounds().at(of.device().events_until(time));
+    return static_cast<size_t>(std::clamp<int64_t>(position, 0, static_cast<int64_t>(of.rounds().size()) - 1));
+}
+
 std::string library_words(const Words& words, std::string_view name) {
     const auto library = with("library", name);
     if (name.empty()) {
@@ -86,6 +94,9 @@ std::string library_words(const Words& words, std::string_view name) {
     }
     if (name.starts_with("libcudart")) {
         return words("the CUDA runtime ({library})", library);
+    }
+    if (name.starts_with("libffi")) {
+        return words("code called through ctypes ({library})", library);
     }
     if (name.starts_with("libtorch") || name.starts_with("libc10")) {
         return words("PyTorch beside its allocator ({library})", library);

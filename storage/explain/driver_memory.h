@@ -12,6 +12,9 @@
 
 namespace tidemark {
 
+/// A few bytes for each round are bookkeeping nobody will notice.
+constexpr int64_t least_rise = 1 << 20;
+
 /// What one library took.
 struct LibraryMemory {
     std::string name;                            ///< "libcudart.so.13"; "" when nobody told
@@ -22,7 +25,7 @@ struct LibraryMemory {
     /// The user's line that asked for most of what is alive; 0: not known.
     StackId stack = 0;
 
-    bool grows() const { return trend.shape == Shape::rising; }
+    bool grows() const { return trend.shape == Shape::rising && trend.rise >= least_rise; }
     bool is_of(std::string_view word) const { return name.find(word) != std::string::npos; }
 };
 
@@ -31,6 +34,9 @@ std::vector<LibraryMemory> memory_by_library(const Case& of,
                                              const std::function<bool(const DriverAllocation&)>& wanted);
 /// The same for device memory beside the allocator.
 std::vector<LibraryMemory> device_memory_by_library(const Case& of);
+
+/// Position of the round in which the pieces of LibraryMemory::stack that are alive began to come; there are rounds.
+size_t began_in(const Case& of, const LibraryMemory& library);
 
 /// "the CUDA runtime (libcudart.so.13)", "a library that was not recorded"
 std::string library_words(const Words& words, std::string_view name);

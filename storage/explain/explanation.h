@@ -21,7 +21,9 @@ std::string_view course_word(Course course);
 struct Share {
     std::string name;
     int64_t bytes = 0;
-    double of_total = 0;  ///< 0 to 1
+    double of_total = 0;                    ///< 0 to 1
+    std::optional<LayerKind> layer = {};    ///< of the ledger; nothing: put together from several
+    std::optional<Category> category = {};  ///< of the program's tensors, where they are told apart
 };
 
 struct Explanation {

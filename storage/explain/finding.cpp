@@ -51,6 +51,7 @@ constexpr std::array<std::string_view, finding_kind_count> kinds{"retained-graph
                                                                  "steady",
                                                                  "cached-idle",
                                                                  "library-workspace",
+                                                                 "private-pools",
                                                                  "context",
                                                                  "other-processes"};
 constexpr std::array<std::string_view, 5> verdicts{"leak", "failure", "waste", "pattern", "background"};

@@ -72,6 +72,7 @@ enum class FindingKind : uint8_t {
     // background
     cached_idle,        ///< freed memory the allocator keeps for later
     library_workspace,  ///< cuBLAS and others, once per handle and stream
+    private_pools,      ///< what CUDA graphs keep reserved for themselves
     context,            ///< the CUDA context and kernels
     other_processes,    ///< somebody else on the same GPU
 };

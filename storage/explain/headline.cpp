@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "storage/base/units.h"
+#include "storage/explain/makeup.h"
 #include "storage/explain/telling.h"
 
 namespace tidemark {
@@ -30,24 +31,15 @@ std::string layer_name(const Words& words, const Layer& layer) {
     return {};
 }
 
-std::string category_words(const Words& words, Category category) {
-    switch (category) {
-        case Category::unknown: return words("tensors of unknown use");
-        case Category::parameter: return words("parameters");
-        case Category::buffer: return words("buffers");
-        case Category::gradient: return words("gradients");
-        case Category::optimizer_state: return words("optimizer state");
-        case Category::saved: return words("activations saved for backward");
-        case Category::input: return words("inputs and other tensors the program made");
-        case Category::output: return words("outputs of operations");
-        case Category::temporary: return words("temporaries");
-        case Category::workspace: return words("library workspaces");
-        case Category::communication: return words("communication buffers");
-    }
-    return {};
-}
+using Parts = std::map<std::string, Share>;
 
-using Parts = std::map<std::string, int64_t>;
+void add_part(Parts& parts, std::string name, int64_t bytes, LayerKind layer, std::optional<Category> category = {}) {
+    Share& part = parts[name];
+    part.name = std::move(name);
+    part.bytes += bytes;
+    part.layer = layer;
+    part.category = category;
+}
 
 /// The program's tensors by what they are to it; blocks' requested bytes add up to the layer.
 void add_categories(const Case& of, const Words& words, const Layer& layer, Parts& parts) {
@@ -58,12 +50,12 @@ void add_categories(const Case& of, const Words& words, const Layer& layer, Part
         if (allocations.free_event[a] >= of.now()) {
             const auto bytes = static_cast<int64_t>(allocations.requested[a]);
             const Category category = graph.categories.at({of.device_position(), a}, of.now_time());
-            parts[category_words(words, category)] += bytes;
+            add_part(parts, category_words(words, category), bytes, layer.kind, category);
             known += bytes;
         }
     });
     if (known != layer.bytes) {
-        parts[layer_name(words, layer)] += layer.bytes - known;
+        add_part(parts, layer_name(words, layer), layer.bytes - known, layer.kind);
     }
 }
 
@@ -73,15 +65,15 @@ void write_shares(const Case& of, const Words& words, Explanation& explanation) 
         if (layer.kind == LayerKind::requested && of.graph()) {
             add_categories(of, words, layer, parts);
         } else {
-            parts[layer_name(words, layer)] += layer.bytes;
+            add_part(parts, layer_name(words, layer), layer.bytes, layer.kind);
         }
         explanation.total += layer.bytes;
     }
     auto& shares = explanation.shares;
-    for (const auto& [name, bytes] : parts) {
-        shares.push_back(
-            {name, bytes,
-             explanation.total == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(explanation.total)});
+    for (auto& [name, part] : parts) {
+        part.of_total =
+            explanation.total == 0 ? 0 : static_cast<double>(part.bytes) / static_cast<double>(explanation.total);
+        shares.push_back(std::move(part));
     }
     std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
     Share rest{words("everything else"), 0, 0};
@@ -106,19 +98,36 @@ Course course_of(const Case& of, const Explanation& explanation) {
     return of.rounds().size() < 3 ? Course::too_short : Course::steady;
 }
 
+int64_t bytes_of_others(const Case& of) {
+    int64_t bytes = 0;
+    for (const Layer& layer : of.row().layers) {
+        bytes += layer.kind == LayerKind::other_processes ? layer.bytes : 0;
+    }
+    return bytes;
+}
+
 std::string where_it_is(const Case& of, const Words& words, const Explanation& explanation) {
+    const int64_t others = bytes_of_others(of), mine = explanation.total - others;
+    const std::string others_name = words("other programs on this GPU");
     std::vector<std::string> largest;
     for (const Share& share : explanation.shares) {
-        if (largest.size() < 3 && share.of_total >= 0.05) {
+        const double of_mine = mine <= 0 ? 0 : static_cast<double>(share.bytes) / static_cast<double>(mine);
+        if (largest.size() < 3 && of_mine >= 0.05 && share.name != others_name) {
             largest.push_back(
-                words("{share} {name}", with("share", Words::percent(share.of_total)), with("name", share.name)));
+                words("{share} {name}", with("share", Words::percent(of_mine)), with("name", share.name)));
         }
     }
-    const auto total = with("total", format_bytes(explanation.total));
+    const auto total = with("total", format_bytes(mine));
     const auto moment = with("moment", explanation.moment);
     const auto parts = with("parts", words.list(largest));
-    return of.row().device_used ? words("At {moment} {total} of the GPU are in use: {parts}.", moment, total, parts)
-                                : words("At {moment} PyTorch holds {total}: {parts}.", moment, total, parts);
+    std::string text =
+        of.row().device_used
+            ? words("At {moment} this program takes {total} of the GPU: {parts}.", moment, total, parts)
+            : words("At {moment} {total} of the GPU are known to be in use: {parts}.", moment, total, parts);
+    if (others > mine / 10) {
+        text += words(" Other programs take {bytes} beside it.", with("bytes", format_bytes(others)));
+    }
+    return text;
 }
 
 std::string growth(const Case& of, const Words& words, const Explanation& explanation) {

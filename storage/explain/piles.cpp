@@ -13,12 +13,17 @@ namespace tidemark {
 namespace {
 
 constexpr size_t samples_per_site = 5;
+constexpr size_t fewest_rounds = 3;
 constexpr size_t most_roots_counted = 4096;
 
-/// The same for whatever the same variable, container or frame holds: elements and keys do not tell apart.
+/// The same for whatever the same variable, container or exception holds: elements, keys and variables of an
+/// exception's frames do not tell apart.
 std::string holder_key(const Holder& holder) {
     std::string key;
     for (const HolderLink& link : holder.links) {
+        if (link.kind == "exception") {
+            return key + link.kind;
+        }
         const bool is_element = link.kind == "index" || link.kind == "item" || link.kind == "element";
         key += fmt::format("{} {} {} {}\n", link.kind, is_element ? 0 : link.name, link.function, link.file);
     }
@@ -91,15 +96,25 @@ Sampled usual_hold(const Site& site, const GraphCase& graph, uint32_t device) {
                              [&](const Sampled& a, const Sampled& b) { return votes[a.key] < votes[b.key]; });
 }
 
-/// What lies at a site but does not pile up (a workspace made at the first pass) is no part of the pile.
-bool belongs(const Pile& pile, const GraphCase& graph, AllocationRef allocation) {
-    const Category category = graph.categories.at(allocation, graph.moment.time());
-    if (category == Category::workspace || category == Category::parameter || category == Category::buffer) {
+/// What lies at a site but does not pile up (a workspace made at the first pass) is no part of the pile. What was made
+/// around the search or later cannot have been found by it: it is like what was made before.
+bool belongs(const Pile& pile, const GraphCase& graph, AllocationRef allocation, EventNumber sure_before) {
+    if (graph.categories.at(allocation, graph.moment.time()) == Category::workspace) {
         return false;
     }
+    const EventNumber made = graph.index.trace().devices[allocation.device].allocations.alloc_event[allocation.index];
     const Holder* holder = graph.holders.of(allocation);
-    return (holder && !is_native(*holder)) || !graph.was_searched(allocation) ||
-           !graph.moment.keepers(allocation).empty() || !(pile.holder || pile.hold.through_graph);
+    return !pile.holder || made >= sure_before || (holder && !is_native(*holder)) ||
+           !graph.moment.keepers(allocation).empty();
+}
+
+/// What the search of the heap could have found was made before this state: a round before the search.
+EventNumber searched_before(const GraphCase& graph, const Rounds& rounds, const DeviceHistory& device) {
+    if (!graph.holders.scan() || rounds.empty()) {
+        return 0;
+    }
+    const int64_t round = rounds.at(device.events_until(graph.holders.scan()->time)) - 1;
+    return round < 0 ? 0 : rounds[std::min(static_cast<size_t>(round), rounds.size() - 1)].first;
 }
 
 struct Piled {
@@ -107,12 +122,13 @@ struct Piled {
 };
 
 /// Of a site that lists all it has: what belongs to the pile. Of others, and without a graph: what the rise comes to.
-Piled piled_at(const Site& site, const Pile& pile, const GraphCase* graph, const DeviceHistory& device,
-               uint32_t position) {
+Piled piled_at(const Site& site, const Pile& pile, const Rounds& rounds, const GraphCase* graph,
+               const DeviceHistory& device, uint32_t position) {
     Piled piled;
     if (graph && site.count == static_cast<int64_t>(site.now.size())) {
+        const EventNumber sure_before = searched_before(*graph, rounds, device);
         for (const AllocationIndex a : site.now) {
-            if (belongs(pile, *graph, {position, a})) {
+            if (belongs(pile, *graph, {position, a}, sure_before)) {
                 piled.bytes += static_cast<int64_t>(device.allocations.block_size[a]);
                 ++piled.count;
             }
@@ -157,10 +173,33 @@ void take_hold(Pile& pile, const Sampled& sampled) {
     }
 }
 
-std::vector<const Site*> rising_sites(const Survivors& survivors) {
+/// What is alive was made in at least so many rounds; one tensor that happens to be larger each time is no pile.
+bool is_of_many_rounds(const Site& site, const Rounds& rounds, const DeviceHistory& device) {
+    size_t count = 0;
+    int64_t before = -2;
+    for (const AllocationIndex a : site.now) {
+        const int64_t round = rounds.at(device.allocations.alloc_event[a]);
+        count += round != before;
+        before = round;
+        if (count == fewest_rounds) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// cuBLAS takes one for each stream: told elsewhere.
+bool is_of_workspaces(const Site& site, const GraphCase& graph, uint32_t position) {
+    const AllocationRef newest{position, site.now.back()};
+    return graph.categories.at(newest, graph.moment.time()) == Category::workspace;
+}
+
+std::vector<const Site*> rising_sites(const Survivors& survivors, const Rounds& rounds, const GraphCase* graph,
+                                      const DeviceHistory& device, uint32_t position) {
     std::vector<const Site*> rising;
     for (const Site& site : survivors.sites()) {
-        if (site.trend.shape == Shape::rising && site.count > 0) {
+        if (site.trend.shape == Shape::rising && site.count > 0 && is_of_many_rounds(site, rounds, device) &&
+            !(graph && is_of_workspaces(site, *graph, position))) {
             rising.push_back(&site);
         }
     }
@@ -173,7 +212,7 @@ void finish(Pile& pile, const Rounds& rounds, const GraphCase* graph, const Devi
     pile.since = std::min(pile.since, rounds.size() - 1);
     pile.holder = pile.hold.holder;
     for (const Site* site : pile.sites) {
-        const Piled piled = piled_at(*site, pile, graph, device, position);
+        const Piled piled = piled_at(*site, pile, rounds, graph, device, position);
         pile.bytes += piled.bytes;
         pile.count += piled.count;
     }
@@ -211,7 +250,7 @@ Hold hold_of(const GraphCase& graph, AllocationRef allocation) {
 std::vector<Pile> find_piles(const Survivors& survivors, const Rounds& rounds, const GraphCase* graph,
                              const DeviceHistory& device, uint32_t position) {
     std::map<std::string, Pile> by_key;
-    for (const Site* site : rising_sites(survivors)) {
+    for (const Site* site : rising_sites(survivors, rounds, graph, device, position)) {
         Sampled sampled{{position, sample(*site, graph, position).front()}, {}, site_key(*site)};
         if (graph) {
             sampled = usual_hold(*site, *graph, position);

@@ -44,8 +44,12 @@ Rounds::Rounds(const Trace& trace, const DeviceHistory& device) {
         take_marks(trace, device);
     }
     if (empty()) {
-        take_beat(trace, device);
+        take_beat(trace, device, 0, device.event_count());
     }
+}
+
+Rounds::Rounds(const Trace& trace, const DeviceHistory& device, EventNumber first, EventNumber last) {
+    take_beat(trace, device, first, last);
 }
 
 void Rounds::add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end) {
@@ -96,12 +100,13 @@ void Rounds::take_marks(const Trace& trace, const DeviceHistory& device) {
     }
 }
 
-void Rounds::take_beat(const Trace& trace, const DeviceHistory& device) {
+void Rounds::take_beat(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to) {
     const Allocations& allocations = device.allocations;
     std::unordered_map<uint64_t, Beat> beats;
     for (AllocationIndex a = 0; a < allocations.size(); ++a) {
         const uint32_t origin = allocations.origin[a];
-        if (allocations.alloc_event[a] >= 0 && allocations.stack[a] != 0 && trace.origins[origin].phase != "backward") {
+        const EventNumber made = allocations.alloc_event[a];
+        if (made >= from && made < to && allocations.stack[a] != 0 && trace.origins[origin].phase != "backward") {
             // One line may run many modules: they are told apart by the origin.
             Beat& beat = beats[uint64_t{allocations.stack[a]} << 32 | origin];
             beat.stack = allocations.stack[a];
@@ -110,7 +115,7 @@ void Rounds::take_beat(const Trace& trace, const DeviceHistory& device) {
     }
     const Beat* best = nullptr;
     double best_score = 0;
-    const double events = device.event_count();
+    const double events = to - from;
     for (const auto& [key, beat] : beats) {
         if (beat.members.size() < fewest_rounds) {
             continue;
@@ -134,7 +139,7 @@ void Rounds::take_beat(const Trace& trace, const DeviceHistory& device) {
     for (size_t i = 0; i < best->members.size(); ++i) {
         const EventNumber first = allocations.alloc_event[best->members[i]];
         const bool is_last = i + 1 == best->members.size();
-        const EventNumber last = is_last ? device.event_count() : allocations.alloc_event[best->members[i + 1]];
+        const EventNumber last = is_last ? to : allocations.alloc_event[best->members[i + 1]];
         rounds_.push_back({static_cast<int64_t>(i), first, last, device.time_of_state(first + 1),
                            device.time_of_state(std::max(first, last))});
     }

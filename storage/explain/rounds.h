@@ -32,6 +32,8 @@ public:
     /// Of the steps if there are at least three; else of repeating marks or spans; else of the line that allocated most
     /// regularly. Long runs keep every round.
     Rounds(const Trace& trace, const DeviceHistory& device);
+    /// Derived from what repeats in the states from `first` to `last`.
+    Rounds(const Trace& trace, const DeviceHistory& device, EventNumber first, EventNumber last);
 
     RoundSource source() const { return source_; }
     const std::vector<Round>& all() const { return rounds_; }
@@ -49,7 +51,7 @@ public:
 private:
     void take_steps(const Trace& trace, const DeviceHistory& device);
     void take_marks(const Trace& trace, const DeviceHistory& device);
-    void take_beat(const Trace& trace, const DeviceHistory& device);
+    void take_beat(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to);
     void add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end);
 
     RoundSource source_ = RoundSource::none;

@@ -36,7 +36,7 @@ def train_step(model, optimizer, batch, target):
 def train(model, batch_size, noise):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     bad_batches, ends = [], []
-    for number in range(36):
+    for number in range(37):
         batch, target = make_batch(number, batch_size)
         try:
             train_step(model, optimizer, batch, target)

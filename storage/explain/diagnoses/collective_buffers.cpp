@@ -11,20 +11,19 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
-/// A communicator asks for its pieces within moments; the next one is made by another call.
-constexpr int64_t pause_between_calls = 1'000'000'000;
-
 /// Calls of the program that made NCCL take memory.
 struct Taking {
     const DriverAllocation* first = nullptr;
     int64_t bytes = 0;
 };
 
-std::vector<Taking> takings_of(const LibraryMemory& nccl) {
+/// A communicator asks for its pieces at once; before the next one the program does something else.
+std::vector<Taking> takings_of(const Case& of, const LibraryMemory& nccl) {
     std::vector<Taking> takings;
     const DriverAllocation* last = nullptr;
     for (const DriverAllocation* a : nccl.alive) {
-        const bool is_new = !last || a->stack != last->stack || a->time - last->time > pause_between_calls;
+        const bool is_new = !last || a->stack != last->stack ||
+                            of.device().events_until(a->time) != of.device().events_until(last->time);
         if (is_new) {
             takings.push_back({a, 0});
         }
@@ -42,7 +41,7 @@ void diagnose_collective_buffers(const Case& of, const Words& words, Findings& f
     if (nccl == libraries.end() || nccl->bytes < least_bytes || nccl->grows()) {
         return;
     }
-    std::vector<Taking> takings = takings_of(*nccl);
+    std::vector<Taking> takings = takings_of(of, *nccl);
     Finding finding;
     finding.kind = FindingKind::collective_buffers;
     finding.verdict = Verdict::pattern;

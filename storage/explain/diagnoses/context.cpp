@@ -13,6 +13,9 @@ namespace {
 
 /// NVML counts in pages; a context takes hundreds of MiB.
 constexpr int64_t least_context = 16 << 20;
+/// Of what the process has; libraries that every program uses take most of the rest.
+constexpr double least_share = 0.7;
+
 /// Sums over layers of the process.
 struct Parts {
     int64_t context = 0, kernels = 0;
@@ -21,6 +24,7 @@ struct Parts {
     int64_t process = 0;
 
     int64_t own() const { return context + kernels; }
+    double share() const { return static_cast<double>(own()) / static_cast<double>(process); }
 };
 
 Parts parts_of(const LedgerRow& row) {
@@ -43,8 +47,8 @@ Parts parts_of(const LedgerRow& row) {
 
 /// Nobody else had an answer, and the program's tensors are next to nothing: this is what the person wonders about.
 bool is_the_answer(const Case& of, const Parts& parts, const Findings& others) {
-    const int64_t tensors = parts.requested + parts.rounding - find_workspaces(of).bytes;
-    return !is_answered(others) && tensors * 50 < parts.own() && parts.own() * 2 > parts.process;
+    const int64_t tensors = of.curves().peak(Series::allocated).max - find_workspaces(of).bytes;
+    return !is_answered(others) && tensors * 100 < parts.own() && parts.share() >= least_share;
 }
 
 bool was_measured(const Case& of) {
@@ -116,7 +120,8 @@ void diagnose_context(const Case& of, const Words& words, Findings& findings, Pr
     finding.layer = LayerKind::context;
     const auto bytes = with("bytes", format_bytes(parts.own()));
     finding.title = finding.verdict == Verdict::pattern
-                        ? words("nearly all of it is the CUDA context: {bytes}, whatever the program does", bytes)
+                        ? words("{share} of it is the CUDA context: {bytes}, whatever the program does",
+                                with("share", Words::percent(parts.share())), bytes)
                         : words("the CUDA context and its kernels take {bytes}", bytes);
     tell(finding, of, parts, words);
     add_evidence(finding, of, parts, words);

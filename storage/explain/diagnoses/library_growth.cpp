@@ -16,24 +16,22 @@ constexpr int64_t least_unknown_rise = 64 << 20;
 constexpr size_t fewest_samples = 8;
 constexpr size_t most_samples = 256;
 
-Finding growth(const Case& of, const Words& words) {
+Finding growth(const Words& words) {
     Finding finding;
     finding.kind = FindingKind::library_grows;
     finding.verdict = Verdict::leak;
-    finding.unknowns = {};
     finding.fixes = {
         {words("Free what the extension allocates, or allocate it once and use it again in each round."), "", {}, {}},
         {words("Let the extension take its memory from PyTorch, which reuses what is given back."),
          "at::Tensor workspace = torch::empty({bytes}, torch::dtype(torch::kUInt8).device(torch::kCUDA));",
          {},
          {}}};
-    (void)of;
     return finding;
 }
 
 /// The layer as it was when the growth began, as it is, and a piece of it.
 void add_evidence(Finding& finding, const Case& of, const LibraryMemory& library, const Words& words) {
-    const auto since = static_cast<int64_t>(std::min(library.trend.since, of.rounds().size() - 1));
+    const auto since = static_cast<int64_t>(began_in(of, library));
     finding.evidence.push_back(
         at_round(of, words("It begins in {round}", with("round", round_name(of, words, since))), since));
     const DriverAllocation& newest = *library.alive.back();
@@ -60,7 +58,7 @@ int64_t piled_up(const LibraryMemory& library) {
 }
 
 Finding about_library(const Case& of, const LibraryMemory& library, const Words& words) {
-    Finding finding = growth(of, words);
+    Finding finding = growth(words);
     finding.confidence = Confidence::certain;
     finding.basis = words("Each call to the driver was recorded, over {rounds} rounds.",
                           with("rounds", format_count(static_cast<int64_t>(of.rounds().size()))));
@@ -68,17 +66,18 @@ Finding about_library(const Case& of, const LibraryMemory& library, const Words&
     finding.per_round = std::llround(library.trend.per_round);
     finding.count = static_cast<int64_t>(library.alive.size());
     finding.layer = LayerKind::library;
-    set_since(finding, of, std::min(library.trend.since, of.rounds().size() - 1));
+    set_since(finding, of, began_in(of, library));
     set_line(finding, of, library.stack);
     const auto name = with("library", library_words(words, library.name));
     const auto each = with("each", each_round(of, words));
     const auto bytes = with("bytes", format_bytes(*finding.per_round));
     finding.title = words("{library} takes {bytes} more {each}, past PyTorch", name, bytes, each);
     finding.text = {
-        words("Code that calls {library} takes {bytes} from the driver {each} and does not give it back; {total} have "
-              "piled up in {pieces}.",
-              name, bytes, each, with("total", format_bytes(finding.bytes)),
-              with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+        words(
+            "{bytes} more are taken from the driver {each} and not given back, by {library}; {total} have piled up in "
+            "{pieces}.",
+            name, bytes, each, with("total", format_bytes(finding.bytes)),
+            with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
         words(
             "PyTorch does not know of this memory: torch.cuda.memory_allocated() and empty_cache() do not change with "
             "it, nvidia-smi does.")};
@@ -130,7 +129,7 @@ void look_at_unknown(const Case& of, const Words& words, Findings& findings) {
         trend.rise < least_unknown_rise) {
         return;
     }
-    Finding finding = growth(of, words);
+    Finding finding = growth(words);
     finding.confidence = Confidence::likely;
     finding.basis = words("Inferred from NVML's figures; driver calls were not recorded.");
     finding.bytes = trend.rise;

@@ -1,6 +1,7 @@
 // #19: cuBLAS and other libraries of NVIDIA keep scratch memory, once per thread and stream.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
@@ -40,6 +41,17 @@ LibraryScratch find_kept(const Case& of) {
     return kept;
 }
 
+/// Of those that most workspaces were taken by.
+StackId usual_stack(const Case& of, const Workspaces& workspaces) {
+    std::map<StackId, int64_t> bytes;
+    for (const AllocationIndex a : workspaces.all) {
+        bytes[of.device().allocations.stack[a]] += static_cast<int64_t>(of.device().allocations.block_size[a]);
+    }
+    return std::max_element(bytes.begin(), bytes.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+}
+
 void tell(Finding& finding, const LibraryScratch& kept, const Words& words) {
     if (!kept.in_pytorch.all.empty()) {
         finding.text.push_back(words(
@@ -58,7 +70,11 @@ void tell(Finding& finding, const LibraryScratch& kept, const Words& words) {
             words("Past PyTorch, {library} took {bytes} from the driver for itself when it was first used.",
                   with("library", library.name), with("bytes", format_bytes(library.bytes))));
     }
-    finding.text.push_back(words("This is taken once, does not grow with the data, and stays until the process ends."));
+    finding.text.push_back(
+        kept.is_repeated()
+            ? words("Each is taken once, does not grow with the data, and stays until the process ends; PyTorch has no "
+                    "more than 32 streams of a kind, so this comes to an end.")
+            : words("This is taken once, does not grow with the data, and stays until the process ends."));
 }
 
 void add_evidence(Finding& finding, const Case& of, const LibraryScratch& kept, const Words& words) {
@@ -120,7 +136,7 @@ void diagnose_library_workspace(const Case& of, const Words& words, Findings& fi
                                                with("n", kept.in_pytorch.streams))
                                        : words("cuBLAS and other libraries keep {bytes} for themselves", bytes);
     if (!kept.in_pytorch.all.empty()) {
-        set_line(finding, of, of.device().allocations.stack[kept.in_pytorch.all.front()]);
+        set_line(finding, of, usual_stack(of, kept.in_pytorch));
     }
     tell(finding, kept, words);
     add_evidence(finding, of, kept, words);

@@ -17,10 +17,10 @@ constexpr int64_t least_bytes = 64 << 20;
 constexpr int64_t much_movement = 128 << 20;
 
 struct Others {
-    int64_t now = 0, highest = 0, lowest = INT64_MAX;
+    int64_t now = 0, highest = 0, lowest = 0;
     int64_t highest_time = 0;
     std::map<int64_t, int64_t> highest_of;  ///< by pid
-    size_t contexts = 0;                    ///< processes that never had more than a bare context
+    int64_t count_now = 0;
 
     /// They came, or doubled, while the program was at work.
     bool move() const { return highest >= 2 * lowest + much_movement; }
@@ -39,8 +39,22 @@ std::vector<int64_t> sample_times(const Case& of) {
     return times;
 }
 
-Others find_others(const Case& of, const DeviceSamples& samples) {
+void add_now(const Case& of, Others& others) {
+    for (const Layer& layer : of.row().layers) {
+        if (layer.kind == LayerKind::other_processes) {
+            others.now += layer.bytes;
+            ++others.count_now;
+            others.highest_of[layer.pid] = layer.bytes;
+        }
+    }
+    others.highest = others.lowest = others.now;
+    others.highest_time = of.now_time();
+}
+
+Others find_others(const Case& of) {
+    const DeviceSamples samples(of.trace(), of.device().device);
     Others others;
+    add_now(of, others);
     for (const int64_t time : sample_times(of)) {
         int64_t sum = 0;
         samples.for_each_other(time, [&](int64_t pid, int64_t bytes) {
@@ -52,7 +66,6 @@ Others find_others(const Case& of, const DeviceSamples& samples) {
             others.highest_time = time;
         }
         others.lowest = std::min(others.lowest, sum);
-        others.now = time <= of.now_time() ? sum : others.now;
     }
     return others;
 }
@@ -105,8 +118,7 @@ void tell(Finding& finding, const Case& of, const Others& others, const Words& w
 }  // namespace
 
 void diagnose_other_processes(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const DeviceSamples samples(of.trace(), of.device().device);
-    const Others others = find_others(of, samples);
+    const Others others = find_others(of);
     if (others.highest < least_bytes) {
         return;
     }
@@ -115,8 +127,9 @@ void diagnose_other_processes(const Case& of, const Words& words, Findings& find
     finding.verdict = others.move() && !is_answered(findings) ? Verdict::pattern : Verdict::background;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in NVML's list of processes, which was asked a few times a second.");
-    finding.bytes = others.now >= least_bytes ? others.now : others.highest;
-    finding.count = static_cast<int64_t>(others.highest_of.size());
+    const bool are_there = others.now >= least_bytes;
+    finding.bytes = are_there ? others.now : others.highest;
+    finding.count = are_there ? others.count_now : static_cast<int64_t>(others.highest_of.size());
     finding.layer = LayerKind::other_processes;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto processes = with("processes", words.counted(finding.count, "{n} other process", "{n} other processes"));

@@ -43,13 +43,14 @@ void diagnose_pinned_growth(const Case& of, const Words& words, Findings& findin
     finding.per_round = std::llround(library->trend.per_round);
     finding.count = static_cast<int64_t>(library->alive.size());
     set_line(finding, of, library->stack);
-    const size_t since = std::min(library->trend.since, of.rounds().size() - 1);
+    const size_t since = began_in(of, *library);
     set_since(finding, of, since);
     const auto each = with("each", each_round(of, words));
     const auto bytes = with("bytes", format_bytes(*finding.per_round));
     finding.title = words("page-locked host memory grows by {bytes} {each}; this is not GPU memory", bytes, each);
     finding.text = {
-        words("{each} locks {bytes} more of the computer's own memory, from which the GPU can copy without waiting: "
+        words("{bytes} more of the computer's own memory, from which the GPU can copy without waiting, are locked "
+              "{each}: "
               "{total} in {pieces} by now.",
               each, bytes, with("total", format_bytes(finding.bytes)),
               with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),

@@ -141,7 +141,7 @@ void diagnose_private_pools(const Case& of, const Words& words, Findings& findin
         return;
     }
     Finding finding;
-    finding.kind = FindingKind::private_pools_grow;
+    finding.kind = grows ? FindingKind::private_pools_grow : FindingKind::private_pools;
     finding.verdict = grows ? Verdict::leak : Verdict::background;
     finding.confidence = Confidence::certain;
     finding.basis = words("The allocator says of each segment which pool it belongs to.");

@@ -109,6 +109,17 @@ void add_stretches(Finding& finding, const Case& of, const std::vector<Stretch>&
     }
 }
 
+void tell(Finding& finding, std::optional<int64_t> measured, const Words& words) {
+    finding.text = {
+        words("A profiler such as torch.profiler collects what the GPU does in buffers, which may lie on the GPU "
+              "itself; they go when it ends, and are no part of the program's memory without it.")};
+    if (measured) {
+        finding.text.push_back(
+            words("While it ran, NVML showed up to {bytes} for the process that nothing else explains.",
+                  with("bytes", format_bytes(std::max<int64_t>(*measured, 0)))));
+    }
+}
+
 }  // namespace
 
 void diagnose_recorder_itself(const Case& of, const Words& words, Findings& findings, Progress&) {
@@ -132,11 +143,9 @@ void diagnose_recorder_itself(const Case& of, const Words& words, Findings& find
     finding.layer = recorded > 0 ? LayerKind::library : LayerKind::unknown;
     finding.title = finding.bytes >= least_bytes
                         ? words("a profiler takes {bytes} itself", with("bytes", format_bytes(finding.bytes)))
-                        : words("a profiler ran, which keeps buffers of its own on the GPU");
-    finding.text = {
-        words("A profiler such as torch.profiler writes what the GPU does into buffers on the GPU: several MiB "
-              "for each context, more where it also follows CUDA graphs. They are there only while it runs, and "
-              "are no part of the program's memory without it.")};
+                    : measured ? words("a profiler ran, and took next to no GPU memory")
+                               : words("a profiler ran, which may have taken GPU memory itself");
+    tell(finding, measured, words);
     if (!measured && recorded == 0) {
         finding.unknowns.push_back(
             words("How much it took was not measured: the recorder had lent CUPTI to the profiler, "

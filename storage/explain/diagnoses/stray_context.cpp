@@ -10,7 +10,7 @@ namespace tidemark {
 namespace {
 
 /// A device whose tensors never came to more was not meant to be worked on.
-constexpr int64_t most_tensors = 8 << 20;
+constexpr int64_t most_tensors = 1 << 20;
 /// Less is no context.
 constexpr int64_t least_context = 64 << 20;
 
@@ -107,7 +107,9 @@ Finding about(const Case& of, const Stray& stray, const Words& words) {
         "inferred.");
     finding.bytes = stray.context;
     finding.count = 1;
-    finding.layer = LayerKind::context;
+    if (stray.device == of.device().device) {
+        finding.layer = LayerKind::context;
+    }
     const auto device = with("device", stray.device);
     const auto bytes = with("bytes", format_bytes(stray.context));
     finding.title = words("GPU {device} is hardly used, yet a CUDA context takes {bytes} there", device, bytes);
@@ -117,7 +119,9 @@ Finding about(const Case& of, const Stray& stray, const Words& words) {
         "until the process ends.",
         with("main", of.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)), bytes)};
     add_evidence(finding, of, stray, words);
-    finding.evidence.push_back(at_layer(of, words("What the program uses on its own GPU"), LayerKind::requested));
+    finding.evidence.push_back(stray.device == of.device().device
+                                   ? at_layer(of, words("The context"), LayerKind::context)
+                                   : at_layer(of, words("What the program uses on its own GPU"), LayerKind::requested));
     finding.fixes = {{words("Say which GPU a process works on before anything else touches CUDA."),
                       "torch.cuda.set_device(local_rank)",
                       stray.context,

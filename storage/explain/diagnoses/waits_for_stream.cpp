@@ -32,8 +32,9 @@ void find_peak(const DeviceHistory& device, Waiting& waiting) {
             continue;
         }
         const auto bytes = static_cast<int64_t>(device.allocations.block_size[ref.index()]);
-        const bool was_freed = device.allocations.free_event[ref.index()] != never;
-        sum += ends ? (was_freed ? -bytes : 0) : bytes;
+        const EventNumber freed = device.allocations.free_event[ref.index()];
+        const bool was_waiting = 0 <= freed && freed < n;
+        sum += ends ? (was_waiting ? -bytes : 0) : bytes;
         const bool is_next_its_end = n + 1 == device.allocations.done_event[ref.index()];
         if (!ends && !is_next_its_end && sum > waiting.most) {
             waiting.most = sum;

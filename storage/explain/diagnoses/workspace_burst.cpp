@@ -11,7 +11,7 @@ namespace {
 
 /// Smaller ones, or such that hardly raise the peak, are what every convolution has.
 constexpr int64_t least_bytes = 64 << 20;
-constexpr double least_share = 0.2;
+constexpr double least_share = 0.3;
 
 bool uses_cudnn(std::string_view op) {
     return op.find("conv") != std::string_view::npos || op.find("Conv") != std::string_view::npos ||
@@ -21,6 +21,7 @@ bool uses_cudnn(std::string_view op) {
 struct Bursts {
     AllocationIndex largest = no_allocation;
     int64_t bytes = 0;      ///< of it
+    int64_t tensors = 0;    ///< peak of what is no such scratch memory
     int64_t usual = 0;      ///< largest in the last round
     int64_t count = 0;      ///< at least half as large
     EventNumber last = -1;  ///< of those
@@ -30,6 +31,29 @@ struct Bursts {
 bool is_scratch(const Allocations& allocations, AllocationIndex a) {
     return allocations.alloc_event[a] >= 0 && allocations.free_event[a] == allocations.alloc_event[a] + 1 &&
            static_cast<int64_t>(allocations.block_size[a]) >= least_bytes;
+}
+
+/// The highest that allocated memory would have come to without such scratch memory.
+int64_t peak_without(const DeviceHistory& device, const std::vector<bool>& is_cudnn) {
+    const Allocations& allocations = device.allocations;
+    int64_t sum = 0, peak = 0;
+    for (AllocationIndex a = 0; a < allocations.size() && allocations.alloc_event[a] < 0; ++a) {
+        sum += static_cast<int64_t>(allocations.block_size[a]);
+    }
+    for (const EventRef ref : device.event_ref) {
+        const bool is_alloc = ref.action() == Action::alloc;
+        if (!is_alloc && ref.action() != Action::free_requested) {
+            continue;
+        }
+        const AllocationIndex a = ref.index();
+        if (is_cudnn[allocations.origin[a]] && is_scratch(allocations, a)) {
+            continue;
+        }
+        const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
+        sum += is_alloc ? bytes : -bytes;
+        peak = std::max(peak, sum);
+    }
+    return peak;
 }
 
 Bursts find_bursts(const Case& of) {
@@ -49,6 +73,10 @@ Bursts find_bursts(const Case& of) {
             bursts.bytes = static_cast<int64_t>(allocations.block_size[a]);
         }
     }
+    if (scratch.empty()) {
+        return bursts;
+    }
+    bursts.tensors = peak_without(of.device(), is_cudnn);
     const EventNumber last_round = of.rounds().empty() ? never : of.rounds().all().back().first;
     for (const AllocationIndex a : scratch) {
         const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
@@ -68,10 +96,13 @@ bool was_trial(const Case& of, const Bursts& bursts) {
 
 void tell(Finding& finding, const Case& of, const Bursts& bursts, const Words& words) {
     const auto& origin = of.trace().origins[of.device().allocations.origin[bursts.largest]];
-    finding.text = {words(
-        "{op} took a workspace of {bytes} and gave it back before anything else happened: scratch memory "
-        "of one algorithm of cuDNN, no result. It made the peak {share} higher than the tensors did.",
-        with("op", origin.op), with("bytes", format_bytes(bursts.bytes)), with("share", format_bytes(bursts.bytes)))};
+    finding.text = {
+        words("{op} took a workspace of {bytes} and gave it back before anything else happened: scratch memory "
+              "of one algorithm of cuDNN, no result. With it allocated memory came to {peak}, without it to "
+              "{tensors} at most.",
+              with("op", origin.op), with("bytes", format_bytes(bursts.bytes)),
+              with("peak", format_bytes(of.curves().peak(Series::allocated).max)),
+              with("tensors", format_bytes(bursts.tensors)))};
     if (was_trial(of, bursts)) {
         finding.text.push_back(words(
             "It happened {times} and only at the beginning: with torch.backends.cudnn.benchmark cuDNN tries several "
@@ -88,13 +119,15 @@ void tell(Finding& finding, const Case& of, const Bursts& bursts, const Words& w
 
 void diagnose_workspace_burst(const Case& of, const Words& words, Findings& findings, Progress&) {
     const Bursts bursts = find_bursts(of);
-    const auto peak = static_cast<double>(of.curves().peak(Series::reserved).max);
-    if (bursts.largest == no_allocation || static_cast<double>(bursts.bytes) < least_share * peak) {
+    const int64_t peak = of.curves().peak(Series::allocated).max;
+    if (bursts.largest == no_allocation ||
+        static_cast<double>(peak - bursts.tensors) < least_share * static_cast<double>(peak)) {
         return;
     }
     Finding finding;
     finding.kind = FindingKind::workspace_burst;
-    finding.verdict = Verdict::waste;
+    // What was tried in the beginning is given back to the driver, and does not come again.
+    finding.verdict = was_trial(of, bursts) ? Verdict::pattern : Verdict::waste;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the allocator's events: the op took the memory and gave it back in its next call.");
     finding.bytes = bursts.bytes;

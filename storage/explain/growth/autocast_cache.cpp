@@ -43,7 +43,7 @@ int64_t half_size_copies(const Case& of, const Pile& pile) {
 }  // namespace
 
 std::optional<Finding> read_autocast_cache(const Case& of, const Pile& pile, const Words& words) {
-    if (!of.graph() || pile.holder || pile.hold.native) {
+    if (!of.graph() || pile.holder || pile.hold.native || pile.through_graph()) {
         return std::nullopt;
     }
     const int64_t copies = half_size_copies(of, pile);

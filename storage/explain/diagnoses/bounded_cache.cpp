@@ -1,0 +1,146 @@
+// Harmless: a cache, a buffer, a queue fills up in the first rounds and then stays at its size.
+#include <algorithm>
+#include <map>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/holder_words.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t least_bytes = 1 << 20;
+/// Filling up takes so many rounds: what is made in one is a setup.
+constexpr size_t fewest_filling = 3;
+constexpr int64_t fewest_entries = 4;
+
+struct Cache {
+    std::vector<const Site*> sites;  ///< most bytes first
+    const Holder* holder = nullptr;
+    int64_t bytes = 0, count = 0;
+    size_t full = 0;        ///< slice in which it came to rest
+    bool replaces = false;  ///< new entries come, old ones go
+};
+
+bool is_container(const Holder& holder) { return container_end(holder.links) < holder.links.size(); }
+
+const Holder* holder_of(const Case& of, const Site& site) {
+    if (!of.graph()) {
+        return nullptr;
+    }
+    for (const AllocationIndex a : site.now) {
+        if (const Holder* holder = of.graph()->holders.of(AllocationRef{of.device_position(), a})) {
+            if (is_container(*holder)) {
+                return holder;
+            }
+        }
+    }
+    return nullptr;
+}
+
+/// What modules and optimizers hold is no cache, whenever it was made.
+bool is_held_by_model(const Case& of, const Site& site) {
+    return of.graph() && std::any_of(site.now.begin(), site.now.end(), [&](AllocationIndex a) {
+        const Category category = of.graph()->categories.at({of.device_position(), a}, of.now_time());
+        return is_held_outside(category) || category == Category::workspace;
+    });
+}
+
+/// The slice from which on the level stays within one entry of its end; nothing: it did not fill up and stay.
+std::optional<size_t> full_since(const Site& site) {
+    const int64_t entry = site.bytes / site.count;
+    const int64_t end = site.level.back();
+    size_t full = site.level.size();
+    while (full > 0 && std::llabs(site.level[full - 1] - end) <= entry) {
+        --full;
+    }
+    size_t filling = 0;
+    for (size_t slice = 0; slice < full; ++slice) {
+        const int64_t before = slice == 0 ? 0 : site.level[slice - 1];
+        filling += site.level[slice] > before;
+        if (site.level[slice] < before - entry) {
+            return std::nullopt;
+        }
+    }
+    return filling >= fewest_filling && full <= site.level.size() * 3 / 4 ? std::optional(full) : std::nullopt;
+}
+
+std::vector<Cache> find(const Case& of) {
+    std::map<std::string, Cache> caches;
+    for (const Site& site : of.survivors().sites()) {
+        if (site.count < fewest_entries || site.level.empty() || site.trend.shape == Shape::rising) {
+            continue;
+        }
+        const std::optional<size_t> full = full_since(site);
+        if (!full || is_held_by_model(of, site)) {
+            continue;
+        }
+        const Holder* holder = holder_of(of, site);
+        Cache& cache = caches[holder ? holder_expression(of.graph()->tables(), *holder) : std::string()];
+        cache.sites.push_back(&site);
+        cache.holder = cache.holder ? cache.holder : holder;
+        cache.bytes += site.bytes;
+        cache.count += site.count;
+        cache.full = std::max(cache.full, *full);
+        cache.replaces = cache.replaces || site.total_count > site.count;
+    }
+    std::vector<Cache> found;
+    for (auto& [key, cache] : caches) {
+        if (cache.bytes >= least_bytes) {
+            found.push_back(std::move(cache));
+        }
+    }
+    return found;
+}
+
+void tell(Finding& finding, const Case& of, const Cache& cache, size_t full, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(cache.bytes));
+    const auto tensors = with("tensors", words.counted(cache.count, "{n} tensor", "{n} tensors"));
+    const auto round = with("round", round_name(of, words, static_cast<int64_t>(full)));
+    finding.title = finding.holder.empty()
+                        ? words("{tensors} with {bytes} from {line} were collected, and no more", tensors, bytes,
+                                with("line", finding.line))
+                        : words("{holder} filled up to {bytes} and stays there", with("holder", finding.holder), bytes);
+    finding.text = {
+        words("{tensors} made by {line} were collected over the first rounds. Since {round} their memory stays at {bytes}: "
+              "it looks like a leak at the beginning and is none.",
+              tensors, bytes, round, with("line", finding.line))};
+    finding.text.push_back(cache.replaces
+                               ? words("New ones still come, and as many old ones go: a cache or buffer with a largest size.")
+                               : words("No new ones come any more."));
+}
+
+Finding about(const Case& of, const Cache& cache, const Words& words) {
+    const size_t full = std::min(cache.full * of.survivors().rounds_per_slice(), of.rounds().size() - 1);
+    Finding finding;
+    finding.kind = FindingKind::bounded_cache;
+    finding.verdict = Verdict::pattern;
+    finding.confidence = cache.holder ? Confidence::certain : Confidence::likely;
+    finding.basis = words("Seen in the allocator's events: it rose round by round, then stayed for {rounds} rounds.",
+                          with("rounds", of.rounds().size() - full));
+    finding.bytes = cache.bytes;
+    finding.count = cache.count;
+    finding.layer = LayerKind::requested;
+    set_line(finding, of, cache.sites.front()->stack);
+    if (cache.holder) {
+        finding.holder = holder_words(of.graph()->tables(), words, *cache.holder);
+    }
+    tell(finding, of, cache, full, words);
+    finding.evidence = {at_allocation(of, words("Its oldest entry"), cache.sites.front()->now.front()),
+                        at_round(of, words("It is full"), static_cast<int64_t>(full)),
+                        at_event(of, words("It is as large at {moment}", with("moment", moment_name(of, words))), of.now())};
+    finding.fixes = {{words("If it is too much: a smaller largest size, or keep the entries in host memory."),
+                      "entry = entry.to(\"cpu\")", cache.bytes, std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_bounded_cache(const Case& of, const Words& words, Findings& findings, Progress&) {
+    for (const Cache& cache : find(of)) {
+        findings.push_back(about(of, cache, words));
+    }
+}
+
+}  // namespace tidemark

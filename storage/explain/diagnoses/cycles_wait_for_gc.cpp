@@ -1,0 +1,167 @@
+// #26: objects that refer to each other hold tensors until Python's garbage collector finds them: a sawtooth.
+#include <algorithm>
+#include <unordered_map>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/holder_words.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// A collection that gives back less is no matter.
+constexpr int64_t least_bytes = 1 << 20;
+/// Once may be chance, or the program's end.
+constexpr size_t fewest_collections = 2;
+/// Of what a line's memory is given back, so much must be by collections.
+constexpr double least_part = 0.8;
+
+struct Collection {
+    const Annotation* span = nullptr;
+    EventNumber first = 0, last = 0;  ///< its events
+    int64_t bytes = 0;                ///< that it gave back
+};
+
+struct Cycles {
+    std::vector<Collection> collections;  ///< that gave back memory, by time
+    std::unordered_map<StackId, int64_t> freed;
+    std::vector<const Site*> sites;  ///< whose memory goes by collections; most bytes ever first
+    int64_t waiting = 0;             ///< bytes of them now
+    int64_t count = 0;               ///< allocations of them now
+};
+
+void add_frees(const Case& of, Collection& collection, Cycles& cycles) {
+    const DeviceHistory& device = of.device();
+    for (EventNumber event = collection.first; event < collection.last; ++event) {
+        const EventRef ref = device.event_ref[static_cast<size_t>(event)];
+        if (ref.action() == Action::free_requested) {
+            const auto bytes = static_cast<int64_t>(device.allocations.block_size[ref.index()]);
+            collection.bytes += bytes;
+            cycles.freed[device.allocations.stack[ref.index()]] += bytes;
+        }
+    }
+}
+
+void add_collections(const Case& of, Cycles& cycles) {
+    for (const Annotation& span : of.trace().annotations) {
+        if (!span.closed || !span.name.starts_with("garbage collection")) {
+            continue;
+        }
+        Collection collection{&span, of.device().events_until(span.start), of.device().events_until(span.end), 0};
+        // What happens after the moment the case is about is the program's end.
+        if (collection.first < of.now()) {
+            add_frees(of, collection, cycles);
+        }
+        if (collection.bytes >= least_bytes) {
+            cycles.collections.push_back(collection);
+        }
+    }
+}
+
+Cycles find(const Case& of) {
+    Cycles cycles;
+    add_collections(of, cycles);
+    if (cycles.collections.size() < fewest_collections) {
+        return cycles;
+    }
+    for (const Site& site : of.survivors().sites()) {
+        const auto freed = cycles.freed.find(site.stack);
+        const auto gone = static_cast<double>(site.total_bytes - site.bytes);
+        if (freed != cycles.freed.end() && gone > 0 && static_cast<double>(freed->second) >= least_part * gone) {
+            cycles.sites.push_back(&site);
+            cycles.waiting += site.bytes;
+            cycles.count += site.count;
+        }
+    }
+    std::stable_sort(cycles.sites.begin(), cycles.sites.end(),
+                     [](const Site* a, const Site* b) { return a->total_bytes > b->total_bytes; });
+    return cycles;
+}
+
+int64_t most_freed(const Cycles& cycles) {
+    return std::max_element(cycles.collections.begin(), cycles.collections.end(),
+                            [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; })
+        ->bytes;
+}
+
+void tell(Finding& finding, const Cycles& cycles, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(most_freed(cycles)));
+    const auto line = with("line", finding.line);
+    finding.title = words("up to {bytes} from {line} wait for the garbage collector", bytes, line);
+    finding.text = {
+        words("Objects that refer to each other in a circle are not freed when the last variable lets go of them: their "
+              "counts of references never reach zero. The tensors they hold stay on the GPU until Python's garbage "
+              "collector looks for such circles, and it counts objects, not bytes."),
+        words("{collections} gave memory back, up to {bytes} at once, most of it made by {line}. In between it piles up: "
+              "memory rises round by round and then falls back.",
+              bytes, line,
+              with("collections",
+                   words.counted(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
+                                 "{n} garbage collections")))};
+    if (cycles.waiting > 0) {
+        finding.text.push_back(words("Now {waiting} are waiting for the next one.",
+                                     with("waiting", format_bytes(cycles.waiting))));
+    }
+}
+
+void add_evidence(Finding& finding, const Case& of, const Cycles& cycles, const Words& words) {
+    const Collection& largest =
+        *std::max_element(cycles.collections.begin(), cycles.collections.end(),
+                          [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; });
+    finding.evidence.push_back(at_event(of, words("Just before a collection: this much has piled up"), largest.first));
+    Evidence collection = at_event(of, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))),
+                                   largest.last);
+    collection.time = largest.span->start;
+    collection.until = largest.span->end;
+    finding.evidence.push_back(collection);
+    if (!cycles.sites.front()->now.empty()) {
+        finding.evidence.push_back(
+            at_allocation(of, words("One of those that wait now"), cycles.sites.front()->now.front()));
+    }
+}
+
+void add_holder(Finding& finding, const Case& of, const Cycles& cycles, const Words& words) {
+    if (of.graph() && !cycles.sites.front()->now.empty()) {
+        const AllocationRef waiting{of.device_position(), cycles.sites.front()->now.front()};
+        const Holder* holder = of.graph()->holders.of(waiting);
+        if (holder && !holder->links.empty() && holder->links.front().kind == "cycle") {
+            finding.holder = holder_words(of.graph()->tables(), words, *holder);
+        }
+    }
+    if (finding.holder.empty()) {
+        finding.unknowns.push_back(words("Which objects refer to each other was not seen. `gc.set_debug(gc.DEBUG_SAVEALL)` "
+                                         "keeps what a collection finds in `gc.garbage`, to look at."));
+    }
+}
+
+Finding about(const Case& of, const Cycles& cycles, const Words& words) {
+    Finding finding;
+    finding.kind = FindingKind::cycles_wait_for_gc;
+    finding.verdict = Verdict::waste;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("The memory was given back during garbage collections, which were recorded.");
+    finding.bytes = cycles.waiting;
+    finding.count = cycles.count;
+    finding.layer = LayerKind::requested;
+    set_line(finding, of, cycles.sites.front()->stack);
+    tell(finding, cycles, words);
+    add_evidence(finding, of, cycles, words);
+    add_holder(finding, of, cycles, words);
+    finding.fixes = {
+        {words("Break the circle: let one side hold the other weakly."),
+         "import weakref\nself.owner = weakref.ref(owner)", most_freed(cycles), std::nullopt},
+        {words("Or collect after each round; it costs time in programs with many objects."), "gc.collect()",
+         most_freed(cycles), std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_cycles_wait_for_gc(const Case& of, const Words& words, Findings& findings, Progress&) {
+    if (const Cycles cycles = find(of); !cycles.sites.empty()) {
+        findings.push_back(about(of, cycles, words));
+    }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,219 @@
+// S4: memory that an operation took for itself at the peak, and gave back: "who made the extra GiB?"
+#include <algorithm>
+#include <string_view>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/holder_words.h"
+#include "storage/explain/makeup.h"
+#include "storage/explain/passes.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// A smaller part of the peak is nobody's question.
+constexpr double least_part_of_peak = 0.1;
+constexpr int64_t least_bytes = 1 << 20;
+/// What a line does again and again is the usual work of a round.
+constexpr int64_t most_times = 2;
+/// Of the account at the peak: so many lines, each of at least this part.
+constexpr size_t most_told = 8;
+constexpr double least_part_told = 0.02;
+
+class Search {
+public:
+    explicit Search(const Case& of) : of_(of), peak_(of.curves().peak(Series::allocated)) {}
+
+    const Extremes& peak() const { return peak_; }
+    bool is_worth_telling(int64_t bytes) const {
+        return bytes >= least_bytes && static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak_.max);
+    }
+
+    /// Most bytes first.
+    std::vector<AllocationIndex> temporaries() const {
+        std::vector<AllocationIndex> found;
+        for (const AllocationIndex a : allocated_at(of_, peak_.max_event)) {
+            if (!is_worth_telling(static_cast<int64_t>(of_.device().allocations.block_size[a]))) {
+                break;
+            }
+            if (is_temporary(a) && is_seldom(a)) {
+                found.push_back(a);
+            }
+        }
+        return found;
+    }
+
+    bool is_temporary(AllocationIndex a) const {
+        const auto history = of_.graph()->categories.history({of_.device_position(), a});
+        return of_.device().allocations.free_event[a] < of_.now() &&
+               !of_.trace().origins[of_.device().allocations.origin[a]].op.empty() &&
+               std::all_of(history.begin(), history.end(),
+                           [](const CategoryChange& change) { return change.category == Category::temporary; });
+    }
+
+private:
+    bool is_seldom(AllocationIndex a) const {
+        const Allocations& allocations = of_.device().allocations;
+        const bool is_backward = of_.trace().origins[allocations.origin[a]].phase == "backward";
+        const auto& sites = of_.survivors().sites();
+        return std::any_of(sites.begin(), sites.end(), [&](const Site& site) {
+            const bool is_of_backward = of_.trace().origins[site.origin].phase == "backward";
+            return site.stack == allocations.stack[a] && is_of_backward == is_backward &&
+                   site.total_count <= most_times;
+        });
+    }
+
+    const Case& of_;
+    Extremes peak_;
+};
+
+/// What the memory at the peak is, in a person's words.
+class Names {
+public:
+    Names(const Case& of, const Words& words) : of_(of), words_(words) {}
+
+    std::string of(AllocationIndex a) const {
+        const AllocationRef allocation{of_.device_position(), a};
+        if (const std::string name = variable(allocation); !name.empty()) {
+            return "`" + name + "`";
+        }
+        const GraphCase& graph = *of_.graph();
+        const Category category = graph.categories.at(allocation, never_happened);
+        const std::string& name = graph.categories.name(allocation);
+        if (category == Category::gradient) {
+            const std::string whose = name.empty() ? owner_of_gradient(a) : name;
+            return whose.empty() ? words_("a gradient") : words_("the gradient of `{name}`", with("name", whose));
+        }
+        const auto line = with("line", line_of(of_.trace(), of_.device().allocations.stack[a]));
+        return words_("{what} from {line}", with("what", category_words(words_, category)), line);
+    }
+
+private:
+    std::string variable(AllocationRef allocation) const {
+        const Holder* holder = of_.graph()->holders.of(allocation);
+        return holder && !holder->links.empty() && holder->links.front().kind != "native"
+                   ? holder_expression(of_.graph()->tables(), *holder)
+                   : std::string();
+    }
+
+    /// The only leaf (or, of a retained gradient, result of that node) that is as large and has a name; "" when there
+    /// is none, or several.
+    std::string owner_of_gradient(AllocationIndex a) const {
+        const GraphCase& graph = *of_.graph();
+        const GraphNodes& nodes = graph.tables().nodes;
+        const std::string& op = of_.trace().origins[of_.device().allocations.origin[a]].op;
+        const std::string_view maker = std::string_view(op).substr(0, op.find(" > "));
+        const bool is_retained = is_retained_gradient(of_, a);
+        AllocationRef owner;
+        for (NodeIndex node = 0; node < nodes.size(); ++node) {
+            const AllocationRef output = nodes.output[node];
+            const bool is_wanted = is_retained ? graph.index.type(node) == maker : graph.index.is_leaf(node);
+            if (is_wanted && output && output.device == of_.device_position() && !(output == owner) &&
+                of_.device().allocations.requested[output.index] == of_.device().allocations.requested[a]) {
+                if (owner) {
+                    return {};
+                }
+                owner = output;
+            }
+        }
+        return owner ? variable(owner) : std::string();
+    }
+
+    const Case& of_;
+    const Words& words_;
+};
+
+/// "x 1.00 GiB, ..." of what is large at the peak; temporaries are told apart.
+std::string account(const Case& of, const Search& search, const Words& words) {
+    const Names names(of, words);
+    std::vector<std::string> parts;
+    int64_t rest = search.peak().max;
+    for (const AllocationIndex a : allocated_at(of, search.peak().max_event)) {
+        const auto bytes = static_cast<int64_t>(of.device().allocations.block_size[a]);
+        if (parts.size() == most_told || static_cast<double>(bytes) < least_part_told * static_cast<double>(search.peak().max)) {
+            break;
+        }
+        const std::string& op = of.trace().origins[of.device().allocations.origin[a]].op;
+        const std::string name = search.is_temporary(a) ? words("what {op} took for itself", with("op", op)) : names.of(a);
+        parts.push_back(words("{bytes} {name}", with("bytes", format_bytes(bytes)), with("name", name)));
+        rest -= bytes;
+    }
+    if (rest > 0) {
+        parts.push_back(words("{bytes} other", with("bytes", format_bytes(rest))));
+    }
+    return words.list(parts);
+}
+
+/// What became of the memory after it was freed.
+std::string whereabouts(const Case& of, AllocationIndex a, const Words& words) {
+    const DeviceHistory& device = of.device();
+    const uint32_t segment = device.allocations.segment[a];
+    if (segment == no_segment) {
+        return {};
+    }
+    const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(device.allocations.block_size[a])));
+    const EventNumber returned = device.segments[segment].free_event;
+    return returned < of.now() || returned < device.event_count()
+               ? words("Its memory was then given back to the driver (empty_cache()).")
+               : words("PyTorch keeps these {bytes} cached for later requests, so nvidia-smi goes on counting them.", bytes);
+}
+
+void tell(Finding& finding, const Case& of, const Search& search, AllocationIndex largest, const Words& words) {
+    const Allocations& allocations = of.device().allocations;
+    const std::string& op = of.trace().origins[allocations.origin[largest]].op;
+    const size_t arrow = op.find(" > ");
+    const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[largest])));
+    const auto line = with("line", finding.line);
+    const auto operation = with("op", arrow == std::string::npos ? op : op.substr(arrow + 3));
+    finding.title = words("{op} took {bytes} for itself at the peak, and gave it back", with("op", op), bytes);
+    finding.text = {
+        arrow == std::string::npos
+            ? words("{op}, called at {line}, needed {bytes} for an intermediate result.", operation, line, bytes)
+            : words("In the backward pass the node {node} of {line} ran {op}, which made a gradient of {bytes} to pass "
+                    "on to the next node.",
+                    operation, line, bytes, with("node", op.substr(0, arrow))),
+        words("It lived for {time} and was freed as soon as the next one had used it.",
+              with("time", format_duration(of.device().free_time(largest).value_or(0) - of.device().alloc_time(largest)))),
+        words("At the peak {peak} are allocated: {parts}.", with("peak", format_bytes(search.peak().max)),
+              with("parts", account(of, search, words)))};
+    if (const std::string where = whereabouts(of, largest, words); !where.empty()) {
+        finding.text.push_back(where);
+    }
+}
+
+Finding about(const Case& of, const Search& search, const std::vector<AllocationIndex>& temporaries,
+              const Words& words) {
+    const AllocationIndex largest = temporaries.front();
+    Finding finding;
+    finding.kind = FindingKind::op_temporary;
+    finding.verdict = Verdict::pattern;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("The operation and its node were recorded with the allocation.");
+    for (const AllocationIndex a : temporaries) {
+        finding.bytes += static_cast<int64_t>(of.device().allocations.block_size[a]);
+    }
+    finding.count = static_cast<int64_t>(temporaries.size());
+    set_line(finding, of, of.device().allocations.stack[largest]);
+    tell(finding, of, search, largest, words);
+    finding.evidence = {
+        at_allocation(of, words("What the operation took"), largest),
+        at_event(of, words("The peak"), search.peak().max_event),
+        at_event(of, words("It has been freed"), of.device().allocations.free_event[largest] + 1),
+        at_event(of, words("What is left at {moment}", with("moment", moment_name(of, words))), of.now())};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_op_temporary(const Case& of, const Words& words, Findings& findings, Progress&) {
+    if (!of.graph()) {
+        return;
+    }
+    const Search search(of);
+    if (const std::vector<AllocationIndex> temporaries = search.temporaries(); !temporaries.empty()) {
+        findings.push_back(about(of, search, temporaries, words));
+    }
+}
+
+}  // namespace tidemark

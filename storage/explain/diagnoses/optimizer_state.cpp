@@ -1,0 +1,157 @@
+// S13, #11: what an optimizer keeps for each parameter, made at its first step.
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/makeup.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// State that comes later than in this part of the run, spread over more than these rounds, is no first step's.
+constexpr double first_part = 0.67;
+constexpr int64_t most_rounds_apart = 2;
+/// Optimizers that quantise their state to 8 bits take about a quarter of 32.
+constexpr int64_t part_saved_by_8_bits = 4;
+
+/// What the step() of one line made, and what of it is alive.
+struct State {
+    StackId stack = 0;
+    std::vector<AllocationIndex> tensors;  ///< by age
+    std::set<std::string> names;           ///< "exp_avg"; not of what takes no more than one block
+    int64_t bytes = 0;
+};
+
+/// For traces that do not say what memory is for: PyTorch's own optimizers make their state in `_init_group`.
+std::vector<bool> stacks_that_make_state(const StackTable& stacks) {
+    std::vector<bool> makes(stacks.stack_count(), false);
+    for (StackId id = 1; id < stacks.stack_count(); ++id) {
+        const Frame& frame = stacks.frame(stacks.stack(id).frame);
+        makes[id] = makes[stacks.stack(id).caller] ||
+                    (stacks.string(frame.function) == "_init_group" &&
+                     stacks.string(frame.file).find("torch/optim/") != std::string::npos);
+    }
+    return makes;
+}
+
+std::vector<State> find_states(const Case& of) {
+    const Allocations& allocations = of.device().allocations;
+    const bool is_told = of.graph() && !of.graph()->tables().labels.empty();
+    const std::vector<bool> makes = is_told ? std::vector<bool>{} : stacks_that_make_state(of.trace().stacks);
+    std::vector<State> states;
+    std::unordered_map<FrameId, size_t> by_line;
+    of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
+        const AllocationRef allocation{of.device_position(), a};
+        const bool is_state = is_told ? of.graph()->categories.at(allocation, of.now_time()) == Category::optimizer_state
+                                      : makes[allocations.stack[a]];
+        if (!is_state || allocations.free_event[a] < of.now()) {
+            return;
+        }
+        const auto [found, is_new] =
+            by_line.try_emplace(of.trace().stacks.user_frame(allocations.stack[a]), states.size());
+        if (is_new) {
+            states.push_back({allocations.stack[a], {}, {}, 0});
+        }
+        State& state = states[found->second];
+        state.tensors.push_back(a);
+        state.bytes += static_cast<int64_t>(allocations.block_size[a]);
+        const std::string& name = is_told ? of.graph()->categories.name(allocation) : std::string();
+        if (const size_t end = name.find(" of "); end != std::string::npos && allocations.block_size[a] > 512) {
+            state.names.insert("`" + name.substr(0, end) + "`");
+        }
+    });
+    for (State& state : states) {
+        std::sort(state.tensors.begin(), state.tensors.end());
+    }
+    return states;
+}
+
+/// More of it comes long after the first step: that is growth, or another story.
+bool comes_later(const Case& of, const State& state) {
+    const auto& made = of.device().allocations.alloc_event;
+    const int64_t first = of.rounds().at(made[state.tensors.front()]);
+    const int64_t last = of.rounds().at(made[state.tensors.back()]);
+    return last - first > most_rounds_apart &&
+           static_cast<double>(last) > first_part * static_cast<double>(of.rounds().size());
+}
+
+void tell(Finding& finding, const Case& of, const State& state, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(state.bytes));
+    finding.title = words("the optimizer keeps {bytes} of its own since its first step", bytes);
+    finding.text = {
+        words("The first step() at {line} made {tensors}, {bytes} in all, and keeps them: the optimizer needs what it "
+              "learned in one step for the next. Memory rises once by that much and stays; this is no leak.",
+              with("line", finding.line), bytes,
+              with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")))};
+    if (!state.names.empty()) {
+        finding.text.push_back(
+            words("For each parameter it keeps {names}: as large as the parameter each.",
+                  with("names", words.list({state.names.begin(), state.names.end()}))));
+    }
+    if (of.graph()) {
+        finding.text.push_back(
+            words("At {moment} the program's memory is: {parts}.", with("moment", moment_name(of, words)),
+                  with("parts", makeup_words(words, makeup_at(of, of.now())))));
+    }
+}
+
+void add_evidence(Finding& finding, const Case& of, const State& state, const Words& words) {
+    const auto& made = of.device().allocations.alloc_event;
+    const EventNumber before = std::max(made[state.tensors.front()], 0), after = made[state.tensors.back()] + 1;
+    finding.evidence = {at_event(of, words("Just before the first step()"), before),
+                        at_event(of, words("Its state has been made"), after),
+                        at_allocation(of, words("The first tensor of the state"), state.tensors.front()),
+                        at_event(of, words("It is still there at {moment}", with("moment", moment_name(of, words))),
+                                 of.now())};
+}
+
+void add_fixes(Finding& finding, const Words& words) {
+    finding.fixes = {
+        {words("If it is too much: an optimizer that keeps its state in 8 bits needs about a quarter."),
+         "import bitsandbytes\noptimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
+         finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt},
+        {words("On several GPUs the state can be divided among them, as FSDP and ZeroRedundancyOptimizer do."),
+         "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
+         "    model.parameters(), optimizer_class=torch.optim.AdamW, lr=1e-3)",
+         std::nullopt, std::nullopt}};
+}
+
+Finding about(const Case& of, const State& state, const Words& words) {
+    Finding finding;
+    finding.kind = FindingKind::optimizer_state;
+    finding.verdict = Verdict::pattern;
+    const bool is_told = of.graph() != nullptr;
+    finding.confidence = is_told ? Confidence::certain : Confidence::likely;
+    finding.basis = is_told ? words("The optimizer's own record of its state was read.")
+                            : words("The memory was made where PyTorch's optimizers make their state (`_init_group`).");
+    finding.bytes = state.bytes;
+    finding.count = static_cast<int64_t>(state.tensors.size());
+    finding.layer = LayerKind::requested;
+    set_line(finding, of, state.stack);
+    const EventNumber made = of.device().allocations.alloc_event[state.tensors.front()];
+    finding.since = of.device().time_of_state(std::max(made, 0));
+    const int64_t round = of.rounds().at(made);
+    if (round >= 0 && round < static_cast<int64_t>(of.rounds().size())) {
+        set_since(finding, of, static_cast<size_t>(round));
+    }
+    tell(finding, of, state, words);
+    add_evidence(finding, of, state, words);
+    add_fixes(finding, words);
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_optimizer_state(const Case& of, const Words& words, Findings& findings, Progress&) {
+    for (const State& state : find_states(of)) {
+        if (!comes_later(of, state)) {
+            findings.push_back(about(of, state, words));
+        }
+    }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,153 @@
+// S3: a second backward through a graph whose saved tensors the first one released.
+#include <algorithm>
+#include <set>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/holder_words.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// A second backward that came as far as a node whose saved tensors are gone.
+struct Stop {
+    NodeIndex last_run = no_node;  ///< the second backward ran this one
+    NodeIndex node = no_node;      ///< and not this one
+};
+
+bool has_saved(const GraphCase& graph, NodeIndex node) {
+    const auto& first = graph.tables().saved.first;
+    return first[node] != first[node + 1];
+}
+
+/// Saved tensors in memory of a device, each allocation once.
+int64_t saved_bytes(const Case& of, NodeIndex node, std::set<AllocationIndex>& counted) {
+    const SavedTensors& saved = of.graph()->tables().saved;
+    int64_t bytes = 0;
+    for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
+        const AllocationRef allocation = saved.allocation[s];
+        if (allocation && allocation.device == of.device_position() && counted.insert(allocation.index).second) {
+            bytes += static_cast<int64_t>(of.device().allocations.block_size[allocation.index]);
+        }
+    }
+    return bytes;
+}
+
+/// A backward runs a node before those it leads to. One that was run again after a child had its turn, and the child
+/// not, is where a second backward came to its end.
+std::optional<Stop> find(const GraphCase& graph) {
+    const GraphNodes& nodes = graph.tables().nodes;
+    for (NodeIndex node = 0; node < nodes.size(); ++node) {
+        if (nodes.executed[node] == never_happened || !has_saved(graph, node) || graph.index.is_leaf(node)) {
+            continue;
+        }
+        for (const NodeIndex parent : graph.index.parents(node)) {
+            const bool was_run_again =
+                nodes.executed[parent] != never_happened && nodes.executed[parent] > nodes.executed[node];
+            if (was_run_again && nodes.released[node] <= nodes.executed[parent] &&
+                nodes.created[parent] <= nodes.executed[node]) {
+                return Stop{parent, node};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+struct Census {
+    int64_t released = 0;  ///< alive nodes that had saved something, and lost it
+    int64_t never = 0;     ///< alive nodes that never saved anything
+    int64_t bytes = 0;     ///< of what the released ones had saved
+    NodeIndex example = no_node;  ///< of the second kind, not of the graph that stopped
+};
+
+Census count(const Case& of) {
+    const GraphCase& graph = *of.graph();
+    const GraphNodes& nodes = graph.tables().nodes;
+    Census census;
+    std::set<AllocationIndex> counted;
+    for (NodeIndex node = 0; node < nodes.size(); ++node) {
+        if (graph.index.is_leaf(node) || graph.index.state(node, of.now_time()) != NodeState::released) {
+            continue;
+        }
+        if (has_saved(graph, node)) {
+            ++census.released;
+            census.bytes += saved_bytes(of, node, counted);
+        } else {
+            ++census.never;
+            census.example = census.example == no_node ? node : census.example;
+        }
+    }
+    return census;
+}
+
+std::string root_variable(const Case& of, NodeIndex node) {
+    const GraphCase& graph = *of.graph();
+    const std::vector<NodeIndex> path = graph.moment.path_to(node);
+    const Holder* holder = graph.holders.of(path.empty() ? node : path.front());
+    return holder ? holder_expression(graph.tables(), *holder) : std::string();
+}
+
+void tell(Finding& finding, const Case& of, const Stop& stop, const Census& census, const Words& words) {
+    const GraphIndex& index = of.graph()->index;
+    const auto type = with("type", index.type(stop.node));
+    const std::string variable = root_variable(of, stop.node);
+    finding.title = variable.empty()
+                        ? words("a second backward stopped at {type}: what it had saved was released", type)
+                        : words("a second backward of `{name}` stopped at {type}: what it had saved was released", type,
+                                with("name", variable));
+    finding.text = {
+        words("The first backward() released the tensors that nodes had saved for it, as it always does without "
+              "retain_graph=True. The nodes themselves live on as long as a variable holds their result, but without "
+              "these tensors they cannot be run again: the second backward() ran {last} and raised at {type}.",
+              type, with("last", index.type(stop.last_run))),
+        words("{released} alive that had saved tensors and lost them: {bytes} were let go. {never} never saved any, "
+              "because their gradient does not depend on a value (as in x + 1, or a sum): through such nodes alone a "
+              "second backward works.",
+              with("released", words.counted(census.released, "{n} node is", "{n} nodes are")),
+              with("never", words.counted(census.never, "{n} other", "{n} others")),
+              with("bytes", format_bytes(census.bytes)))};
+}
+
+Finding about(const Case& of, const Stop& stop, const Words& words) {
+    const Census census = count(of);
+    const GraphNodes& nodes = of.graph()->tables().nodes;
+    Finding finding;
+    finding.kind = FindingKind::released_graph;
+    finding.verdict = Verdict::pattern;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("Seen in the graph: when each node was run, and when what it had saved was released.");
+    finding.bytes = census.bytes;
+    finding.count = census.released;
+    set_line(finding, of, nodes.stack[stop.node]);
+    tell(finding, of, stop, census, words);
+    Evidence released = at_node(of, words("The node whose saved tensors are gone"), stop.node);
+    released.time = nodes.released[stop.node];
+    finding.evidence.push_back(released);
+    finding.evidence.push_back(at_event(of, words("The first backward has released them"),
+                                        of.device().events_until(nodes.released[stop.node])));
+    finding.evidence.push_back(at_event(of, words("The second backward runs {type} and stops",
+                                                  with("type", of.graph()->index.type(stop.last_run))),
+                                        of.device().events_until(nodes.executed[stop.last_run])));
+    if (census.example != no_node) {
+        finding.evidence.push_back(at_node(of, words("A node that never saved anything"), census.example));
+    }
+    finding.fixes = {
+        {words("Run the forward pass again before the second backward()."), "", std::nullopt, std::nullopt},
+        {words("Or keep the saved tensors for one more backward(); the last one must leave the flag out."),
+         "loss.backward(retain_graph=True)\nloss.backward()", std::nullopt, std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_released_graph(const Case& of, const Words& words, Findings& findings, Progress&) {
+    if (!of.graph()) {
+        return;
+    }
+    if (const std::optional<Stop> stop = find(*of.graph())) {
+        findings.push_back(about(of, *stop, words));
+    }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,99 @@
+// S4, #8: retain_grad() on tensors that are no leaves: their gradients stay after the backward pass.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/holder_words.h"
+#include "storage/explain/passes.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+/// Less is not worth a change of the program.
+constexpr int64_t least_bytes = 1 << 20;
+constexpr size_t most_nodes_named = 3;
+
+struct Retained {
+    std::vector<AllocationIndex> gradients;  ///< most bytes first
+    int64_t bytes = 0;
+    std::vector<std::string> nodes;  ///< types of the nodes whose results they belong to, each once
+};
+
+/// "MulBackward0" of "MulBackward0 > aten::clone".
+std::string node_of(const std::string& op) { return op.substr(0, op.find(" > ")); }
+
+Retained find(const Case& of) {
+    Retained found;
+    const Allocations& allocations = of.device().allocations;
+    of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
+        const bool is_gradient = allocations.free_event[a] >= of.now() && is_retained_gradient(of, a) &&
+                                 of.graph()->categories.at({of.device_position(), a}, never_happened) ==
+                                     Category::gradient;
+        if (is_gradient) {
+            found.gradients.push_back(a);
+            found.bytes += static_cast<int64_t>(allocations.block_size[a]);
+            const std::string node = node_of(of.trace().origins[allocations.origin[a]].op);
+            if (std::find(found.nodes.begin(), found.nodes.end(), node) == found.nodes.end()) {
+                found.nodes.push_back(node);
+            }
+        }
+    });
+    std::stable_sort(found.gradients.begin(), found.gradients.end(), [&](AllocationIndex a, AllocationIndex b) {
+        return allocations.block_size[a] > allocations.block_size[b];
+    });
+    found.nodes.resize(std::min(found.nodes.size(), most_nodes_named));
+    return found;
+}
+
+void tell(Finding& finding, const Retained& found, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(found.bytes));
+    finding.title = words("retain_grad() keeps {bytes} of gradients of {tensors}", bytes,
+                          with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")));
+    finding.text = {
+        words("Only parameters and other leaves need a gradient after the backward pass. On {tensors} the program called "
+              "retain_grad(), so the backward pass of {nodes} made a copy of the gradient for each, as large as the "
+              "tensor, and it stays as long as the tensor does.",
+              with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
+              with("nodes", words.list(found.nodes))),
+        words("{bytes} are kept in this way.", bytes)};
+}
+
+Finding about(const Case& of, const Retained& found, const Words& words) {
+    const AllocationIndex largest = found.gradients.front();
+    Finding finding;
+    finding.kind = FindingKind::retained_gradients;
+    finding.verdict = Verdict::waste;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("The gradients were seen on tensors that are no leaves, and the copies were made by their "
+                          "nodes in the backward pass.");
+    finding.bytes = found.bytes;
+    finding.count = static_cast<int64_t>(found.gradients.size());
+    finding.layer = LayerKind::requested;
+    set_line(finding, of, of.device().allocations.stack[largest]);
+    if (const Holder* holder = of.graph()->holders.of(AllocationRef{of.device_position(), largest})) {
+        finding.holder = holder_words(of.graph()->tables(), words, *holder);
+    }
+    tell(finding, found, words);
+    finding.evidence = {at_allocation(of, words("The largest of these gradients"), largest),
+                        at_event(of, words("They are still there at {moment}", with("moment", moment_name(of, words))),
+                                 of.now())};
+    finding.fixes = {
+        {words("Remove retain_grad() when nobody looks at these gradients."), "", found.bytes, std::nullopt},
+        {words("To look at a gradient as it passes by, register a hook: it keeps nothing."),
+         "activation.register_hook(lambda gradient: norms.append(gradient.norm().item()))", found.bytes, std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_retained_gradients(const Case& of, const Words& words, Findings& findings, Progress&) {
+    if (!of.graph()) {
+        return;
+    }
+    if (const Retained found = find(of); found.bytes >= least_bytes) {
+        findings.push_back(about(of, found, words));
+    }
+}
+
+}  // namespace tidemark

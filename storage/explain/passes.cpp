@@ -1,0 +1,244 @@
+#include "storage/explain/passes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace tidemark {
+namespace {
+
+/// Events after the last node in which a leaf may still take memory for its gradient.
+constexpr EventNumber slack = 16;
+
+bool begins_pass(const GraphIndex& index, NodeIndex node) {
+    const auto& executed = index.tables().nodes.executed;
+    if (executed[node] == never_happened || index.is_leaf(node)) {
+        return false;
+    }
+    const auto parents = index.parents(node);
+    return std::none_of(parents.begin(), parents.end(),
+                        [&](NodeIndex parent) { return executed[parent] <= executed[node]; });
+}
+
+class Passes {
+public:
+    Passes(const Case& of, const GraphIndex& index)
+        : of_(of), index_(index), nodes_(index.tables().nodes), seen_(nodes_.size(), false) {}
+
+    std::vector<Pass> find() {
+        std::vector<NodeIndex> roots;
+        for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+            if (begins_pass(index_, node)) {
+                roots.push_back(node);
+            }
+        }
+        std::sort(roots.begin(), roots.end(),
+                  [&](NodeIndex a, NodeIndex b) { return nodes_.executed[a] < nodes_.executed[b]; });
+        std::vector<Pass> passes;
+        for (const NodeIndex root : roots) {
+            // What is recomputed within a backward pass (checkpoint) is run by it: no pass of its own.
+            if (passes.empty() || !is_within(root, passes.back())) {
+                passes.push_back(pass_from(root));
+            }
+        }
+        return passes;
+    }
+
+private:
+    bool is_within(NodeIndex root, const Pass& pass) const {
+        const int64_t created = nodes_.created[root];
+        return created > nodes_.executed[pass.root] && of_.device().events_until(created) < pass.end;
+    }
+
+    Pass pass_from(NodeIndex root) {
+        Pass pass;
+        pass.root = root;
+        NodeIndex first = root;
+        int64_t last = nodes_.executed[root];
+        std::vector<NodeIndex> open{root};
+        while (!open.empty()) {
+            const NodeIndex node = open.back();
+            open.pop_back();
+            const bool is_of_pass = nodes_.executed[node] != never_happened &&
+                                    nodes_.executed[node] >= nodes_.executed[root] && !index_.is_leaf(node);
+            if (seen_[node] || !is_of_pass) {
+                continue;
+            }
+            seen_[node] = true;
+            pass.nodes.push_back(node);
+            first = nodes_.created[node] < nodes_.created[first] ? node : first;
+            last = std::max(last, nodes_.executed[node]);
+            const auto children = index_.children(node);
+            open.insert(open.end(), children.begin(), children.end());
+        }
+        pass.forward = before(first);
+        pass.backward = of_.device().events_until(nodes_.executed[root]);
+        pass.end = of_.device().events_until(last);
+        return pass;
+    }
+
+    /// The state before the op of this node took its memory.
+    EventNumber before(NodeIndex node) const {
+        const EventNumber made = of_.device().events_until(std::max<int64_t>(nodes_.created[node], 0));
+        const AllocationRef output = nodes_.output[node];
+        if (!output || output.device != of_.device_position()) {
+            return made;
+        }
+        return std::clamp(of_.device().allocations.alloc_event[output.index], 0, made);
+    }
+
+    const Case& of_;
+    const GraphIndex& index_;
+    const GraphNodes& nodes_;
+    std::vector<bool> seen_;
+};
+
+std::vector<PassGroup> grouped(const Case& of, std::vector<Pass> passes) {
+    std::vector<PassGroup> groups;
+    std::unordered_map<FrameId, size_t> group_of;
+    for (Pass& pass : passes) {
+        const StackId stack = of.graph()->tables().nodes.stack[pass.root];
+        const FrameId line = of.trace().stacks.user_frame(stack);
+        const auto [found, is_new] = group_of.try_emplace(line, groups.size());
+        if (is_new) {
+            groups.push_back({line, stack, {}, {}});
+        }
+        groups[found->second].passes.push_back(std::move(pass));
+    }
+    return groups;
+}
+
+/// Which pass of which group was under way.
+struct Turn {
+    EventNumber backward = 0, last = 0;  ///< states between which it may have made gradients
+    size_t group = 0, position = 0;
+};
+
+std::vector<Turn> turns_of(const std::vector<PassGroup>& groups) {
+    std::vector<Turn> turns;
+    for (size_t group = 0; group < groups.size(); ++group) {
+        for (size_t position = 0; position < groups[group].passes.size(); ++position) {
+            const Pass& pass = groups[group].passes[position];
+            turns.push_back({pass.backward, pass.end + (pass.end - pass.backward) + slack, group, position});
+        }
+    }
+    std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.backward < b.backward; });
+    return turns;
+}
+
+size_t last_pass_before(const PassGroup& group, EventNumber event) {
+    const auto after = std::upper_bound(group.passes.begin(), group.passes.end(), event,
+                                        [](EventNumber e, const Pass& pass) { return e < pass.backward; });
+    return static_cast<size_t>(after - group.passes.begin()) - 1;
+}
+
+/// By age.
+std::set<AllocationIndex> labelled_gradients(const Case& of) {
+    std::set<AllocationIndex> labelled;
+    for (const CategoryLabel& label : of.graph()->tables().labels) {
+        if (label.category == Category::gradient && label.allocation.device == of.device_position() &&
+            label.allocation && !is_retained_gradient(of, label.allocation.index)) {
+            labelled.insert(label.allocation.index);
+        }
+    }
+    return labelled;
+}
+
+void add_gradients(const Case& of, std::vector<PassGroup>& groups) {
+    const std::vector<Turn> turns = turns_of(groups);
+    const Allocations& allocations = of.device().allocations;
+    for (const AllocationIndex a : labelled_gradients(of)) {
+        const EventNumber made = allocations.alloc_event[a];
+        const auto after = std::upper_bound(turns.begin(), turns.end(), made,
+                                            [](EventNumber e, const Turn& turn) { return e < turn.backward; });
+        if (after == turns.begin() || made > std::prev(after)->last) {
+            continue;
+        }
+        const Turn& turn = *std::prev(after);
+        PassGroup& group = groups[turn.group];
+        group.gradients.push_back({a, turn.position, last_pass_before(group, allocations.free_event[a])});
+    }
+}
+
+/// Each update in place makes a new version of a parameter, and nodes say which version they saved.
+size_t saved_versions(const Case& of, const PassGroup& group) {
+    const GraphCase& graph = *of.graph();
+    const SavedTensors& saved = graph.tables().saved;
+    std::unordered_map<uint64_t, std::pair<size_t, std::set<uint16_t>>> versions;
+    for (const Pass& pass : group.passes) {
+        for (const NodeIndex node : pass.nodes) {
+            for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
+                if (saved.allocation[s] &&
+                    graph.categories.at(saved.allocation[s], graph.moment.time()) == Category::parameter) {
+                    auto& [times, seen] = versions[memory_key(saved.allocation[s])];
+                    ++times;
+                    seen.insert(saved.version[s]);
+                }
+            }
+        }
+    }
+    size_t most = 0, found = 0;
+    for (const auto& [key, counted] : versions) {
+        if (counted.first > most) {
+            most = counted.first;
+            found = counted.second.size();
+        }
+    }
+    return found;
+}
+
+/// Steps of that class of optimizer that took most, since the first pass.
+size_t most_steps(const Case& of, const PassGroup& group) {
+    constexpr std::string_view step = "Optimizer.step#";
+    const int64_t since = of.device().time_of_state(group.passes.front().backward);
+    std::map<std::string_view, size_t> steps;
+    size_t most = 0;
+    for (const Annotation& span : of.trace().annotations) {
+        if (span.name.starts_with(step) && span.start >= since) {
+            most = std::max(most, ++steps[span.name]);
+        }
+    }
+    return most;
+}
+
+}  // namespace
+
+std::vector<PassGroup> find_passes(const Case& of) {
+    if (!of.graph()) {
+        return {};
+    }
+    std::vector<PassGroup> groups = grouped(of, Passes(of, of.graph()->index).find());
+    add_gradients(of, groups);
+    return groups;
+}
+
+size_t passes_per_update(const Case& of, const PassGroup& group) {
+    const size_t versions = saved_versions(of, group);
+    const size_t updates = versions > 0 ? versions - (versions == 1) : most_steps(of, group);
+    return updates == 0 ? 0 : std::max<size_t>(1, (group.passes.size() + updates / 2) / updates);
+}
+
+bool is_retained_gradient(const Case& of, AllocationIndex allocation) {
+    const std::string& op = of.trace().origins[of.device().allocations.origin[allocation]].op;
+    return op.ends_with("> aten::clone") && op.find("AccumulateGrad") == std::string::npos;
+}
+
+int64_t gradient_bytes(const Case& of, const PassGroup& group, EventNumber state) {
+    const Allocations& allocations = of.device().allocations;
+    int64_t bytes = 0;
+    for (const Gradient& gradient : group.gradients) {
+        const AllocationIndex a = gradient.allocation;
+        if (allocations.alloc_event[a] < state && state <= allocations.free_event[a]) {
+            bytes += static_cast<int64_t>(allocations.block_size[a]);
+        }
+    }
+    return bytes;
+}
+
+int64_t activation_bytes(const Case& of, const Pass& pass) {
+    const auto value = [&](EventNumber state) { return of.curves().value(Series::allocated, state); };
+    return std::max<int64_t>(0, value(pass.backward) - value(pass.forward));
+}
+
+}  // namespace tidemark

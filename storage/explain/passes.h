@@ -1,0 +1,51 @@
+// Backward passes as the graph tells them: where each began, which forward it belongs to, and the gradients it made.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/explain/case.h"
+
+namespace tidemark {
+
+/// One call of backward(). States of the device.
+struct Pass {
+    NodeIndex root = no_node;  ///< where it began
+    std::vector<NodeIndex> nodes;
+    EventNumber forward = 0;   ///< before the first op of its graph took memory
+    EventNumber backward = 0;  ///< the root was run
+    EventNumber end = 0;       ///< the last node was run
+};
+
+/// Memory of a leaf's .grad.
+struct Gradient {
+    AllocationIndex allocation = no_allocation;
+    size_t first = 0;  ///< position in PassGroup::passes: the pass that made it
+    size_t last = 0;   ///< the last pass that began while it was allocated
+    size_t passes() const { return last - first + 1; }
+};
+
+/// All passes that began at the same line of the program.
+struct PassGroup {
+    FrameId line = 0;
+    StackId stack = 0;                ///< of the first root's forward op
+    std::vector<Pass> passes;         ///< by time
+    std::vector<Gradient> gradients;  ///< by age
+};
+
+/// Groups of passes, by first pass. Empty without a graph. Of runs whose graph was recorded in part only, those passes
+/// of which all is known.
+std::vector<PassGroup> find_passes(const Case& of);
+
+/// How many passes of the group lie between two updates of the parameters by an optimizer; 0: it never updated them.
+size_t passes_per_update(const Case& of, const PassGroup& group);
+
+/// What a tensor that is no leaf keeps because of retain_grad(): a clone that its node makes in the backward pass.
+bool is_retained_gradient(const Case& of, AllocationIndex allocation);
+
+/// Block bytes of the group's gradients that are allocated at this state.
+int64_t gradient_bytes(const Case& of, const PassGroup& group, EventNumber state);
+/// What the forward of a pass has added when its backward begins.
+int64_t activation_bytes(const Case& of, const Pass& pass);
+
+}  // namespace tidemark
