@@ -19,12 +19,15 @@ struct Request {
     uint64_t bytes = 0;
     uint32_t pool = 0, stream = 0;  ///< pool 0 is the default pool
     AllocationIndex owner = no_allocation;
+    bool captured = false;  ///< a graph is being captured: refused by the driver, nothing unused is given back
 };
 
 class CachingAllocator {
 public:
     /// `memory_limit`: what the garbage collector's threshold is a part of; 0: none, it does not work then.
     CachingAllocator(const AllocatorSettings& settings, Driver& driver, uint64_t device_bytes, uint64_t memory_limit);
+    CachingAllocator(const CachingAllocator&) = delete;
+    CachingAllocator& operator=(const CachingAllocator&) = delete;
 
     /// The block that serves the request; no_block: out of memory, after everything that could be given back was.
     BlockIndex allocate(const Request& request);
@@ -35,38 +38,51 @@ public:
 
     /// torch.cuda.empty_cache(): unused segments of these pools go back.
     void release_cached(const std::vector<uint32_t>& pools);
-    /// From now on a private pool's unused memory may go back: no graph needs it any more. The default pool's always may.
+    /// From now on a private pool's unused memory may go back: no graph needs it any more. The default pool's always
+    /// may.
     void make_freeable(uint32_t pool);
-    std::vector<uint32_t> freeable_pools() const { return freeable_; }
+    const std::vector<uint32_t>& freeable_pools() const { return freeable_; }
     /// PyTorch lets programs switch it on and off.
     void set_expandable(bool expandable) { settings_.expandable_segments = expandable; }
 
     const HeapBlock& block(BlockIndex b) const { return heap_[b]; }
-    const AllocatorSettings& settings() const { return settings_; }
+    bool is_allocated(BlockIndex b, AllocationIndex owner) const {
+        return b != no_block && heap_[b].owner == owner && heap_[b].state == HeapBlock::State::allocated;
+    }
+    /// Whether this block still waits for the free of this owner to be completed: a retry may have done so.
+    bool is_pending(BlockIndex b, AllocationIndex owner) const {
+        return b != no_block && heap_[b].owner == owner && heap_[b].state == HeapBlock::State::pending;
+    }
 
     struct Figures {
-        int64_t reserved = 0, allocated = 0;  ///< bytes; pending blocks count as neither free nor allocated
-        int64_t driver_allocations = 0, driver_frees = 0, given_back = 0, retries = 0;
+        int64_t reserved = 0, allocated = 0;  ///< bytes; pending blocks are not allocated
+        int64_t driver_allocations = 0, driver_frees = 0, given_back = 0, retries = 0, collections = 0;
     };
-    Figures figures() const;
+    const Figures& figures() const { return figures_; }
 
-    /// For a start state: memory that is there already, as one free block.
-    BlockIndex add_segment(uint64_t address, uint64_t size, const SegmentOwner& owner);
-    BlockIndex add_expandable_range(uint64_t base, const SegmentOwner& owner);
-    /// Splits a block that is not filed by address, for a start state.
-    Heap& heap() { return heap_; }
-    ExpandableSegments& expandable() { return expandable_; }
-    void count_start_block(const HeapBlock& block);
+    /// A block of a start state.
+    struct StartBlock {
+        uint64_t address = 0, size = 0;
+        HeapBlock::State state = HeapBlock::State::free;
+        AllocationIndex owner = no_allocation;
+    };
+    /// Memory that is there from the start: all blocks of one segment, or of one range of expandable memory with its
+    /// unmapped parts, by address and without gaps. Returns them as the model knows them.
+    std::vector<BlockIndex> adopt(const SegmentOwner& owner, const std::vector<StartBlock>& blocks);
+    /// Addresses an expandable range of this owner takes.
+    uint64_t range_size(const SegmentOwner& owner) { return expandable_.range_size(arena_of(owner)); }
 
 private:
+    uint32_t arena_of(const SegmentOwner& owner) { return heap_.arena_of(owner.pool, owner.stream, owner.is_large); }
+    bool collects_garbage() const { return memory_limit_ != 0 && settings_.garbage_collection_threshold > 0; }
     BlockIndex find_free(uint32_t arena, uint64_t rounded);
     BlockIndex ask_driver(uint32_t arena, uint64_t rounded);
-    BlockIndex ask_driver_hard(uint32_t arena, uint64_t rounded);
+    BlockIndex ask_driver_hard(uint32_t arena, uint64_t rounded, bool captured);
     BlockIndex hand_out(BlockIndex b, uint64_t rounded, AllocationIndex owner);
 
     bool release_oversize(uint32_t arena, uint64_t rounded);
     void collect_garbage();
-    std::vector<BlockIndex> collectable() const;
+    std::vector<BlockIndex> collectable();
     void complete_all_frees();
     void release_unused(uint32_t arena);
     void release_segment(BlockIndex b);
@@ -76,7 +92,7 @@ private:
     const uint64_t memory_limit_;
     Heap heap_;
     ExpandableSegments expandable_;
-    std::vector<uint32_t> freeable_;
+    std::vector<uint32_t> freeable_{0};
     Figures figures_;
     int64_t pending_ = 0;  ///< blocks that wait for a stream
 };

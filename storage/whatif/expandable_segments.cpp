@@ -20,13 +20,17 @@ uint64_t ExpandableSegments::range_size(uint32_t arena) {
     return round_up(device_bytes_ + device_bytes_ / 8, portion(arena));
 }
 
-BlockIndex ExpandableSegments::add_range(uint64_t base, uint32_t arena) {
-    ranges_.push_back({base, portion(arena), range_size(arena)});
+uint32_t ExpandableSegments::add_range(uint64_t base, uint32_t arena) {
+    ranges_.push_back({base, portion(arena)});
+    return static_cast<uint32_t>(ranges_.size() - 1);
+}
+
+BlockIndex ExpandableSegments::add_empty_range(uint32_t arena) {
     HeapBlock block;
-    block.address = base;
-    block.size = ranges_.back().size;
+    block.size = range_size(arena);
+    block.address = driver_.reserve_addresses(block.size, heap_.arena(arena).owner);
     block.arena = arena;
-    block.range = static_cast<uint32_t>(ranges_.size() - 1);
+    block.range = add_range(block.address, arena);
     block.state = State::unmapped;
     const BlockIndex b = heap_.add(block);
     heap_.file(b);
@@ -50,10 +54,13 @@ BlockIndex ExpandableSegments::find_room(uint32_t arena, uint64_t size) {
             return b;
         }
     }
-    return add_range(driver_.reserve_addresses(range_size(arena), heap_.arena(arena).owner), arena);
+    return add_empty_range(arena);
 }
 
 BlockIndex ExpandableSegments::grow(uint32_t arena, uint64_t size) {
+    if (size > range_size(arena)) {
+        return no_block;
+    }
     BlockIndex b = find_room(arena, size);
     if (heap_[b].state == State::unmapped && !map(b, std::min(heap_[b].size, size))) {
         return no_block;
@@ -81,7 +88,7 @@ bool ExpandableSegments::map(BlockIndex b, uint64_t size) {
     heap_[b].state = State::free;
     heap_.merge(b);
     heap_.file(b);
-    mapped_bytes_ += bytes;
+    mapped_bytes += static_cast<int64_t>(bytes);
     ++mappings;
     return true;
 }
@@ -107,8 +114,6 @@ uint64_t ExpandableSegments::shrink(BlockIndex b) {
     heap_.merge(b);
     heap_.file(b);
     driver_.unmap(first, last - first);
-    mapped_bytes_ -= last - first;
-    ++unmappings;
     drop_if_empty(b);
     return last - first;
 }

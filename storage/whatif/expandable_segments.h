@@ -17,10 +17,9 @@ public:
     ExpandableSegments(const AllocatorSettings& settings, Heap& heap, Driver& driver, uint64_t device_bytes)
         : settings_(settings), heap_(heap), driver_(driver), device_bytes_(device_bytes) {}
 
-    /// A range without any memory yet, for a start state; its only block.
-    BlockIndex add_range(uint64_t base, uint32_t arena);
     uint64_t range_size(uint32_t arena);
-    uint64_t portion(uint32_t arena);
+    /// A range whose blocks the caller adds; its number.
+    uint32_t add_range(uint64_t base, uint32_t arena);
 
     /// A free block of at least that size, filed nowhere, for which memory was mapped; no_block: out of memory. What
     /// was mapped by then stays.
@@ -28,14 +27,15 @@ public:
     /// Gives the portions back that lie wholly in the free block. Returns the bytes; ranges without memory disappear.
     uint64_t shrink(BlockIndex b);
 
-    uint64_t mapped_bytes() const { return mapped_bytes_; }
-    int64_t mappings = 0, unmappings = 0;
+    int64_t mapped_bytes = 0, mappings = 0;  ///< so far
 
 private:
     struct Range {
-        uint64_t base = 0, portion = 0, size = 0;
+        uint64_t base = 0, portion = 0;
     };
 
+    uint64_t portion(uint32_t arena);
+    BlockIndex add_empty_range(uint32_t arena);
     BlockIndex find_room(uint32_t arena, uint64_t size);
     bool has_room(BlockIndex b, uint64_t size) const;
     bool map(BlockIndex b, uint64_t size);
@@ -46,7 +46,6 @@ private:
     Driver& driver_;
     const uint64_t device_bytes_;
     std::vector<Range> ranges_;
-    uint64_t mapped_bytes_ = 0;
 };
 
 }  // namespace tidemark

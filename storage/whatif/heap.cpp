@@ -24,6 +24,11 @@ BlockIndex Heap::add(const HeapBlock& block) {
     return b;
 }
 
+void Heap::drop(BlockIndex b) {
+    blocks_[b].size = 0;
+    unused_.push_back(b);
+}
+
 BlockIndex Heap::cut(BlockIndex b, uint64_t size) {
     HeapBlock upper = blocks_[b];
     upper.address += size;

@@ -60,7 +60,16 @@ public:
 
     BlockIndex add(const HeapBlock& block);
     /// Forgets a block that is filed nowhere and linked to nobody.
-    void drop(BlockIndex b) { unused_.push_back(b); }
+    void drop(BlockIndex b);
+    /// Visits every block that is not forgotten: visit(BlockIndex).
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (BlockIndex b = 0; b < blocks_.size(); ++b) {
+            if (blocks_[b].size != 0) {
+                visit(b);
+            }
+        }
+    }
     /// Leaves `size` bytes in b; the rest becomes a block after it, in the same state, filed nowhere.
     BlockIndex cut(BlockIndex b, uint64_t size);
     /// Takes in the neighbours that are in the same state. b must be filed nowhere.

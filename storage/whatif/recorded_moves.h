@@ -1,0 +1,39 @@
+// Memory that came from the driver and went back to it in a recording, one move per event.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/allocator/block_map.h"
+#include "storage/format/trace.h"
+
+namespace tidemark {
+
+struct DriverMove {
+    EventNumber event = 0;
+    uint64_t address = 0, size = 0;
+    bool arrives = false;
+    SegmentOwner owner;
+    StackId stack = 0;  ///< who made the allocator ask, or give back
+};
+
+/// All moves of a history, by event. Pieces that moved in one event are one move. `pools`: of each segment.
+std::vector<DriverMove> recorded_moves(const DeviceHistory& device, const std::vector<uint32_t>& pools);
+
+/// Moves that go back together, with nothing but completed frees between them.
+struct ReturnRun {
+    size_t first = 0, end = 0;  ///< positions in the moves
+    /// The allocator did it to serve the request that follows: it was refused or collected garbage. Otherwise it was
+    /// told to (torch.cuda.empty_cache()).
+    bool by_request = false;
+};
+
+/// The run that starts with the move at `first`, which goes back. Without stacks a run right before new memory is
+/// taken for the request's only if `without_stacks`.
+ReturnRun return_run(const DeviceHistory& device, const std::vector<DriverMove>& moves, size_t first,
+                     bool without_stacks);
+
+/// Pools of the memory of a run.
+std::vector<uint32_t> pools_of(const std::vector<DriverMove>& moves, const ReturnRun& run);
+
+}  // namespace tidemark

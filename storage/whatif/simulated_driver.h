@@ -1,0 +1,44 @@
+// A driver with so much memory to give, for replays under changed circumstances.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "storage/whatif/driver.h"
+#include "storage/whatif/recorded_moves.h"
+
+namespace tidemark {
+
+/// Memory lies at its recorded address where the same memory comes at the same moment, for best fit chooses by address
+/// among blocks of one size; else above everything recorded.
+class SimulatedDriver : public Driver {
+public:
+    /// `capacity`: bytes that may be reserved at once; negative: no end.
+    SimulatedDriver(const std::vector<DriverMove>& moves, int64_t capacity);
+
+    /// Takes the place of memory from before the history.
+    void hold(uint64_t address, uint64_t size);
+    /// The segment that comes in the recording now; nullptr: none does.
+    void set_recorded(const DriverMove* move) { recorded_ = move; }
+
+    std::optional<uint64_t> allocate(uint64_t size, const SegmentOwner& owner) override;
+    void free(uint64_t address, uint64_t size) override;
+    uint64_t reserve_addresses(uint64_t size, const SegmentOwner& owner) override;
+    bool map(uint64_t address, uint64_t size) override;
+    void unmap(uint64_t address, uint64_t size) override;
+
+    int64_t reserved = 0;  ///< bytes given so far
+
+private:
+    bool take(uint64_t size);
+    bool is_taken(uint64_t address, uint64_t size) const;
+    uint64_t place(uint64_t size, bool as_recorded);
+
+    const int64_t capacity_;
+    const DriverMove* recorded_ = nullptr;
+    std::map<uint64_t, uint64_t> taken_;  ///< ends by address
+    uint64_t next_ = uint64_t{1} << 32;   ///< where nothing recorded lies
+};
+
+}  // namespace tidemark

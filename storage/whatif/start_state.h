@@ -1,0 +1,19 @@
+// The allocator model as it has to stand before a history's first event.
+#pragma once
+
+#include <vector>
+
+#include "storage/format/trace.h"
+#include "storage/whatif/caching_allocator.h"
+
+namespace tidemark {
+
+/// Gives the model the memory and the blocks of the state at event 0. `pools`: of each segment. `block_of` gets the
+/// block of each allocation that lives then.
+void adopt_start_state(const DeviceHistory& device, const std::vector<uint32_t>& pools, CachingAllocator& allocator,
+                       std::vector<BlockIndex>& block_of);
+
+/// Bytes of the device, for address ranges: as recorded, or more than any has.
+uint64_t device_bytes(const DeviceHistory& device);
+
+}  // namespace tidemark

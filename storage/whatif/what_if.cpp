@@ -1,0 +1,252 @@
+#include "storage/whatif/what_if.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "storage/whatif/caching_allocator.h"
+#include "storage/whatif/hidden_inputs.h"
+#include "storage/whatif/simulated_driver.h"
+#include "storage/whatif/start_state.h"
+
+namespace tidemark {
+
+namespace {
+
+Status check_change(const DeviceHistory& device, const Change& change, const std::optional<Capacity>& capacity) {
+    if (change.roundup_power2_divisions && !std::has_single_bit(*change.roundup_power2_divisions)) {
+        return usage_error("Divisions between powers of two have to be a power of two: 1, 2, 4, 8, ...");
+    }
+    if (change.max_split_size && *change.max_split_size <= AllocatorSettings().large_segment) {
+        return usage_error("PyTorch takes a max_split_size above 20 MiB only.");
+    }
+    if (const auto threshold = change.garbage_collection_threshold) {
+        if (!(*threshold > 0 && *threshold < 1)) {
+            return usage_error("The garbage collection threshold has to lie between 0 and 1.");
+        }
+        if (!capacity) {
+            return usage_error("The garbage collector works towards a part of the memory limit, which is not known.");
+        }
+    }
+    for (const auto& [allocation, at] : change.freed_at) {
+        if (allocation >= device.allocations.size()) {
+            return usage_error("There is no such allocation to free.");
+        }
+    }
+    return {};
+}
+
+AllocatorSettings changed(AllocatorSettings settings, const Change& change) {
+    settings.expandable_segments = change.expandable_segments.value_or(settings.expandable_segments);
+    settings.max_split_size = change.max_split_size.value_or(settings.max_split_size);
+    settings.garbage_collection_threshold =
+        change.garbage_collection_threshold.value_or(settings.garbage_collection_threshold);
+    if (change.roundup_power2_divisions) {
+        settings.roundup_divisions.fill(*change.roundup_power2_divisions);
+    }
+    return settings;
+}
+
+/// What is done to the program's memory in a state, beside what was recorded.
+struct Intervention {
+    EventNumber state = 0;
+    AllocationIndex freed = no_allocation;  ///< none: the cache is emptied
+};
+
+std::vector<Intervention> interventions(const DeviceHistory& device, const Change& change) {
+    std::vector<Intervention> result;
+    for (const auto& [allocation, state] : change.freed_at) {
+        result.push_back({std::max(state, device.allocations.alloc_event[allocation] + 1), allocation});
+    }
+    for (const EventNumber state : change.empty_cache_at) {
+        result.push_back({state, no_allocation});
+    }
+    // Frees come before the cache is emptied, in the order given.
+    std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.state < b.state; });
+    return result;
+}
+
+class WhatIf {
+public:
+    WhatIf(const Trace& trace, const DeviceHistory& device, const Change& change, HiddenInputs inputs,
+           const std::optional<Capacity>& capacity)
+        : device_(device),
+          change_(change),
+          inputs_(std::move(inputs)),
+          interventions_(interventions(device, change)),
+          recorded_(AllocatorSettings::from_text(trace.settings)),
+          moves_(recorded_moves(device, inputs_.pools)),
+          driver_(moves_, capacity ? capacity->bytes : -1),
+          allocator_(changed(recorded_, change), driver_, device_bytes(device),
+                     capacity ? static_cast<uint64_t>(capacity->bytes) : inputs_.memory_limit),
+          block_of_(device.allocations.size(), no_block) {
+        adopt_start_state(device, inputs_.pools, allocator_, block_of_);
+        for (const Segment& s : device.segments) {
+            if (s.alive_at(0)) {
+                driver_.hold(s.address, s.size);
+            }
+        }
+        driver_.reserved = allocator_.figures().reserved;
+        note_peak(0);
+    }
+
+    Outcome run(Progress& progress) {
+        const EventNumber count = device_.event_count();
+        for (EventNumber e = 0; e < count && outcome_.fits && !progress.cancelled; ++e) {
+            if ((e & 0x3fff) == 0) {
+                progress.report("replaying with other settings", static_cast<double>(e) / count);
+            }
+            intervene(e);
+            apply(e, device_.event_ref[static_cast<size_t>(e)]);
+        }
+        if (outcome_.fits) {
+            intervene(count);
+        }
+        const auto& figures = allocator_.figures();
+        outcome_.end_reserved = figures.reserved;
+        outcome_.driver_allocations = figures.driver_allocations;
+        outcome_.driver_frees = figures.driver_frees;
+        outcome_.cached_bytes_given_back = figures.given_back;
+        return outcome_;
+    }
+
+private:
+    void intervene(EventNumber state) {
+        for (; next_intervention_ < interventions_.size() && interventions_[next_intervention_].state <= state;
+             ++next_intervention_) {
+            const AllocationIndex freed = interventions_[next_intervention_].freed;
+            if (freed == no_allocation) {
+                allocator_.release_cached(allocator_.freeable_pools());
+            } else {
+                request_free(freed);
+                complete_free(freed);
+            }
+        }
+    }
+
+    void apply(EventNumber e, EventRef ref) {
+        switch (ref.action()) {
+            case Action::alloc: allocate(e, ref.index()); break;
+            case Action::free_requested: request_free(ref.index()); break;
+            case Action::free_completed: complete_free(ref.index()); break;
+            case Action::segment_alloc:
+            case Action::segment_map:
+            case Action::segment_free:
+            case Action::segment_unmap: move(e); break;
+            case Action::oom: ask_again(e, device_.others[ref.index()]); break;
+            default: break;
+        }
+    }
+
+    /// What the allocator did by itself it does by itself here; what it was told to it is told here.
+    void move(EventNumber e) {
+        if (next_move_ >= moves_.size() || moves_[next_move_].event != e) {
+            return;
+        }
+        const DriverMove& move = moves_[next_move_];
+        if (move.arrives) {
+            driver_.set_recorded(&move);
+            follow_switch(move.owner.is_expandable);
+            ++next_move_;
+            return;
+        }
+        const ReturnRun run = return_run(device_, moves_, next_move_, !recorded_.retries_show());
+        const std::vector<uint32_t> pools = pools_of(moves_, run);
+        std::for_each(pools.begin(), pools.end(), [&](uint32_t pool) { allocator_.make_freeable(pool); });
+        if (!run.by_request && !change_.ignore_empty_cache) {
+            allocator_.release_cached(pools);
+        }
+        next_move_ = run.end;
+    }
+
+    void follow_switch(bool expandable) {
+        if (!change_.expandable_segments) {
+            allocator_.set_expandable(expandable);
+        }
+    }
+
+    void allocate(EventNumber e, AllocationIndex i) {
+        const uint32_t s = device_.allocations.segment[i];
+        Request request{device_.allocations.requested[i], 0, 0, i, false};
+        if (s < device_.segments.size()) {
+            const Segment& segment = device_.segments[s];
+            request.pool = inputs_.pools[s];
+            request.stream = segment.stream;
+            request.captured = request.pool != 0 && segment.pool_known;
+            if (segment.is_expandable) {
+                follow_switch(true);
+            }
+        }
+        last_stream_ = request.stream;
+        block_of_[i] = ask(e, request);
+    }
+
+    BlockIndex ask(EventNumber e, const Request& request) {
+        const BlockIndex b = allocator_.allocate(request);
+        driver_.set_recorded(nullptr);
+        if (b == no_block) {
+            outcome_.fits = false;
+            outcome_.fails_at = e;
+        }
+        note_peak(e + 1);
+        return b;
+    }
+
+    /// The program went on without the memory: it is given back at once.
+    void ask_again(EventNumber e, const OtherEvent& oom) {
+        const BlockIndex b = ask(e, {oom.size, 0, last_stream_, no_allocation, false});
+        if (b != no_block) {
+            allocator_.request_free(b);
+            allocator_.complete_free(b);
+        }
+    }
+
+    void request_free(AllocationIndex i) {
+        if (allocator_.is_allocated(block_of_[i], i)) {
+            allocator_.request_free(block_of_[i]);
+        }
+    }
+
+    void complete_free(AllocationIndex i) {
+        if (allocator_.is_pending(block_of_[i], i)) {
+            allocator_.complete_free(block_of_[i]);
+        }
+    }
+
+    void note_peak(EventNumber state) {
+        const auto& figures = allocator_.figures();
+        if (figures.reserved > outcome_.peak_reserved) {
+            outcome_.peak_reserved = figures.reserved;
+            outcome_.peak_reserved_event = state;
+        }
+        outcome_.peak_allocated = std::max(outcome_.peak_allocated, figures.allocated);
+    }
+
+    const DeviceHistory& device_;
+    const Change& change_;
+    const HiddenInputs inputs_;
+    const std::vector<Intervention> interventions_;
+    const AllocatorSettings recorded_;
+    const std::vector<DriverMove> moves_;
+    SimulatedDriver driver_;
+    CachingAllocator allocator_;
+    std::vector<BlockIndex> block_of_;
+    size_t next_move_ = 0, next_intervention_ = 0;
+    uint32_t last_stream_ = 0;
+    Outcome outcome_;
+};
+
+}  // namespace
+
+Result<Outcome> what_if(const Trace& trace, const DeviceHistory& device, const Change& change,
+                        std::optional<Capacity> capacity, Progress& progress) {
+    TIDEMARK_TRY(check_change(device, change, capacity));
+    HiddenInputs inputs =
+        has_hidden_inputs(trace, device) ? understand(trace, device, progress).inputs : recorded_inputs(device);
+    const Outcome outcome = WhatIf(trace, device, change, std::move(inputs), capacity).run(progress);
+    if (progress.cancelled) {
+        return cancelled_error();
+    }
+    return outcome;
+}
+
+}  // namespace tidemark
