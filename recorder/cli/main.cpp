@@ -49,6 +49,9 @@ int run(int argc, char** argv) {
     describe(app);
     add_record_command(app, job, exit_code);
     add_import_command(app, job);
+    add_explain_command(app, job);
+    add_check_command(app, job, exit_code);
+    add_diff_command(app, job);
     add_info_command(app, job);
     add_stats_command(app, job);
     add_top_command(app, job);

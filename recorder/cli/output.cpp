@@ -38,8 +38,10 @@ void print_to_stderr(std::string_view prefix, std::string_view text) {
 
 }  // namespace
 
-Status print(std::string_view text) {
-    const int error = write_all(STDOUT_FILENO, without_controls(text, true));
+Status print(std::string_view text) { return print_clean(without_controls(text, true)); }
+
+Status print_clean(std::string_view text) {
+    const int error = write_all(STDOUT_FILENO, text);
     if (error != 0 && error != EPIPE) {
         return environment_error(fmt::format("The output could not be written: {}.", std::strerror(error)));
     }

@@ -13,7 +13,9 @@ namespace tidemark::cli {
 /// Writes text to stdout. A reader that has gone away (| head) is fine; a full disk is an error.
 /// Control characters are replaced: names come from files that strangers send.
 Status print(std::string_view text);
-/// The same for JSON, indented, with a final newline. Broken UTF-8 becomes U+FFFD.
+/// The same for text without control characters but its own colours.
+Status print_clean(std::string_view text);
+/// As print, for JSON, indented, with a final newline. Broken UTF-8 becomes U+FFFD.
 Status print_json(const nlohmann::ordered_json& json);
 
 /// A remark beside the result: "note: ..." on stderr.

@@ -1,7 +1,6 @@
 // tidemark top: who holds the memory at a moment.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -9,6 +8,7 @@
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
+#include "recorder/cli/group_way.h"
 #include "recorder/cli/moment_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
@@ -26,35 +26,6 @@ struct TopOptions {
     std::string format = "text";
     size_t limit = 20;  ///< 0: all
 };
-
-/// By what allocations are added up.
-struct Way {
-    GroupBy by = GroupBy::stack;
-    GroupOptions options;
-};
-
-/// "line", "module:2"
-Result<Way> parse_way(const std::string& text) {
-    constexpr int deepest = 64;
-    const size_t colon = text.find(':');
-    const auto by = group_by_from_name(std::string_view(text).substr(0, colon));
-    if (!by || colon == text.npos) {
-        return by ? Result<Way>(Way{*by, {}}) : by.error();
-    }
-    int depth = 0;
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data() + colon + 1, end, depth);
-    const bool is_depth = parsed.ec == std::errc() && parsed.ptr == end && depth >= 1 && depth <= deepest;
-    if (*by != GroupBy::module || !is_depth) {
-        return usage_error(
-            fmt::format("\"{}\" is not a way to group memory; only module takes a depth, such as module:2.", text));
-    }
-    Way way{*by, {}};
-    way.options.module_depth = depth;
-    return way;
-}
-
-bool needs_graph(GroupBy by) { return by == GroupBy::category || by == GroupBy::node || by == GroupBy::graph_step; }
 
 /// Sums of some groups.
 struct Sum {

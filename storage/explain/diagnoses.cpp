@@ -7,8 +7,13 @@
 namespace tidemark {
 
 std::span<const Diagnosis> all_diagnoses() {
-    static constexpr std::array<Diagnosis, 29> list{
+    static constexpr std::array<Diagnosis, 34> list{
         diagnose_growth,
+        diagnose_out_of_memory,
+        diagnose_empty_cache,
+        diagnose_cached_idle,
+        diagnose_reserved_follows_largest,
+        diagnose_block_reuse,
         diagnose_private_pools,
         diagnose_waits_for_stream,
         diagnose_stray_context,

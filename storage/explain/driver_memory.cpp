@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "storage/base/units.h"
+#include "storage/explain/telling.h"
 #include "storage/ledger/amount.h"
 
 namespace tidemark {
@@ -85,6 +87,33 @@ size_t began_in(const Case& of, const LibraryMemory& library) {
     const int64_t time = first == library.alive.end() ? of.now_time() : (*first)->time;
     const int64_t position = of.rounds().at(of.device().events_until(time));
     return static_cast<size_t>(std::clamp<int64_t>(position, 0, static_cast<int64_t>(of.rounds().size()) - 1));
+}
+
+void add_growth_evidence(Finding& finding, const Case& of, const LibraryMemory& library, const Words& words) {
+    const auto since = static_cast<int64_t>(began_in(of, library));
+    finding.evidence.push_back(
+        at_round(of, words("It begins in {round}", with("round", round_name(of, words, since))), since));
+    const DriverAllocation& newest = *library.alive.back();
+    const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(newest.bytes)));
+    Evidence piece =
+        at_event(of, words("The newest piece: {bytes} at {time}", bytes, with("time", format_moment(newest.time))),
+                 of.device().events_until(newest.time));
+    piece.time = newest.time;
+    piece.stack = newest.stack;
+    finding.evidence.push_back(std::move(piece));
+}
+
+std::optional<int64_t> unexplained_at(const Case& of, int64_t time) {
+    const LedgerRow row = of.ledger().at_time(time);
+    if (!row.process_used) {
+        return std::nullopt;
+    }
+    int64_t known = 0;
+    for (const Layer& layer : row.layers) {
+        const bool is_own = layer.kind != LayerKind::other_processes && layer.kind != LayerKind::unknown;
+        known += is_own ? layer.bytes : 0;
+    }
+    return *row.process_used - known;
 }
 
 std::string library_words(const Words& words, std::string_view name) {

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "storage/explain/case.h"
+#include "storage/explain/finding.h"
 #include "storage/explain/words.h"
 
 namespace tidemark {
@@ -37,6 +39,12 @@ std::vector<LibraryMemory> device_memory_by_library(const Case& of);
 
 /// Position of the round in which the pieces of LibraryMemory::stack that are alive began to come; there are rounds.
 size_t began_in(const Case& of, const LibraryMemory& library);
+
+/// The round it began in, and the newest piece.
+void add_growth_evidence(Finding& finding, const Case& of, const LibraryMemory& library, const Words& words);
+
+/// What NVML counted for the process at that time beyond everything known; nothing: it was not asked.
+std::optional<int64_t> unexplained_at(const Case& of, int64_t time);
 
 /// "the CUDA runtime (libcudart.so.13)", "a library that was not recorded"
 std::string library_words(const Words& words, std::string_view name);

@@ -1,7 +1,9 @@
 #include "storage/report/layout.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
+#include <iterator>
 
 namespace tidemark {
 namespace {
@@ -93,6 +95,25 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
     return pieces;
 }
 
+constexpr std::string_view firm_space = "\xc2\xa0";
+
+/// Whether the text begins with a unit, as a word of its own.
+bool begins_with_unit(std::string_view text) {
+    constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB", "%", "s", "ms", "µs", "ns", "min"};
+    return std::any_of(std::begin(units), std::end(units), [&](std::string_view unit) {
+        const bool is_longer_word =
+            text.size() > unit.size() && (std::isalnum(static_cast<unsigned char>(text[unit.size()])) != 0);
+        return text.starts_with(unit) && !is_longer_word;
+    });
+}
+
+std::string with_plain_spaces(std::string text) {
+    for (size_t at = text.find(firm_space); at != text.npos; at = text.find(firm_space, at)) {
+        text.replace(at, firm_space.size(), " ");
+    }
+    return text;
+}
+
 std::string_view without_trailing_spaces(std::string_view text) {
     const size_t last = text.find_last_not_of(' ');
     return text.substr(0, last == text.npos ? 0 : last + 1);
@@ -118,10 +139,21 @@ std::string pad_right(std::string text, size_t width) {
     return used < width ? text.append(width - used, ' ') : text;
 }
 
+std::string with_firm_units(std::string_view text) {
+    std::string result;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const bool is_after_number = i > 0 && std::isdigit(static_cast<unsigned char>(text[i - 1])) != 0;
+        const bool is_firm = text[i] == ' ' && is_after_number && begins_with_unit(text.substr(i + 1));
+        result += is_firm ? firm_space : text.substr(i, 1);
+    }
+    return result;
+}
+
 std::vector<std::string> wrap(std::string_view text, size_t width) {
+    const std::string firm = with_firm_units(text);
     std::vector<std::string> lines{""};
     size_t used = 0;
-    for (const std::string_view piece : pieces_of(text)) {
+    for (const std::string_view piece : pieces_of(firm)) {
         if (used > 0 && used + display_width(without_trailing_spaces(piece)) > width) {
             lines.back() = without_trailing_spaces(lines.back());
             lines.emplace_back();
@@ -131,6 +163,7 @@ std::vector<std::string> wrap(std::string_view text, size_t width) {
         used += display_width(piece);
     }
     lines.back() = without_trailing_spaces(lines.back());
+    std::transform(lines.begin(), lines.end(), lines.begin(), with_plain_spaces);
     return lines;
 }
 

@@ -17,6 +17,8 @@ std::string plain_lines(std::string_view text);
 size_t display_width(std::string_view text);
 /// Spaces added at the end, up to `width` columns.
 std::string pad_right(std::string text, size_t width);
+/// No break between a number and its unit: "484 KiB", "13 %" with U+00A0.
+std::string with_firm_units(std::string_view text);
 /// Lines of at most `width` columns, broken at spaces and beside Chinese characters; at least one.
 std::vector<std::string> wrap(std::string_view text, size_t width);
 std::vector<std::string> split_lines(std::string_view text);

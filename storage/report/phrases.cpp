@@ -6,13 +6,6 @@
 namespace tidemark {
 namespace {
 
-std::string bytes_value(const Finding& finding, const Words& words) {
-    const std::string bytes = format_bytes(finding.bytes);
-    return finding.count > 1 ? words("{bytes}, in {count}", with("bytes", bytes),
-                                     with("count", format_count(finding.count)))
-                             : bytes;
-}
-
 std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
 
 /// "step 3 (1.234567 s)", or only one of them.
@@ -51,17 +44,17 @@ std::string confidence_title(const Words& words, Confidence confidence) {
 
 std::string layer_title(const Words& words, LayerKind kind) {
     switch (kind) {
-        case LayerKind::requested: return words("requested");
-        case LayerKind::rounding: return words("rounding");
-        case LayerKind::waiting: return words("waiting for a stream");
-        case LayerKind::free_in_segments: return words("free between blocks");
-        case LayerKind::idle_segments: return words("idle segments");
-        case LayerKind::private_pools: return words("free in private pools");
-        case LayerKind::library: return words("libraries");
-        case LayerKind::context: return words("CUDA context");
-        case LayerKind::kernels: return words("kernels");
-        case LayerKind::other_processes: return words("other processes");
-        case LayerKind::unknown: return words("not explained");
+        case LayerKind::requested: return words("the program's tensors");
+        case LayerKind::rounding: return words("rounding of block sizes");
+        case LayerKind::waiting: return words("freed, but waiting for a stream");
+        case LayerKind::free_in_segments: return words("free gaps between tensors");
+        case LayerKind::idle_segments: return words("freed memory that PyTorch keeps for later");
+        case LayerKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
+        case LayerKind::library: return words("libraries, past PyTorch's allocator");
+        case LayerKind::context: return words("the CUDA context");
+        case LayerKind::kernels: return words("loaded kernels");
+        case LayerKind::other_processes: return words("other programs on this GPU");
+        case LayerKind::unknown: return words("not explained by what was recorded");
     }
     return {};
 }
@@ -90,10 +83,12 @@ std::vector<Fact> facts_of(const Told& told, const Finding& finding, const Words
             facts.push_back({std::move(label), std::move(value)});
         }
     };
-    add(words("Bytes"), finding.bytes == 0 && finding.per_round ? "" : bytes_value(finding, words));
-    add(words("Grows"), finding.per_round ? words("{bytes} {each_round}", with("bytes", signed_bytes(*finding.per_round)),
-                                                  with("each_round", each_round(told.of, words)))
-                                          : "");
+    add(words("Bytes"), finding.bytes == 0 && finding.per_round ? "" : format_bytes(finding.bytes));
+    add(words("Count"), finding.count > 1 ? format_count(finding.count) : "");
+    add(words("Grows"), finding.per_round
+                            ? words("{bytes} {each_round}", with("bytes", signed_bytes(*finding.per_round)),
+                                    with("each_round", each_round(told.of, words)))
+                            : "");
     add(words("Since"), since_value(told, finding, words));
     add(words("Line"), finding.line);
     add(words("Held by"), finding.holder);
@@ -110,8 +105,7 @@ std::string evidence_ids(const Told& told, const Evidence& evidence, const Words
     std::vector<std::string> ids;
     if (evidence.allocation) {
         const DeviceHistory& device = told.of.trace().devices[evidence.allocation.device];
-        ids.push_back(
-            words("allocation {id}", with("id", device.allocation_id(evidence.allocation.index))));
+        ids.push_back(words("allocation {id}", with("id", device.allocation_id(evidence.allocation.index))));
     }
     if (evidence.node != no_node && told.of.graph() != nullptr) {
         ids.push_back(words("node {id}", with("id", told.of.graph()->tables().nodes.id[evidence.node])));
@@ -141,8 +135,9 @@ std::string gain_phrase(const Told& told, const Fix& fix, const Words& words) {
 
 std::string confidence_phrase(const Finding& finding, const Words& words) {
     const std::string title = confidence_title(words, finding.confidence);
-    return finding.basis.empty() ? title : words("{confidence}: {basis}", with("confidence", title),
-                                                 with("basis", finding.basis));
+    return finding.basis.empty()
+               ? title
+               : words("{confidence}. {basis}", with("confidence", title), with("basis", finding.basis));
 }
 
 std::string size_phrase(const Told& told, const Finding& finding, const Words& words) {
@@ -153,10 +148,16 @@ std::string size_phrase(const Told& told, const Finding& finding, const Words& w
                  with("more", signed_bytes(*finding.per_round)), with("each_round", each_round(told.of, words)));
 }
 
+std::string folded_phrase(const Told& told, const Finding& finding, const Words& words) {
+    const std::string size = size_phrase(told, finding, words);
+    const bool is_told = finding.title.find(format_bytes(finding.bytes)) != finding.title.npos && !finding.per_round;
+    return is_told ? finding.title : words("{title} ({size})", with("title", finding.title), with("size", size));
+}
+
 std::string joined_sentences(const std::vector<std::string>& sentences) {
     std::string text;
     for (const std::string& sentence : sentences) {
-        const bool needs_space = !text.empty() && !text.ends_with("。") && !text.ends_with("！");
+        const bool needs_space = !text.empty() && !sentence.empty() && !text.ends_with("。") && !text.ends_with("！");
         text += (needs_space ? " " : "") + sentence;
     }
     return text;

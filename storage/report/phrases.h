@@ -12,7 +12,7 @@ namespace tidemark {
 std::string verdict_title(const Words& words, Verdict verdict);
 /// "certain", "likely", "possible"
 std::string confidence_title(const Words& words, Confidence confidence);
-/// "requested", "CUDA context", ...
+/// "the program's tensors", "the CUDA context", ...
 std::string layer_title(const Words& words, LayerKind kind);
 
 /// "Device 0 (NVIDIA H200), the end of step 59, 12.345678 s"
@@ -23,7 +23,7 @@ std::string total_phrase(const Told& told, const Words& words);
 struct Fact {
     std::string label, value;
 };
-/// Bytes, growth, beginning, line and holder, where known.
+/// Bytes, count, growth, beginning, line and holder, where known.
 std::vector<Fact> facts_of(const Told& told, const Finding& finding, const Words& words);
 
 /// As `--at` takes it: "event:12", "time:34ns"; "" where no moment belongs to it.
@@ -32,10 +32,13 @@ std::string moment_argument(const Evidence& evidence);
 std::string evidence_ids(const Told& told, const Evidence& evidence, const Words& words);
 /// "Gives back 480 KiB, and 8.00 KiB each step."; "" where it is not known.
 std::string gain_phrase(const Told& told, const Fix& fix, const Words& words);
-/// "certain: every allocation was seen"
+/// "certain. Every allocation was seen."
 std::string confidence_phrase(const Finding& finding, const Words& words);
 /// "480 KiB, +8.00 KiB each step"
 std::string size_phrase(const Told& told, const Finding& finding, const Words& words);
+
+/// A background finding in a line: "the CUDA context and its kernels take 624 MiB"
+std::string folded_phrase(const Told& told, const Finding& finding, const Words& words);
 
 /// Sentences one after another: with a space between those that end without a Chinese full stop.
 std::string joined_sentences(const std::vector<std::string>& sentences);

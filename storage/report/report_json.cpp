@@ -17,9 +17,8 @@ ordered_json stack_json(const StackTable& stacks, StackId stack) {
     auto list = ordered_json::array();
     for (const FrameId id : stacks.frames_of(stack)) {
         const Frame& frame = stacks.frame(id);
-        list.push_back({{"function", stacks.string(frame.function)},
-                        {"file", stacks.string(frame.file)},
-                        {"line", frame.line}});
+        list.push_back(
+            {{"function", stacks.string(frame.function)}, {"file", stacks.string(frame.file)}, {"line", frame.line}});
     }
     return list;
 }
@@ -44,10 +43,8 @@ ordered_json evidence_json(const Case& of, const Evidence& evidence) {
 }
 
 ordered_json fix_json(const Fix& fix) {
-    return {{"text", fix.text},
-            {"code", fix.code},
-            {"bytes", known(fix.bytes)},
-            {"per_round_bytes", known(fix.per_round)}};
+    return {
+        {"text", fix.text}, {"code", fix.code}, {"bytes", known(fix.bytes)}, {"per_round_bytes", known(fix.per_round)}};
 }
 
 template <class Items, class Write>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include "storage/base/units.h"
 #include "storage/report/layout.h"
@@ -8,18 +9,41 @@
 namespace tidemark {
 namespace {
 
+/// Whether the underscore at `i` could begin or end emphasis: inside of a word it never does.
+bool is_at_border(std::string_view text, size_t i) {
+    const auto is_letter = [&](size_t at) {
+        return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+    };
+    return i == 0 || !is_letter(i - 1) || !is_letter(i + 1);
+}
+
+/// One character outside of code.
+std::string escaped_character(std::string_view text, size_t i) {
+    constexpr std::string_view special = "\\*[]|#~";
+    switch (const char c = text[i]) {
+        case '<': return "&lt;";
+        case '>': return "&gt;";
+        case '&': return "&amp;";
+        case '_': return is_at_border(text, i) ? "\\_" : "_";
+        default: return special.find(c) == special.npos ? std::string(1, c) : std::string("\\") + c;
+    }
+}
+
 /// Names come from strangers: outside of `code`, what Markdown or HTML would take for its own is escaped.
 std::string escaped(std::string_view text) {
     const std::string plain = plain_text(text);
     const bool has_code_spans = std::count(plain.begin(), plain.end(), '`') % 2 == 0 && plain.find("``") == plain.npos;
-    constexpr std::string_view special = "\\*_<>[]|#~&";
     std::string result;
     bool in_code = false;
-    for (const char c : plain) {
-        in_code ^= has_code_spans && c == '`';
-        const bool is_special = special.find(c) != special.npos || (c == '`' && !has_code_spans);
-        // A table's cells end at a bar even inside of code.
-        result += (is_special && !in_code) || c == '|' ? std::string("\\") + c : std::string(1, c);
+    for (size_t i = 0; i < plain.size(); ++i) {
+        if (plain[i] == '`') {
+            in_code ^= has_code_spans;
+            result += has_code_spans ? "`" : "\\`";
+        } else if (in_code) {
+            result += plain[i] == '|' ? "\\|" : plain.substr(i, 1);  // a bar ends a table's cell even in code
+        } else {
+            result += escaped_character(plain, i);
+        }
     }
     return result;
 }
@@ -74,14 +98,14 @@ std::string fix_list(const Told& told, const Finding& finding, const Words& word
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("What helps"));
     for (const Fix& fix : finding.fixes) {
         text += fmt::format("- {}\n", escaped(joined_sentences({fix.text, gain_phrase(told, fix, words)})));
-        text += fix.code.empty() ? "" : '\n' + fenced(fix.code);
+        text += fix.code.empty() ? "" : '\n' + fenced(fix.code) + '\n';
     }
     return text;
 }
 
 std::string finding_section(const Told& told, const Finding& finding, size_t number, const Words& words) {
-    std::string text = fmt::format("\n### {}. {}: {}\n\n", number, verdict_title(words, finding.verdict),
-                                   escaped(finding.title));
+    std::string text =
+        fmt::format("\n### {}. {}: {}\n\n", number, verdict_title(words, finding.verdict), escaped(finding.title));
     for (const Fact& fact : facts_of(told, finding, words)) {
         text += fmt::format("- **{}**: {}\n", fact.label, escaped(fact.value));
     }
@@ -95,14 +119,20 @@ std::string finding_section(const Told& told, const Finding& finding, size_t num
 
 std::string device_section(const Told& told, const Words& words) {
     const Explanation& explanation = told.explanation;
-    std::string text = fmt::format("## {}\n\n{}\n", escaped(page_title(told, words)),
-                                   escaped(joined_sentences(explanation.headline)));
+    std::string text =
+        fmt::format("## {}\n\n{}\n", escaped(page_title(told, words)), escaped(joined_sentences(explanation.headline)));
     text += shares_table(told, words);
+    std::vector<std::string> background;
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
-        text += finding_section(told, finding, ++number, words);
+        if (finding.verdict == Verdict::background) {
+            background.push_back(folded_phrase(told, finding, words));
+        } else {
+            text += finding_section(told, finding, ++number, words);
+        }
     }
-    return text + bullets(words("Not recorded"), explanation.unknowns);
+    return text + bullets(words("What every program has"), background) +
+           bullets(words("Not recorded"), explanation.unknowns);
 }
 
 }  // namespace

@@ -107,8 +107,8 @@ void Page::shares() {
     for (const Share& share : explanation.shares) {
         share_row(format_bytes(share.bytes), share.of_total, share.name);
     }
-    text_ += fmt::format("{:>12}  {:>7}  {:20}  {}\n", format_bytes(explanation.total), "", "",
-                         total_phrase(told_, words_));
+    text_ +=
+        fmt::format("{:>12}  {:>7}  {:20}  {}\n", format_bytes(explanation.total), "", "", total_phrase(told_, words_));
 }
 
 void Page::findings() {
@@ -131,11 +131,9 @@ void Page::folded(std::span<const Finding* const> findings) {
     if (findings.empty()) {
         return;
     }
-    heading(words_("What every program has (--all tells more)"));
+    heading(words_("What every program has") + " (--all)");
     for (const Finding* each : findings) {
-        labelled(2, "- ", no_colour,
-                 words_("{title} ({size})", with("title", each->title),
-                        with("size", size_phrase(told_, *each, words_))));
+        labelled(2, "- ", no_colour, folded_phrase(told_, *each, words_));
     }
 }
 
@@ -149,9 +147,9 @@ void Page::finding(size_t number, const Finding& finding) {
     }
     evidence(finding);
     fixes(finding);
-    labelled(4, words_("How sure: "), bold, confidence_phrase(finding, words_));
+    labelled(4, words_("How sure:") + " ", bold, confidence_phrase(finding, words_));
     for (const std::string& unknown : finding.unknowns) {
-        labelled(4, words_("Not known: "), bold, unknown);
+        labelled(4, words_("Not known") + ": ", bold, unknown);
     }
 }
 
@@ -170,7 +168,7 @@ void Page::evidence(const Finding& finding) {
     if (finding.evidence.empty()) {
         return;
     }
-    paragraph(4, words_("Look at:"), bold);
+    paragraph(4, words_("Look at"), bold);
     size_t width = 0;
     for (const Evidence& item : finding.evidence) {
         width = std::max(width, moment_argument(item).size() + 2);
@@ -186,7 +184,7 @@ void Page::fixes(const Finding& finding) {
     if (finding.fixes.empty()) {
         return;
     }
-    paragraph(4, finding.fixes.size() == 1 ? words_("What helps:") : words_("What helps, each by itself:"), bold);
+    paragraph(4, finding.fixes.size() == 1 ? words_("What helps") : words_("What helps, each by itself"), bold);
     for (const Fix& fix : finding.fixes) {
         labelled(6, "- ", no_colour, joined_sentences({fix.text, gain_phrase(told_, fix, words_)}));
         for (const std::string& line : split_lines(plain_lines(fix.code))) {

@@ -1,4 +1,4 @@
-// The summary: holders that add up to the active bytes, counters, selection.
+// The summary: groups that add up to the active bytes, counters, selection.
 #include <QAbstractItemModelTester>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -14,7 +14,7 @@ class SummaryViewTest : public QObject {
     Q_OBJECT
 
 private slots:
-    void holders_add_up_however_grouped() {
+    void attribution_add_up_however_grouped() {
         for (const char* name : recorded_names()) {
             const auto session = recorded_session(name);
             if (!session) {
@@ -23,9 +23,9 @@ private slots:
             const EventNumber n = session->selection().state().moment;
             for (const GroupBy by : {GroupBy::stack, GroupBy::line, GroupBy::file, GroupBy::size, GroupBy::stream,
                                      GroupBy::pool, GroupBy::annotation}) {
-                HoldersModel model;
+                AttributionModel model;
                 model.show(session->shared_trace(),
-                           std::make_shared<const Holders>(
+                           std::make_shared<const Attribution>(
                                attribution_at(session->trace(), session->device(), session->analysis().live(), n, by)),
                            by);
                 QCOMPARE(model.total().block_bytes, session->analysis().curves().value(Series::active, n));
@@ -35,18 +35,19 @@ private slots:
 
     void models_keep_the_contract() {
         const auto session = hand_made_session();
-        HoldersModel holders;
-        QAbstractItemModelTester holders_tester(&holders, QAbstractItemModelTester::FailureReportingMode::QtTest);
-        holders.show(session->shared_trace(),
-                     std::make_shared<const Holders>(attribution_at(session->trace(), session->device(),
-                                                                session->analysis().live(), 6, GroupBy::stack)),
-                     GroupBy::stack);
-        QCOMPARE(holders.rowCount(), 4);  // three stacks and the total
-        holders.sort(HoldersModel::taken, Qt::AscendingOrder);
-        QVERIFY(holders.group_at(0)->block_bytes <= holders.group_at(1)->block_bytes);
-        QVERIFY(!holders.group_at(3));
-        for (int column = 0; column < HoldersModel::column_count; ++column) {
-            holders.sort(column, Qt::DescendingOrder);
+        AttributionModel attribution;
+        QAbstractItemModelTester attribution_tester(&attribution,
+                                                    QAbstractItemModelTester::FailureReportingMode::QtTest);
+        attribution.show(session->shared_trace(),
+                         std::make_shared<const Attribution>(attribution_at(
+                             session->trace(), session->device(), session->analysis().live(), 6, GroupBy::stack)),
+                         GroupBy::stack);
+        QCOMPARE(attribution.rowCount(), 4);  // three stacks and the total
+        attribution.sort(AttributionModel::taken, Qt::AscendingOrder);
+        QVERIFY(attribution.group_at(0)->block_bytes <= attribution.group_at(1)->block_bytes);
+        QVERIFY(!attribution.group_at(3));
+        for (int column = 0; column < AttributionModel::column_count; ++column) {
+            attribution.sort(column, Qt::DescendingOrder);
         }
         CountersModel counters;
         QAbstractItemModelTester counters_tester(&counters, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -64,18 +65,18 @@ private slots:
         table.resize(900, 300);
         table.set_session(session.get());
         table.show();
-        QTRY_COMPARE(table.holders().total().block_bytes, int64_t{4096 + 2048 + 1024});
+        QTRY_COMPARE(table.attribution().total().block_bytes, int64_t{4096 + 2048 + 1024});
         session->selection().set_moment(0);
-        QTRY_COMPARE(table.holders().total().block_bytes, int64_t{4096});
+        QTRY_COMPARE(table.attribution().total().block_bytes, int64_t{4096});
         session->selection().set_moment(6);
-        QTRY_COMPARE(table.holders().rowCount(), 4);
+        QTRY_COMPARE(table.attribution().rowCount(), 4);
         const auto views = table.findChildren<QTableView*>();
-        auto* view = views[0]->model() == &table.holders() ? views[0] : views[1];
+        auto* view = views[0]->model() == &table.attribution() ? views[0] : views[1];
         const StackId stack = session->device().allocations.stack[1];
         session->selection().choose_stack(stack);
-        QCOMPARE(view->currentIndex().row(), table.holders().row_of_stack(stack));
+        QCOMPARE(view->currentIndex().row(), table.attribution().row_of_stack(stack));
         view->selectRow(1);
-        QCOMPARE(session->selection().state().stack, std::optional(table.holders().group_at(1)->stack));
+        QCOMPARE(session->selection().state().stack, std::optional(table.attribution().group_at(1)->stack));
     }
 
     void counters_come_lazily() {
@@ -100,7 +101,7 @@ private slots:
         const auto session = hand_made_session();
         table.set_session(session.get());
         table.set_session(nullptr);
-        QCOMPARE(table.holders().rowCount(), 0);
+        QCOMPARE(table.attribution().rowCount(), 0);
     }
 };
 

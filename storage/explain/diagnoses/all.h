@@ -10,7 +10,6 @@ namespace tidemark {
 TIDEMARK_DIAGNOSIS(diagnose_growth);
 // The allocator.
 TIDEMARK_DIAGNOSIS(diagnose_out_of_memory);
-TIDEMARK_DIAGNOSIS(diagnose_fragmentation);
 TIDEMARK_DIAGNOSIS(diagnose_empty_cache);
 TIDEMARK_DIAGNOSIS(diagnose_cached_idle);
 TIDEMARK_DIAGNOSIS(diagnose_reserved_follows_largest);
@@ -36,7 +35,6 @@ TIDEMARK_DIAGNOSIS(diagnose_longer_round);
 TIDEMARK_DIAGNOSIS(diagnose_retained_gradients);
 TIDEMARK_DIAGNOSIS(diagnose_previous_round_local);
 TIDEMARK_DIAGNOSIS(diagnose_cycles_wait_for_gc);
-TIDEMARK_DIAGNOSIS(diagnose_exception_keeps);
 TIDEMARK_DIAGNOSIS(diagnose_checkpoint_on_gpu);
 TIDEMARK_DIAGNOSIS(diagnose_saved_twice);
 TIDEMARK_DIAGNOSIS(diagnose_broadcast_materialised);

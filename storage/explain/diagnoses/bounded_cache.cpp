@@ -18,6 +18,7 @@ constexpr int64_t fewest_entries = 4;
 struct Cache {
     std::vector<const Site*> sites;  ///< most bytes first
     const Holder* holder = nullptr;
+    AllocationIndex oldest = no_allocation;
     int64_t bytes = 0, count = 0;
     size_t full = 0;        ///< slice in which it came to rest
     bool replaces = false;  ///< new entries come, old ones go
@@ -39,17 +40,27 @@ const Holder* holder_of(const Case& of, const Site& site) {
     return nullptr;
 }
 
-/// What modules and optimizers hold is no cache, whenever it was made.
-bool is_held_by_model(const Case& of, const Site& site) {
-    return of.graph() && std::any_of(site.now.begin(), site.now.end(), [&](AllocationIndex a) {
-        const Category category = of.graph()->categories.at({of.device_position(), a}, of.now_time());
-        return is_held_outside(category) || category == Category::workspace;
-    });
+/// What of a site a cache can hold: what modules and optimizers hold is none, whenever it was made, nor are workspaces.
+struct Entries {
+    std::vector<AllocationIndex> all;  ///< by age
+    int64_t bytes = 0;
+};
+
+Entries entries_of(const Case& of, const Site& site) {
+    Entries entries;
+    for (const AllocationIndex a : site.now) {
+        const Category category =
+            of.graph() ? of.graph()->categories.at({of.device_position(), a}, of.now_time()) : Category::unknown;
+        if (!is_held_outside(category) && category != Category::workspace) {
+            entries.all.push_back(a);
+            entries.bytes += static_cast<int64_t>(of.device().allocations.block_size[a]);
+        }
+    }
+    return entries;
 }
 
 /// The slice from which on the level stays within one entry of its end; nothing: it did not fill up and stay.
-std::optional<size_t> full_since(const Site& site) {
-    const int64_t entry = site.bytes / site.count;
+std::optional<size_t> full_since(const Site& site, int64_t entry) {
     const int64_t end = site.level.back();
     size_t full = site.level.size();
     while (full > 0 && std::llabs(site.level[full - 1] - end) <= entry) {
@@ -72,16 +83,20 @@ std::vector<Cache> find(const Case& of) {
         if (site.count < fewest_entries || site.level.empty() || site.trend.shape == Shape::rising) {
             continue;
         }
-        const std::optional<size_t> full = full_since(site);
-        if (!full || is_held_by_model(of, site)) {
+        const Entries entries = entries_of(of, site);
+        const auto count = static_cast<int64_t>(entries.all.size());
+        const std::optional<size_t> full =
+            count < fewest_entries ? std::nullopt : full_since(site, entries.bytes / count);
+        if (!full) {
             continue;
         }
         const Holder* holder = holder_of(of, site);
         Cache& cache = caches[holder ? holder_expression(of.graph()->tables(), *holder) : std::string()];
         cache.sites.push_back(&site);
         cache.holder = cache.holder ? cache.holder : holder;
-        cache.bytes += site.bytes;
-        cache.count += site.count;
+        cache.oldest = cache.sites.size() == 1 ? entries.all.front() : cache.oldest;
+        cache.bytes += entries.bytes;
+        cache.count += count;
         cache.full = std::max(cache.full, *full);
         cache.replaces = cache.replaces || site.total_count > site.count;
     }
@@ -102,13 +117,13 @@ void tell(Finding& finding, const Case& of, const Cache& cache, size_t full, con
                         ? words("{tensors} with {bytes} from {line} were collected, and no more", tensors, bytes,
                                 with("line", finding.line))
                         : words("{holder} filled up to {bytes} and stays there", with("holder", finding.holder), bytes);
-    finding.text = {
-        words("{tensors} made by {line} were collected over the first rounds. Since {round} their memory stays at {bytes}: "
-              "it looks like a leak at the beginning and is none.",
-              tensors, bytes, round, with("line", finding.line))};
-    finding.text.push_back(cache.replaces
-                               ? words("New ones still come, and as many old ones go: a cache or buffer with a largest size.")
-                               : words("No new ones come any more."));
+    finding.text = {words(
+        "{tensors} made by {line} were collected over the first rounds. Since {round} their memory stays at {bytes}: "
+        "it looks like a leak at the beginning and is none.",
+        tensors, bytes, round, with("line", finding.line))};
+    finding.text.push_back(
+        cache.replaces ? words("New ones still come, and as many old ones go: a cache or buffer with a largest size.")
+                       : words("No new ones come any more."));
 }
 
 Finding about(const Case& of, const Cache& cache, const Words& words) {
@@ -127,9 +142,10 @@ Finding about(const Case& of, const Cache& cache, const Words& words) {
         finding.holder = holder_words(of.graph()->tables(), words, *cache.holder);
     }
     tell(finding, of, cache, full, words);
-    finding.evidence = {at_allocation(of, words("Its oldest entry"), cache.sites.front()->now.front()),
-                        at_round(of, words("It is full"), static_cast<int64_t>(full)),
-                        at_event(of, words("It is as large at {moment}", with("moment", moment_name(of, words))), of.now())};
+    finding.evidence = {
+        at_allocation(of, words("Its oldest entry"), cache.oldest),
+        at_round(of, words("It is full"), static_cast<int64_t>(full)),
+        at_event(of, words("It is as large at {moment}", with("moment", moment_name(of, words))), of.now())};
     finding.fixes = {{words("If it is too much: a smaller largest size, or keep the entries in host memory."),
                       "entry = entry.to(\"cpu\")", cache.bytes, std::nullopt}};
     return finding;

@@ -22,9 +22,9 @@ constexpr uint64_t widest = 8;
 constexpr size_t most_lines = 64;
 
 /// Element by element: without broadcasting the result has as many elements as the largest operand.
-constexpr std::array element_wise{"aten::add", "aten::sub", "aten::mul",     "aten::div",     "aten::rsub",
-                                  "aten::pow", "aten::where", "aten::maximum", "aten::minimum", "aten::atan2",
-                                  "aten::eq",  "aten::ne",  "aten::lt",      "aten::le",      "aten::gt",
+constexpr std::array element_wise{"aten::add", "aten::sub",         "aten::mul",       "aten::div",     "aten::rsub",
+                                  "aten::pow", "aten::where",       "aten::maximum",   "aten::minimum", "aten::atan2",
+                                  "aten::eq",  "aten::ne",          "aten::lt",        "aten::le",      "aten::gt",
                                   "aten::ge",  "aten::logical_and", "aten::logical_or"};
 /// Copies: the result has as many elements as what is copied, which shares memory while it is a view.
 constexpr std::array copies{"aten::contiguous", "aten::clone", "aten::reshape", "aten::expand_copy"};
@@ -34,7 +34,7 @@ bool is_one_of(const std::string& op, const List& list) {
     return std::find(list.begin(), list.end(), std::string_view(op)) != list.end();
 }
 
-struct Result {
+struct Broadcast {
     AllocationIndex allocation = no_allocation;
     uint64_t largest_operand = 0;  ///< most bytes that any tensor it can have been made from has
     bool is_copy = false;
@@ -51,10 +51,10 @@ public:
     }
 
     /// By age.
-    std::vector<Result> find() {
-        std::vector<Result> results;
+    std::vector<Broadcast> find() {
+        std::vector<Broadcast> results;
         for (const AllocationIndex a : largest_of_lines()) {
-            Result result{a, 0, is_copy_[allocations_.origin[a]], true};
+            Broadcast result{a, 0, is_copy_[allocations_.origin[a]], true};
             look_around(result, results);
             if (result.largest_operand > 0 && result.largest_operand * widest < allocations_.requested[a]) {
                 results.push_back(result);
@@ -65,14 +65,15 @@ public:
 
 private:
     std::vector<AllocationIndex> largest_of_lines() const {
-        const double least =
-            std::max<double>(least_bytes, least_part_of_peak * static_cast<double>(of_.curves().peak(Series::allocated).max));
+        const double least = std::max<double>(
+            least_bytes, least_part_of_peak * static_cast<double>(of_.curves().peak(Series::allocated).max));
         std::unordered_map<uint64_t, AllocationIndex> largest;
         for (AllocationIndex a = 0; a < allocations_.size(); ++a) {
             const uint32_t origin = allocations_.origin[a];
             if (static_cast<double>(allocations_.block_size[a]) >= least && allocations_.alloc_event[a] >= 0 &&
                 (is_element_wise_[origin] || is_copy_[origin])) {
-                AllocationIndex& best = largest.try_emplace(uint64_t{allocations_.stack[a]} << 32 | origin, a).first->second;
+                AllocationIndex& best =
+                    largest.try_emplace(uint64_t{allocations_.stack[a]} << 32 | origin, a).first->second;
                 best = allocations_.block_size[a] > allocations_.block_size[best] ? a : best;
             }
         }
@@ -91,14 +92,14 @@ private:
     }
 
     /// A copy can have been made of results known to be broadcast as well: then it is only likely that it was not.
-    void look_around(Result& result, const std::vector<Result>& known) const {
+    void look_around(Broadcast& result, const std::vector<Broadcast>& known) const {
         const EventNumber made = allocations_.alloc_event[result.allocation];
         of_.analysis().live().for_each_active(made, [&](AllocationIndex a) {
             if (is_scratch(a)) {
                 return;
             }
-            const bool is_known = std::any_of(known.begin(), known.end(),
-                                              [&](const Result& other) { return other.allocation == a; });
+            const bool is_known =
+                std::any_of(known.begin(), known.end(), [&](const Broadcast& other) { return other.allocation == a; });
             if (result.is_copy && is_known) {
                 result.is_certain = false;
                 return;
@@ -109,7 +110,8 @@ private:
 
     /// Scratch memory of a library is nobody's operand.
     bool is_scratch(AllocationIndex a) const {
-        return of_.graph() && of_.graph()->categories.at({of_.device_position(), a}, never_happened) == Category::workspace;
+        return of_.graph() &&
+               of_.graph()->categories.at({of_.device_position(), a}, never_happened) == Category::workspace;
     }
 
     const Case& of_;
@@ -117,17 +119,20 @@ private:
     std::vector<bool> is_element_wise_, is_copy_;
 };
 
-std::string op_of(const Case& of, AllocationIndex a) { return of.trace().origins[of.device().allocations.origin[a]].op; }
-
-std::string broadcast_words(const Case& of, const Result& sum, const Words& words) {
-    return words("Broadcasting by itself costs nothing: {op} at {line} read its operands as if they were larger and took "
-                 "memory only for its result, {bytes}.",
-                 with("op", op_of(of, sum.allocation)),
-                 with("line", line_of(of.trace(), of.device().allocations.stack[sum.allocation])),
-                 with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.block_size[sum.allocation]))));
+std::string op_of(const Case& of, AllocationIndex a) {
+    return of.trace().origins[of.device().allocations.origin[a]].op;
 }
 
-Finding begin(const Case& of, const Result& result, const Words& words) {
+std::string broadcast_words(const Case& of, const Broadcast& sum, const Words& words) {
+    return words(
+        "Broadcasting by itself costs nothing: {op} at {line} read its operands as if they were larger and took "
+        "memory only for its result, {bytes}.",
+        with("op", op_of(of, sum.allocation)),
+        with("line", line_of(of.trace(), of.device().allocations.stack[sum.allocation])),
+        with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.block_size[sum.allocation]))));
+}
+
+Finding begin(const Case& of, const Broadcast& result, const Words& words) {
     const AllocationIndex a = result.allocation;
     Finding finding;
     finding.kind = FindingKind::broadcast_materialised;
@@ -142,72 +147,76 @@ Finding begin(const Case& of, const Result& result, const Words& words) {
             finding.holder = holder_words(of.graph()->tables(), words, *holder);
         }
     }
-    finding.evidence = {
-        at_event(of, words("Just before: no tensor is as large"), of.device().allocations.alloc_event[a]),
-        at_allocation(of, words("The result"), a)};
+    finding.evidence = {at_event(of, words("Just before"), of.device().allocations.alloc_event[a]),
+                        at_allocation(of, words("The result"), a)};
     return finding;
 }
 
-Finding about_copy(const Case& of, const Result& copy, const std::vector<Result>& results, const Words& words) {
+Finding about_copy(const Case& of, const Broadcast& copy, const std::vector<Broadcast>& results, const Words& words) {
     Finding finding = begin(of, copy, words);
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto op = with("op", op_of(of, copy.allocation));
     const auto line = with("line", finding.line);
     finding.verdict = Verdict::waste;
-    finding.basis = copy.is_certain
-                        ? words("When the copy was made there was no tensor from which so many different elements could come.")
-                        : words("Besides other results of broadcasts there was no tensor from which so many different "
-                                "elements could come.");
+    finding.basis =
+        copy.is_certain
+            ? words("When the copy was made there was no tensor from which so many different elements could come.")
+            : words(
+                  "Besides other results of broadcasts there was no tensor from which so many different "
+                  "elements could come.");
     finding.title = words("a broadcast tensor was copied out: {bytes} at {line}", bytes, line);
-    finding.text = {
-        words("{op} at {line} made {bytes}, but the largest tensor it can have been made from has {operand}. expand() "
-              "gives a view that reads the same elements again and again and takes no memory; a copy of it writes every "
-              "element out as often as it occurs.",
-              op, line, bytes, with("operand", format_bytes(static_cast<int64_t>(copy.largest_operand))))};
-    for (const Result& other : results) {
+    finding.text = {words(
+        "{op} at {line} made {bytes}, but no tensor it can have been made from has more than {operand}. expand() "
+        "gives a view that reads the same elements again and again and takes no memory; a copy of it writes every "
+        "element out as often as it occurs.",
+        op, line, bytes, with("operand", format_bytes(static_cast<int64_t>(copy.largest_operand))))};
+    for (const Broadcast& other : results) {
         if (!other.is_copy && finding.text.size() == 1) {
             finding.text.push_back(broadcast_words(of, other, words));
-            finding.evidence.push_back(at_allocation(of, words("For comparison: a broadcast that took only its result"),
-                                                     other.allocation));
+            finding.evidence.push_back(
+                at_allocation(of, words("For comparison: a broadcast that took only its result"), other.allocation));
         }
     }
     finding.fixes = {{words("Leave the tensor as it is: operations broadcast by themselves. contiguous(), clone(), "
                             "repeat() and reshape() on an expanded tensor make the copy."),
-                      "total = wide + flat  # instead of wide.expand(...).contiguous() + flat", finding.bytes, std::nullopt}};
+                      "total = wide + flat  # instead of wide.expand(...).contiguous() + flat", finding.bytes,
+                      std::nullopt}};
     return finding;
 }
 
-Finding about_result(const Case& of, const Result& result, const Words& words) {
+Finding about_result(const Case& of, const Broadcast& result, const Words& words) {
     Finding finding = begin(of, result, words);
     finding.verdict = Verdict::pattern;
     finding.basis = words("When the result was made there was no tensor with as many elements.");
     finding.title = words("a broadcast made a result of {bytes} from much smaller tensors",
                           with("bytes", format_bytes(finding.bytes)));
     finding.text = {broadcast_words(of, result, words),
-                    words("The largest tensor it can have been made from has {operand}.",
+                    words("No tensor it can have been made from has more than {operand}.",
                           with("operand", format_bytes(static_cast<int64_t>(result.largest_operand))))};
-    finding.fixes = {{words("If the result is only reduced afterwards, do it in parts, or with an operation that does both "
-                            "(torch.cdist, einsum, a matrix product)."),
-                      "", std::nullopt, std::nullopt}};
+    finding.fixes = {
+        {words("If the result is only reduced afterwards, do it in parts, or with an operation that does both "
+               "(torch.cdist, einsum, a matrix product)."),
+         "", std::nullopt, std::nullopt}};
     return finding;
 }
 
 }  // namespace
 
 void diagnose_broadcast_materialised(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const std::vector<Result> results = Search(of).find();
+    const std::vector<Broadcast> results = Search(of).find();
     bool has_copy = false;
-    for (const Result& result : results) {
+    for (const Broadcast& result : results) {
         if (result.is_copy) {
             findings.push_back(about_copy(of, result, results, words));
             has_copy = true;
         }
     }
     if (!has_copy && !results.empty()) {
-        const auto largest = std::max_element(results.begin(), results.end(), [&](const Result& a, const Result& b) {
-            const auto& size = of.device().allocations.block_size;
-            return size[a.allocation] < size[b.allocation];
-        });
+        const auto largest =
+            std::max_element(results.begin(), results.end(), [&](const Broadcast& a, const Broadcast& b) {
+                const auto& size = of.device().allocations.block_size;
+                return size[a.allocation] < size[b.allocation];
+            });
         findings.push_back(about_result(of, *largest, words));
     }
 }

@@ -1,6 +1,5 @@
 // #30: torch.load put the checkpoint's tensors on the GPU, where the model has its own already.
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 #include "storage/base/units.h"

@@ -1,6 +1,5 @@
 // #22: NCCL takes its buffers past PyTorch's allocator, for each communicator.
 #include <algorithm>
-#include <set>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
@@ -17,7 +16,7 @@ struct Taking {
     int64_t bytes = 0;
 };
 
-/// A communicator asks for its pieces at once; before the next one the program does something else.
+/// A communicator asks for its pieces at once; before the next one the program does something else. Most bytes first.
 std::vector<Taking> takings_of(const Case& of, const LibraryMemory& nccl) {
     std::vector<Taking> takings;
     const DriverAllocation* last = nullptr;
@@ -30,7 +29,28 @@ std::vector<Taking> takings_of(const Case& of, const LibraryMemory& nccl) {
         takings.back().bytes += static_cast<int64_t>(a->bytes);
         last = a;
     }
+    std::stable_sort(takings.begin(), takings.end(),
+                     [](const Taking& a, const Taking& b) { return a.bytes > b.bytes; });
     return takings;
+}
+
+void add_evidence(Finding& finding, const Case& of, const std::vector<Taking>& takings, const Words& words) {
+    constexpr size_t shown = 3;
+    for (size_t i = 0; i < std::min(shown, takings.size()); ++i) {
+        const DriverAllocation& first = *takings[i].first;
+        const std::string line = line_of(of.trace(), first.stack);
+        const auto bytes = with("bytes", format_bytes(takings[i].bytes));
+        Evidence evidence =
+            at_event(of,
+                     line.empty() ? words("{bytes} at {time}", bytes, with("time", format_moment(first.time)))
+                                  : words("{bytes} at {line}", bytes, with("line", line)),
+                     of.device().events_until(first.time));
+        evidence.time = first.time;
+        evidence.stack = first.stack;
+        evidence.layer = LayerKind::library;
+        finding.evidence.push_back(std::move(evidence));
+    }
+    finding.evidence.push_back(at_layer(of, words("What NCCL holds"), LayerKind::library));
 }
 
 }  // namespace
@@ -41,7 +61,7 @@ void diagnose_collective_buffers(const Case& of, const Words& words, Findings& f
     if (nccl == libraries.end() || nccl->bytes < least_bytes || nccl->grows()) {
         return;
     }
-    std::vector<Taking> takings = takings_of(of, *nccl);
+    const std::vector<Taking> takings = takings_of(of, *nccl);
     Finding finding;
     finding.kind = FindingKind::collective_buffers;
     finding.verdict = Verdict::pattern;
@@ -61,25 +81,13 @@ void diagnose_collective_buffers(const Case& of, const Words& words, Findings& f
             with("bytes", format_bytes(finding.bytes)),
             with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
         words("PyTorch does not count this memory: torch.cuda.memory_reserved() does not show it, nvidia-smi does.")};
-    std::stable_sort(takings.begin(), takings.end(),
-                     [](const Taking& a, const Taking& b) { return a.bytes > b.bytes; });
-    constexpr size_t shown = 3;
-    for (size_t i = 0; i < std::min(shown, takings.size()); ++i) {
-        const DriverAllocation& first = *takings[i].first;
-        const std::string line = line_of(of.trace(), first.stack);
-        Evidence evidence = at_event(
-            of,
-            line.empty()
-                ? words("{bytes} at {time}", with("bytes", format_bytes(takings[i].bytes)),
-                        with("time", format_moment(first.time)))
-                : words("{bytes} at {line}", with("bytes", format_bytes(takings[i].bytes)), with("line", line)),
-            of.device().events_until(first.time));
-        evidence.time = first.time;
-        evidence.stack = first.stack;
-        evidence.layer = LayerKind::library;
-        finding.evidence.push_back(std::move(evidence));
+    if (takings.size() > 1) {
+        finding.text.push_back(
+            words("It took memory {times}, up to {bytes} at once.",
+                  with("times", words.counted(static_cast<int64_t>(takings.size()), "{n} time", "{n} times")),
+                  with("bytes", format_bytes(takings.front().bytes))));
     }
-    finding.evidence.push_back(at_layer(of, words("What NCCL holds"), LayerKind::library));
+    add_evidence(finding, of, takings, words);
     finding.fixes = {{words("Make fewer process groups and use them again; destroy those that are done."),
                       "torch.distributed.destroy_process_group(group)",
                       {},

@@ -1,6 +1,5 @@
 // S6, #20: the CUDA context and its kernels, which every process pays for before its first tensor.
 #include <algorithm>
-#include <optional>
 
 #include "storage/base/units.h"
 #include "storage/explain/answered.h"

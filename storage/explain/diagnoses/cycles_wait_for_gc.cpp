@@ -90,18 +90,19 @@ void tell(Finding& finding, const Cycles& cycles, const Words& words) {
     const auto line = with("line", finding.line);
     finding.title = words("up to {bytes} from {line} wait for the garbage collector", bytes, line);
     finding.text = {
-        words("Objects that refer to each other in a circle are not freed when the last variable lets go of them: their "
-              "counts of references never reach zero. The tensors they hold stay on the GPU until Python's garbage "
-              "collector looks for such circles, and it counts objects, not bytes."),
-        words("{collections} gave memory back, up to {bytes} at once, most of it made by {line}. In between it piles up: "
-              "memory rises round by round and then falls back.",
-              bytes, line,
-              with("collections",
-                   words.counted(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
-                                 "{n} garbage collections")))};
+        words(
+            "Objects that refer to each other in a circle are not freed when the last variable lets go of them: their "
+            "counts of references never reach zero. The tensors they hold stay on the GPU until Python's garbage "
+            "collector looks for such circles, and it counts objects, not bytes."),
+        words(
+            "{collections} gave memory back, up to {bytes} at once, most of it made by {line}. In between it piles up: "
+            "memory rises round by round and then falls back.",
+            bytes, line,
+            with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
+                                              "{n} garbage collections")))};
     if (cycles.waiting > 0) {
-        finding.text.push_back(words("Now {waiting} are waiting for the next one.",
-                                     with("waiting", format_bytes(cycles.waiting))));
+        finding.text.push_back(
+            words("Now {waiting} are waiting for the next one.", with("waiting", format_bytes(cycles.waiting))));
     }
 }
 
@@ -110,8 +111,8 @@ void add_evidence(Finding& finding, const Case& of, const Cycles& cycles, const 
         *std::max_element(cycles.collections.begin(), cycles.collections.end(),
                           [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; });
     finding.evidence.push_back(at_event(of, words("Just before a collection: this much has piled up"), largest.first));
-    Evidence collection = at_event(of, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))),
-                                   largest.last);
+    Evidence collection = at_event(
+        of, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
     collection.time = largest.span->start;
     collection.until = largest.span->end;
     finding.evidence.push_back(collection);
@@ -130,8 +131,9 @@ void add_holder(Finding& finding, const Case& of, const Cycles& cycles, const Wo
         }
     }
     if (finding.holder.empty()) {
-        finding.unknowns.push_back(words("Which objects refer to each other was not seen. `gc.set_debug(gc.DEBUG_SAVEALL)` "
-                                         "keeps what a collection finds in `gc.garbage`, to look at."));
+        finding.unknowns.push_back(
+            words("Which objects refer to each other was not seen. `gc.set_debug(gc.DEBUG_SAVEALL)` "
+                  "keeps what a collection finds in `gc.garbage`, to look at."));
     }
 }
 
@@ -148,11 +150,10 @@ Finding about(const Case& of, const Cycles& cycles, const Words& words) {
     tell(finding, cycles, words);
     add_evidence(finding, of, cycles, words);
     add_holder(finding, of, cycles, words);
-    finding.fixes = {
-        {words("Break the circle: let one side hold the other weakly."),
-         "import weakref\nself.owner = weakref.ref(owner)", most_freed(cycles), std::nullopt},
-        {words("Or collect after each round; it costs time in programs with many objects."), "gc.collect()",
-         most_freed(cycles), std::nullopt}};
+    finding.fixes = {{words("Break the circle: let one side hold the other weakly."),
+                      "import weakref\nself.owner = weakref.ref(owner)", most_freed(cycles), std::nullopt},
+                     {words("Or collect after each round; it costs time in programs with many objects."),
+                      "gc.collect()", most_freed(cycles), std::nullopt}};
     return finding;
 }
 

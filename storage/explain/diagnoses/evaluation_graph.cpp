@@ -97,7 +97,8 @@ private:
 
 Finding about(const Case& of, const Vain& vain, const Words& words) {
     const GraphNodes& nodes = of.graph()->tables().nodes;
-    const auto graphs = with("graphs", words.counted(static_cast<int64_t>(vain.roots.size()), "{n} graph", "{n} graphs"));
+    const auto graphs =
+        with("graphs", words.counted(static_cast<int64_t>(vain.roots.size()), "{n} graph", "{n} graphs"));
     const auto bytes = with("bytes", format_bytes(vain.bytes));
     Finding finding;
     finding.kind = FindingKind::evaluation_builds_graph;
@@ -108,19 +109,20 @@ Finding about(const Case& of, const Vain& vain, const Words& words) {
     finding.count = static_cast<int64_t>(vain.roots.size());
     finding.layer = LayerKind::requested;
     set_line(finding, of, nodes.stack[vain.largest]);
-    finding.title = words("{graphs} were built at {line} that no backward ever ran", graphs, with("line", finding.line));
-    finding.text = {
-        words("The forward pass at {line} saved activations for a backward pass that never came, {bytes} at a time. They "
-              "go when the output goes, so memory does not grow, but the peak is higher than it has to be, and time is "
-              "lost.",
-              bytes, with("line", finding.line))};
+    finding.title =
+        words("{graphs} were built at {line} that no backward ever ran", graphs, with("line", finding.line));
+    finding.text = {words(
+        "The forward pass at {line} saved activations for a backward pass that never came, {bytes} at a time. They "
+        "go when the output goes, so memory does not grow, but the peak is higher than it has to be, and time is "
+        "lost.",
+        bytes, with("line", finding.line))};
     const EventNumber died = of.device().events_until(nodes.died[vain.largest]);
     Evidence root = at_node(of, words("The root of the largest of them"), vain.largest);
     root.event = of.device().events_until(nodes.created[vain.largest]);
     root.time = nodes.created[vain.largest];
     finding.evidence = {root, at_event(of, words("It is gone, and nothing ever ran it"), died)};
-    finding.fixes = {{words("Say that no gradients are wanted."), "with torch.inference_mode():\n    output = model(batch)",
-                      vain.bytes, std::nullopt}};
+    finding.fixes = {{words("Say that no gradients are wanted."),
+                      "with torch.inference_mode():\n    output = model(batch)", vain.bytes, std::nullopt}};
     return finding;
 }
 

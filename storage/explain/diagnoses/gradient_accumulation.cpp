@@ -12,10 +12,10 @@ namespace tidemark {
 namespace {
 
 struct Accumulation {
-    size_t passes = 0;          ///< whose gradients are added up; below 2: none
-    Gradient example;           ///< one that gathered so many
-    EventNumber gathered = 0;   ///< a state in which all gradients of an update are there
-    int64_t bytes = 0;          ///< of all of them then
+    size_t passes = 0;         ///< whose gradients are added up; below 2: none
+    Gradient example;          ///< one that gathered so many
+    EventNumber gathered = 0;  ///< a state in which all gradients of an update are there
+    int64_t bytes = 0;         ///< of all of them then
 };
 
 /// Passes that most bytes of gradients have gathered in their lives, of those that were given back.
@@ -31,9 +31,9 @@ size_t usual_passes(const Case& of, const PassGroup& group) {
     if (generations.size() < 2) {
         return 0;
     }
-    return std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) {
-               return a.second < b.second;
-           })->first;
+    return std::max_element(bytes.begin(), bytes.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
 }
 
 Accumulation find(const Case& of, const PassGroup& group) {
@@ -42,9 +42,8 @@ Accumulation find(const Case& of, const PassGroup& group) {
     if (found.passes == 0) {
         found.passes = passes_per_update(of, group);  // the same memory serves all updates
     }
-    const auto example = std::find_if(group.gradients.rbegin(), group.gradients.rend(), [&](const Gradient& gradient) {
-        return gradient.passes() >= found.passes;
-    });
+    const auto example = std::find_if(group.gradients.rbegin(), group.gradients.rend(),
+                                      [&](const Gradient& gradient) { return gradient.passes() >= found.passes; });
     if (found.passes < 2 || example == group.gradients.rend()) {
         return {};
     }

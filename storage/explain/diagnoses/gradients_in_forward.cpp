@@ -80,8 +80,9 @@ Finding about(const Case& of, const Overlap& overlap, const Words& words) {
     finding.kind = FindingKind::gradients_in_forward;
     finding.verdict = Verdict::waste;
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the graph and the allocator's events: the same gradients lived through all later "
-                          "backward passes while the parameters were updated.");
+    finding.basis = words(
+        "Seen in the graph and the allocator's events: the same gradients lived through all later "
+        "backward passes while the parameters were updated.");
     finding.bytes = overlap.gradients;
     finding.layer = LayerKind::requested;
     set_line(finding, of, of.device().allocations.stack[overlap.example->allocation]);

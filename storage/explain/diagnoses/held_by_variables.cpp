@@ -80,7 +80,8 @@ std::string names_of(const Case& of, const std::vector<Variable>& variables, con
 }
 
 Finding about(const Case& of, const std::vector<Variable>& variables, const Words& words) {
-    const auto count = with("tensors", words.counted(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
+    const auto count =
+        with("tensors", words.counted(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
     const auto bytes = with("bytes", format_bytes(bytes_of(variables)));
     const auto names = with("names", names_of(of, variables, words));
     Finding finding;
@@ -95,25 +96,26 @@ Finding about(const Case& of, const std::vector<Variable>& variables, const Word
     finding.holder = holder_words(of.graph()->tables(), words, *variables.front().holder);
     finding.title = words("{tensors} with {bytes} are held by as many variables", count, bytes);
     finding.text = {
-        words("{tensors} are alive because {names} refer to them: {bytes} together. A tensor's memory is given back when "
-              "no name and nothing else refers to it any more, and not when it was used for the last time.",
-              count, bytes, names),
-        words("Under a single name only the last one would stay: assigning a name again lets go of what it referred to "
-              "before, after the new tensor was made. So two of them exist for a moment, and their two pieces of memory "
-              "take turns.")};
+        words(
+            "{tensors} are alive because {names} refer to them: {bytes} together. A tensor's memory is given back when "
+            "no name and nothing else refers to it any more, and not when it was used for the last time.",
+            count, bytes, names),
+        words(
+            "Under a single name only the last one would stay: assigning a name again lets go of what it referred to "
+            "before, after the new tensor was made. So two of them exist for a moment, and their two pieces of memory "
+            "take turns.")};
     for (const Variable& variable : variables) {
         if (finding.evidence.size() < fewest_variables + 1) {
-            finding.evidence.push_back(
-                at_allocation(of,
-                              words("Held by `{name}`",
-                                    with("name", holder_expression(of.graph()->tables(), *variable.holder))),
-                              variable.allocation));
+            finding.evidence.push_back(at_allocation(
+                of, words("Held by `{name}`", with("name", holder_expression(of.graph()->tables(), *variable.holder))),
+                variable.allocation));
         }
     }
     const std::string first = holder_expression(of.graph()->tables(), *variables.front().holder);
-    finding.fixes = {{words("Delete the names that are not needed any more, or work in a function: its variables go when "
-                            "it returns."),
-                      "del " + first, variables.front().bytes, std::nullopt}};
+    finding.fixes = {
+        {words("Delete the names that are not needed any more, or work in a function: its variables go when "
+               "it returns."),
+         "del " + first, variables.front().bytes, std::nullopt}};
     return finding;
 }
 

@@ -29,25 +29,6 @@ Finding growth(const Words& words) {
     return finding;
 }
 
-/// The layer as it was when the growth began, as it is, and a piece of it.
-void add_evidence(Finding& finding, const Case& of, const LibraryMemory& library, const Words& words) {
-    const auto since = static_cast<int64_t>(began_in(of, library));
-    finding.evidence.push_back(
-        at_round(of, words("It begins in {round}", with("round", round_name(of, words, since))), since));
-    const DriverAllocation& newest = *library.alive.back();
-    Evidence piece = at_event(
-        of,
-        words("The newest piece: {bytes} at {time}", with("bytes", format_bytes(static_cast<int64_t>(newest.bytes))),
-              with("time", format_moment(newest.time))),
-        of.device().events_until(newest.time));
-    piece.time = newest.time;
-    piece.stack = newest.stack;
-    piece.layer = LayerKind::library;
-    finding.evidence.push_back(std::move(piece));
-    finding.evidence.push_back(at_layer(
-        of, words("What has piled up by {moment}", with("moment", moment_name(of, words))), LayerKind::library));
-}
-
 /// Bytes in pieces of lines that took several: what was taken once belongs to the library's start.
 int64_t piled_up(const LibraryMemory& library) {
     int64_t bytes = 0;
@@ -88,7 +69,9 @@ Finding about_library(const Case& of, const LibraryMemory& library, const Words&
         fix.bytes = finding.bytes;
         fix.per_round = finding.per_round;
     }
-    add_evidence(finding, of, library, words);
+    add_growth_evidence(finding, of, library, words);
+    finding.evidence.push_back(at_layer(
+        of, words("What has piled up by {moment}", with("moment", moment_name(of, words))), LayerKind::library));
     return finding;
 }
 
@@ -107,17 +90,10 @@ Unknown unknown_of_process(const Case& of) {
     Unknown unknown;
     const size_t step = times.size() / most_samples + 1;
     for (size_t i = 0; i < times.size(); i += step) {
-        const LedgerRow row = of.ledger().at_time(times[i]);
-        if (!row.process_used) {
-            continue;
+        if (const auto bytes = unexplained_at(of, times[i])) {
+            unknown.times.push_back(times[i]);
+            unknown.bytes.push_back(*bytes);
         }
-        int64_t known = 0;
-        for (const Layer& layer : row.layers) {
-            const bool is_own = layer.kind != LayerKind::other_processes && layer.kind != LayerKind::unknown;
-            known += is_own ? layer.bytes : 0;
-        }
-        unknown.times.push_back(times[i]);
-        unknown.bytes.push_back(*row.process_used - known);
     }
     return unknown;
 }

@@ -15,22 +15,24 @@ constexpr size_t fewest_rounds = 6;
 constexpr size_t warm_up = 2;
 /// Of the rounds at most this part are the exception: what others have is usual.
 constexpr double usual_part = 0.7;
-/// A peak stands out when it is higher by this part of the usual one, workspaces and model included.
+/// A round stands out when it takes so much more than a usual one takes, and by this part of the usual peak, workspaces
+/// and model included.
+constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_rise = 0.1;
-/// Peaks within this part of one another are the same.
-constexpr double same_peak = 0.03;
 /// So much of what is more must come from lines that allocate in a usual round too: the same work, on more data.
 constexpr double same_lines_part = 0.8;
+/// The line that allocates most must do so by this factor: what falls back for another reason is no longer round.
+constexpr double least_work = 1.05;
 
 struct Longer {
-    size_t round = 0;       ///< position of the one with the highest peak
-    size_t usual_round = 0; ///< one that is usual
+    size_t round = 0;        ///< position of the one with the highest peak
+    size_t usual_round = 0;  ///< one that is usual
     Extremes peak, usual;
-    int64_t floor = 0;      ///< what lies there in every round
-    int64_t count = 0;      ///< rounds that stand out
-    int64_t more() const { return peak.max - usual.max; }
+    int64_t taken = 0, usually_taken = 0;  ///< from the round's lowest level to its peak
+    int64_t count = 0;                     ///< rounds that stand out
+    int64_t more() const { return taken - usually_taken; }
     double times() const {
-        return static_cast<double>(peak.max - floor) / static_cast<double>(std::max<int64_t>(1, usual.max - floor));
+        return static_cast<double>(taken) / static_cast<double>(std::max<int64_t>(1, usually_taken));
     }
 };
 
@@ -49,35 +51,44 @@ std::optional<Longer> find(const Case& of) {
     if (rounds < fewest_rounds) {
         return std::nullopt;
     }
-    const std::vector<int64_t> peaks = of.peaks(Series::allocated);
+    std::vector<int64_t> taken = of.peaks(Series::allocated);
     std::vector<size_t> order;
     for (size_t i = warm_up; i < rounds; ++i) {
+        taken[i] -= of.allocated_floor()[i];
         order.push_back(i);
     }
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return peaks[a] < peaks[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return taken[a] < taken[b]; });
     Longer longer;
     longer.round = order.back();
     longer.usual_round = order[static_cast<size_t>(usual_part * static_cast<double>(order.size() - 1))];
     longer.peak = peak_of(of, longer.round);
     longer.usual = peak_of(of, longer.usual_round);
-    longer.floor = of.allocated_floor()[longer.usual_round];
-    const double usual = static_cast<double>(longer.usual.max);
-    longer.count = std::count_if(order.begin(), order.end(), [&](size_t i) {
-        return static_cast<double>(peaks[i]) > usual * (1 + least_rise);
-    });
-    const bool falls_back =
-        longer.round + 1 == rounds || std::any_of(order.begin(), order.end(), [&](size_t i) {
-            return i > longer.round && static_cast<double>(peaks[i]) <= usual * (1 + same_peak);
-        });
+    longer.taken = taken[longer.round];
+    longer.usually_taken = taken[longer.usual_round];
+    const int64_t least =
+        std::max(least_bytes, static_cast<int64_t>(least_rise * static_cast<double>(longer.usual.max)));
+    longer.count =
+        std::count_if(order.begin(), order.end(), [&](size_t i) { return taken[i] >= longer.usually_taken + least; });
+    const bool falls_back = longer.round + 1 == rounds || std::any_of(order.begin(), order.end(), [&](size_t i) {
+                                return i > longer.round && taken[i] <= longer.usually_taken + least / 4;
+                            });
     return longer.count > 0 && falls_back ? std::optional(longer) : std::nullopt;
 }
 
 using ByStack = std::unordered_map<StackId, int64_t>;
 
+/// Scratch memory, freed before anything else happens, is told as such by others.
+bool is_scratch(const Allocations& allocations, AllocationIndex a) {
+    return allocations.free_event[a] == allocations.alloc_event[a] + 1;
+}
+
 ByStack bytes_by_stack(const Case& of, EventNumber state) {
+    const Allocations& allocations = of.device().allocations;
     ByStack bytes;
     for (const AllocationIndex a : allocated_at(of, state)) {
-        bytes[of.device().allocations.stack[a]] += static_cast<int64_t>(of.device().allocations.block_size[a]);
+        if (!is_scratch(allocations, a)) {
+            bytes[allocations.stack[a]] += static_cast<int64_t>(allocations.block_size[a]);
+        }
     }
     return bytes;
 }
@@ -89,8 +100,10 @@ ByStack made_in_round(const Case& of, size_t round) {
     const auto last = std::lower_bound(first, made.end(), of.rounds()[round].last);
     ByStack bytes;
     for (auto at = first; at != last; ++at) {
-        const auto a = static_cast<size_t>(at - made.begin());
-        bytes[of.device().allocations.stack[a]] += static_cast<int64_t>(of.device().allocations.block_size[a]);
+        const auto a = static_cast<AllocationIndex>(at - made.begin());
+        if (!is_scratch(of.device().allocations, a)) {
+            bytes[of.device().allocations.stack[a]] += static_cast<int64_t>(of.device().allocations.block_size[a]);
+        }
     }
     return bytes;
 }
@@ -109,7 +122,8 @@ bool is_same_work(const Case& of, const Longer& longer) {
             of_same_lines += usual.contains(stack) ? by : 0;
         }
     }
-    return static_cast<double>(of_same_lines) >= same_lines_part * static_cast<double>(more);
+    return static_cast<double>(of_same_lines) >=
+           same_lines_part * static_cast<double>(std::max(more, longer.peak.max - longer.usual.max));
 }
 
 /// The line that brings most of what is more at the peak.
@@ -155,10 +169,9 @@ void tell(Finding& finding, const Case& of, const Longer& longer, const Words& w
         words("The peak of {round} is {peak}, that of a usual one ({usual_round}) {usual}. The same lines of the "
               "program made larger tensors: the batch or its sequences were larger.",
               round, peak, usual, usual_round),
-        words("Above what lies there in every round it took {times} times the memory; the line that allocates most, "
-              "{line}, allocated {work} times as much.",
-              with("times", fmt::format("{:.1f}", longer.times())), with("work", fmt::format("{:.1f}", work)),
-              with("line", finding.line)),
+        words("Above what lay there already it took {times} times the memory of the usual one; the line that allocates "
+              "most allocated {work} times as much.",
+              with("times", fmt::format("{:.1f}", longer.times())), with("work", fmt::format("{:.1f}", work))),
         words("Afterwards allocated memory came back to where it was: this is no leak. What PyTorch had to reserve for "
               "that peak it keeps for later, as it always does.")};
     if (longer.count > 1) {
@@ -172,7 +185,8 @@ Finding about(const Case& of, const Longer& longer, const Words& words) {
     finding.kind = FindingKind::longer_round;
     finding.verdict = Verdict::pattern;
     finding.confidence = Confidence::likely;
-    finding.basis = words("Seen in the allocator's events: the same lines allocated more in this round than in others.");
+    finding.basis =
+        words("Seen in the allocator's events: the same lines allocated more in this round than in others.");
     finding.bytes = longer.more();
     finding.count = longer.count;
     finding.layer = LayerKind::requested;
@@ -193,7 +207,8 @@ Finding about(const Case& of, const Longer& longer, const Words& words) {
 
 void diagnose_longer_round(const Case& of, const Words& words, Findings& findings, Progress&) {
     const std::optional<Longer> longer = find(of);
-    if (longer && of.allocated_trend().shape != Shape::rising && is_same_work(of, *longer)) {
+    if (longer && of.allocated_trend().shape != Shape::rising && is_same_work(of, *longer) &&
+        times_the_work(of, *longer) >= least_work) {
         findings.push_back(about(of, *longer, words));
     }
 }

@@ -27,7 +27,8 @@ public:
 
     const Extremes& peak() const { return peak_; }
     bool is_worth_telling(int64_t bytes) const {
-        return bytes >= least_bytes && static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak_.max);
+        return bytes >= least_bytes &&
+               static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak_.max);
     }
 
     /// Most bytes first.
@@ -46,7 +47,7 @@ public:
 
     bool is_temporary(AllocationIndex a) const {
         const auto history = of_.graph()->categories.history({of_.device_position(), a});
-        return of_.device().allocations.free_event[a] < of_.now() &&
+        return of_.device().allocations.free_event[a] != never &&
                !of_.trace().origins[of_.device().allocations.origin[a]].op.empty() &&
                std::all_of(history.begin(), history.end(),
                            [](const CategoryChange& change) { return change.category == Category::temporary; });
@@ -131,11 +132,13 @@ std::string account(const Case& of, const Search& search, const Words& words) {
     int64_t rest = search.peak().max;
     for (const AllocationIndex a : allocated_at(of, search.peak().max_event)) {
         const auto bytes = static_cast<int64_t>(of.device().allocations.block_size[a]);
-        if (parts.size() == most_told || static_cast<double>(bytes) < least_part_told * static_cast<double>(search.peak().max)) {
+        if (parts.size() == most_told ||
+            static_cast<double>(bytes) < least_part_told * static_cast<double>(search.peak().max)) {
             break;
         }
         const std::string& op = of.trace().origins[of.device().allocations.origin[a]].op;
-        const std::string name = search.is_temporary(a) ? words("what {op} took for itself", with("op", op)) : names.of(a);
+        const std::string name =
+            search.is_temporary(a) ? words("what {op} took for itself", with("op", op)) : names.of(a);
         parts.push_back(words("{bytes} {name}", with("bytes", format_bytes(bytes)), with("name", name)));
         rest -= bytes;
     }
@@ -154,9 +157,10 @@ std::string whereabouts(const Case& of, AllocationIndex a, const Words& words) {
     }
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(device.allocations.block_size[a])));
     const EventNumber returned = device.segments[segment].free_event;
-    return returned < of.now() || returned < device.event_count()
+    return returned != never
                ? words("Its memory was then given back to the driver (empty_cache()).")
-               : words("PyTorch keeps these {bytes} cached for later requests, so nvidia-smi goes on counting them.", bytes);
+               : words("PyTorch keeps these {bytes} cached for later requests, so nvidia-smi goes on counting them.",
+                       bytes);
 }
 
 void tell(Finding& finding, const Case& of, const Search& search, AllocationIndex largest, const Words& words) {
@@ -170,11 +174,14 @@ void tell(Finding& finding, const Case& of, const Search& search, AllocationInde
     finding.text = {
         arrow == std::string::npos
             ? words("{op}, called at {line}, needed {bytes} for an intermediate result.", operation, line, bytes)
-            : words("In the backward pass the node {node} of {line} ran {op}, which made a gradient of {bytes} to pass "
-                    "on to the next node.",
-                    operation, line, bytes, with("node", op.substr(0, arrow))),
-        words("It lived for {time} and was freed as soon as the next one had used it.",
-              with("time", format_duration(of.device().free_time(largest).value_or(0) - of.device().alloc_time(largest)))),
+            : words(
+                  "In the backward pass the node {node} of {line} ran {op}, whose result of {bytes} is needed only in "
+                  "passing: from it the next node computes what it passes on.",
+                  operation, line, bytes, with("node", op.substr(0, arrow))),
+        words(
+            "It lived for {time}, until what came next had used it; then {left} were left.",
+            with("time", format_duration(of.device().free_time(largest).value_or(0) - of.device().alloc_time(largest))),
+            with("left", format_bytes(of.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
         words("At the peak {peak} are allocated: {parts}.", with("peak", format_bytes(search.peak().max)),
               with("parts", account(of, search, words)))};
     if (const std::string where = whereabouts(of, largest, words); !where.empty()) {
@@ -196,11 +203,13 @@ Finding about(const Case& of, const Search& search, const std::vector<Allocation
     finding.count = static_cast<int64_t>(temporaries.size());
     set_line(finding, of, of.device().allocations.stack[largest]);
     tell(finding, of, search, largest, words);
-    finding.evidence = {
-        at_allocation(of, words("What the operation took"), largest),
-        at_event(of, words("The peak"), search.peak().max_event),
-        at_event(of, words("It has been freed"), of.device().allocations.free_event[largest] + 1),
-        at_event(of, words("What is left at {moment}", with("moment", moment_name(of, words))), of.now())};
+    finding.evidence = {at_allocation(of, words("What the operation took"), largest),
+                        at_event(of, words("The peak"), search.peak().max_event),
+                        at_event(of, words("It has been freed"), of.device().allocations.free_event[largest] + 1)};
+    finding.fixes = {
+        {words("If the peak is too high: work through the data in parts, with a backward() for each, so that "
+               "what is needed in passing is smaller."),
+         "", std::nullopt, std::nullopt}};
     return finding;
 }
 

@@ -1,5 +1,6 @@
 // S13, #11: what an optimizer keeps for each parameter, made at its first step.
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -31,9 +32,9 @@ std::vector<bool> stacks_that_make_state(const StackTable& stacks) {
     std::vector<bool> makes(stacks.stack_count(), false);
     for (StackId id = 1; id < stacks.stack_count(); ++id) {
         const Frame& frame = stacks.frame(stacks.stack(id).frame);
-        makes[id] = makes[stacks.stack(id).caller] ||
-                    (stacks.string(frame.function) == "_init_group" &&
-                     stacks.string(frame.file).find("torch/optim/") != std::string::npos);
+        makes[id] =
+            makes[stacks.stack(id).caller] || (stacks.string(frame.function) == "_init_group" &&
+                                               stacks.string(frame.file).find("torch/optim/") != std::string::npos);
     }
     return makes;
 }
@@ -46,8 +47,9 @@ std::vector<State> find_states(const Case& of) {
     std::unordered_map<FrameId, size_t> by_line;
     of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
         const AllocationRef allocation{of.device_position(), a};
-        const bool is_state = is_told ? of.graph()->categories.at(allocation, of.now_time()) == Category::optimizer_state
-                                      : makes[allocations.stack[a]];
+        const bool is_state = is_told
+                                  ? of.graph()->categories.at(allocation, of.now_time()) == Category::optimizer_state
+                                  : makes[allocations.stack[a]];
         if (!is_state || allocations.free_event[a] < of.now()) {
             return;
         }
@@ -61,7 +63,7 @@ std::vector<State> find_states(const Case& of) {
         state.bytes += static_cast<int64_t>(allocations.block_size[a]);
         const std::string& name = is_told ? of.graph()->categories.name(allocation) : std::string();
         if (const size_t end = name.find(" of "); end != std::string::npos && allocations.block_size[a] > 512) {
-            state.names.insert("`" + name.substr(0, end) + "`");
+            state.names.insert(name.substr(0, end));
         }
     });
     for (State& state : states) {
@@ -79,34 +81,49 @@ bool comes_later(const Case& of, const State& state) {
            static_cast<double>(last) > first_part * static_cast<double>(of.rounds().size());
 }
 
+std::string names_of(const State& state, const Words& words) {
+    std::vector<std::string> names;
+    for (const std::string& name : state.names) {
+        names.push_back("`" + name + "`");
+    }
+    return words.list(names);
+}
+
+/// Of a program with one optimizer for all its parameters.
+bool is_as_large_as_parameters(const Case& of, const State& state) {
+    const int64_t parameters = makeup_at(of, of.now()).of(Category::parameter);
+    const int64_t expected = parameters * static_cast<int64_t>(state.names.size());
+    return std::llabs(expected - state.bytes) * 20 <= state.bytes;
+}
+
 void tell(Finding& finding, const Case& of, const State& state, const Words& words) {
     const auto bytes = with("bytes", format_bytes(state.bytes));
     finding.title = words("the optimizer keeps {bytes} of its own since its first step", bytes);
-    finding.text = {
-        words("The first step() at {line} made {tensors}, {bytes} in all, and keeps them: the optimizer needs what it "
-              "learned in one step for the next. Memory rises once by that much and stays; this is no leak.",
-              with("line", finding.line), bytes,
-              with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")))};
-    if (!state.names.empty()) {
+    finding.text = {words(
+        "The first step() at {line} made {tensors}, {bytes} in all, and keeps them: the optimizer needs what it "
+        "learned in one step for the next. Memory rises once by that much and stays; this is no leak.",
+        with("line", finding.line), bytes, with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")))};
+    if (const std::string names = names_of(state, words); !names.empty()) {
         finding.text.push_back(
-            words("For each parameter it keeps {names}: as large as the parameter each.",
-                  with("names", words.list({state.names.begin(), state.names.end()}))));
+            is_as_large_as_parameters(of, state)
+                ? words("For each parameter it keeps {names}, each as large as the parameter.", with("names", names))
+                : words("For each parameter it keeps {names}.", with("names", names)));
     }
     if (of.graph()) {
-        finding.text.push_back(
-            words("At {moment} the program's memory is: {parts}.", with("moment", moment_name(of, words)),
-                  with("parts", makeup_words(words, makeup_at(of, of.now())))));
+        finding.text.push_back(words("At {moment} the program's memory is: {parts}.",
+                                     with("moment", moment_name(of, words)),
+                                     with("parts", makeup_words(words, makeup_at(of, of.now())))));
     }
 }
 
 void add_evidence(Finding& finding, const Case& of, const State& state, const Words& words) {
     const auto& made = of.device().allocations.alloc_event;
     const EventNumber before = std::max(made[state.tensors.front()], 0), after = made[state.tensors.back()] + 1;
-    finding.evidence = {at_event(of, words("Just before the first step()"), before),
-                        at_event(of, words("Its state has been made"), after),
-                        at_allocation(of, words("The first tensor of the state"), state.tensors.front()),
-                        at_event(of, words("It is still there at {moment}", with("moment", moment_name(of, words))),
-                                 of.now())};
+    finding.evidence = {
+        at_event(of, words("Just before the first step()"), before),
+        at_event(of, words("Its state has been made"), after),
+        at_allocation(of, words("The first tensor of the state"), state.tensors.front()),
+        at_event(of, words("It is still there at {moment}", with("moment", moment_name(of, words))), of.now())};
 }
 
 void add_fixes(Finding& finding, const Words& words) {

@@ -22,8 +22,9 @@ struct Others {
     std::map<int64_t, int64_t> highest_of;  ///< by pid
     int64_t count_now = 0;
 
-    /// They came, or doubled, while the program was at work.
-    bool move() const { return highest >= 2 * lowest + much_movement; }
+    bool move() const { return highest - lowest >= much_movement; }
+    /// The program had the GPU for itself before or after.
+    bool came_or_went() const { return lowest < least_bytes; }
 };
 
 /// While the program had something to do with its memory.
@@ -124,7 +125,7 @@ void diagnose_other_processes(const Case& of, const Words& words, Findings& find
     }
     Finding finding;
     finding.kind = FindingKind::other_processes;
-    finding.verdict = others.move() && !is_answered(findings) ? Verdict::pattern : Verdict::background;
+    finding.verdict = others.came_or_went() && !is_answered(findings) ? Verdict::pattern : Verdict::background;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in NVML's list of processes, which was asked a few times a second.");
     const bool are_there = others.now >= least_bytes;

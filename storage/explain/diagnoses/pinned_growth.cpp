@@ -21,6 +21,21 @@ const LibraryMemory* most_growing(const std::vector<LibraryMemory>& libraries) {
     return most;
 }
 
+void tell(Finding& finding, const With& each, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(*finding.per_round));
+    finding.text = {
+        words("{bytes} more of the computer's own memory, from which the GPU can copy without waiting, are locked "
+              "{each}: "
+              "{total} in {pieces} by now.",
+              each, bytes, with("total", format_bytes(finding.bytes)),
+              with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+        words(
+            "It does not take GPU memory, and nvidia-smi does not show it; the computer runs short of memory instead, "
+            "and locked pages cannot be swapped out."),
+        words("PyTorch keeps page-locked memory for later when a pinned tensor goes, in sizes rounded up to powers of "
+              "two; memory that grows means that pinned tensors are kept, or that their sizes keep growing.")};
+}
+
 }  // namespace
 
 void diagnose_pinned_growth(const Case& of, const Words& words, Findings& findings, Progress&) {
@@ -43,33 +58,12 @@ void diagnose_pinned_growth(const Case& of, const Words& words, Findings& findin
     finding.per_round = std::llround(library->trend.per_round);
     finding.count = static_cast<int64_t>(library->alive.size());
     set_line(finding, of, library->stack);
-    const size_t since = began_in(of, *library);
-    set_since(finding, of, since);
+    set_since(finding, of, began_in(of, *library));
     const auto each = with("each", each_round(of, words));
     const auto bytes = with("bytes", format_bytes(*finding.per_round));
     finding.title = words("page-locked host memory grows by {bytes} {each}; this is not GPU memory", bytes, each);
-    finding.text = {
-        words("{bytes} more of the computer's own memory, from which the GPU can copy without waiting, are locked "
-              "{each}: "
-              "{total} in {pieces} by now.",
-              each, bytes, with("total", format_bytes(finding.bytes)),
-              with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
-        words(
-            "It does not take GPU memory, and nvidia-smi does not show it; the computer runs short of memory instead, "
-            "and locked pages cannot be swapped out."),
-        words("PyTorch keeps page-locked memory for later when a pinned tensor goes, in sizes rounded up to powers of "
-              "two; memory that grows means that pinned tensors are kept, or that their sizes keep growing.")};
-    finding.evidence.push_back(
-        at_round(of, words("It begins in {round}", with("round", round_name(of, words, static_cast<int64_t>(since)))),
-                 static_cast<int64_t>(since)));
-    Evidence newest = at_event(of,
-                               words("The newest piece: {bytes} at {time}",
-                                     with("bytes", format_bytes(static_cast<int64_t>(library->alive.back()->bytes))),
-                                     with("time", format_moment(library->alive.back()->time))),
-                               of.device().events_until(library->alive.back()->time));
-    newest.time = library->alive.back()->time;
-    newest.stack = library->alive.back()->stack;
-    finding.evidence.push_back(std::move(newest));
+    tell(finding, each, words);
+    add_growth_evidence(finding, of, *library, words);
     finding.fixes = {
         {words(
              "Do not keep pinned batches: let each go after it was copied, or copy into one pinned buffer that is used "

@@ -63,7 +63,8 @@ private:
             }
             const AllocationIndex next = next_of_line(a, round);
             const EventNumber freed = allocations_.free_event[a];
-            const int64_t later = of_.curves().extremes(Series::allocated, freed + 1, std::max(freed + 1, round.last)).max;
+            const int64_t later =
+                of_.curves().extremes(Series::allocated, freed + 1, std::max(freed + 1, round.last)).max;
             const int64_t lower = std::min(bytes, peak.max - later);
             if (next != no_allocation && static_cast<double>(lower) >= least) {
                 Leftover& leftover = found_[allocations_.stack[a]];
@@ -148,8 +149,10 @@ Finding about(const Case& of, const Leftover& leftover, const Words& words) {
     finding.kind = FindingKind::previous_round_local;
     finding.verdict = Verdict::waste;
     finding.confidence = Confidence::likely;
-    finding.basis = words("Seen in the allocator's events of {rounds} rounds: the old result is given back right after "
-                          "the new one was made.", with("rounds", leftover.seen));
+    finding.basis = words(
+        "Seen in the allocator's events of {rounds} rounds: the old result is given back right after "
+        "the new one was made.",
+        with("rounds", leftover.seen));
     finding.bytes = leftover.bytes;
     finding.layer = LayerKind::requested;
     set_line(finding, of, of.device().allocations.stack[leftover.allocation]);
@@ -159,17 +162,17 @@ Finding about(const Case& of, const Leftover& leftover, const Words& words) {
         finding.holder = holder_words(of.graph()->tables(), words, *holder);
     }
     tell(finding, of, leftover, variable, words);
-    finding.evidence = {
-        at_allocation(of, words("The result of the round before"), leftover.allocation),
-        at_allocation(of, words("The new one is made, and the old one is still there"), leftover.next),
-        at_event(of, words("The peak of this round, with both"), leftover.peak),
-        at_event(of, words("The old one has been given back"),
-                 of.device().allocations.free_event[leftover.allocation] + 1)};
+    finding.evidence = {at_allocation(of, words("The result of the round before"), leftover.allocation),
+                        at_allocation(of, words("The new one is made, and the old one is still there"), leftover.next),
+                        at_event(of, words("The peak of this round, with both"), leftover.peak),
+                        at_event(of, words("The old one has been given back"),
+                                 of.device().allocations.free_event[leftover.allocation] + 1)};
     finding.fixes = {{words("Delete the variable when its round is done, or put the round's work into a function: its "
                             "variables go when it returns."),
                       variable.empty() ? std::string() : "del " + variable, leftover.lower, std::nullopt}};
-    finding.unknowns = {words("Whether the new result is computed from the old one is not recorded; if it is, both are "
-                              "needed.")};
+    finding.unknowns = {
+        words("Whether the new result is computed from the old one is not recorded; if it is, both are "
+              "needed.")};
     return finding;
 }
 

@@ -25,32 +25,27 @@ struct PrivatePools {
     std::vector<const Segment*> now;  ///< segments at the moment the case is about, by age
     std::map<uint32_t, int64_t> pools;
     int64_t bytes = 0;
-    Trend bytes_trend, count_trend;  ///< at the ends of rounds
+    Trend trend;  ///< of bytes at the ends of rounds
 };
 
-Trend trend_of(const Case& of, Amount& amount, bool count) {
+Trend trend_of(const Case& of, Amount& amount) {
     amount.settle();
     std::vector<int64_t> levels;
     for (const Round& round : of.rounds().all()) {
-        const Amount::Value value = amount.at(round.last - 1);
-        levels.push_back(count ? value.count : value.bytes);
+        levels.push_back(amount.at(round.last - 1).bytes);
     }
     return find_trend(levels);
 }
 
 PrivatePools find_pools(const Case& of) {
     PrivatePools found;
-    Amount bytes, pools;
-    std::map<uint32_t, int64_t> segments_of;
+    Amount bytes;
     for (const Segment& segment : of.device().segments) {
         if (!is_private(of, segment)) {
             continue;
         }
         const auto size = static_cast<int64_t>(segment.size);
         bytes.change(segment.alloc_event, size, 1);
-        if (segments_of[segment.pool]++ == 0) {
-            pools.change(segment.alloc_event, 0, 1);
-        }
         if (segment.free_event != never) {
             bytes.change(segment.free_event, -size, -1);
         }
@@ -60,8 +55,7 @@ PrivatePools find_pools(const Case& of) {
             found.bytes += size;
         }
     }
-    found.bytes_trend = trend_of(of, bytes, false);
-    found.count_trend = trend_of(of, pools, true);
+    found.trend = trend_of(of, bytes);
     return found;
 }
 
@@ -80,11 +74,9 @@ std::string holder_in(const Case& of, const PrivatePools& found, const Words& wo
             return;
         }
         const Hold hold = hold_of(*of.graph(), {of.device_position(), a});
-        const HolderGroup* group = of.graph()->group_of(hold.holder);
         if (hold.holder) {
             most = bytes;
-            text = group ? holder_words(of.graph()->tables(), words, *group)
-                         : holder_words(of.graph()->tables(), words, *hold.holder);
+            text = holder_words(of.graph()->tables(), words, *hold.holder);
         }
     });
     return text;
@@ -135,7 +127,7 @@ void tell_size(Finding& finding, const PrivatePools& found, const Words& words) 
 
 void diagnose_private_pools(const Case& of, const Words& words, Findings& findings, Progress&) {
     const PrivatePools found = find_pools(of);
-    const bool grows = found.bytes_trend.shape == Shape::rising && !found.now.empty();
+    const bool grows = found.trend.shape == Shape::rising && !found.now.empty();
     const auto reserved = static_cast<double>(of.curves().value(Series::reserved, of.now()));
     if (found.bytes < least_bytes || (!grows && static_cast<double>(found.bytes) < least_share * reserved)) {
         return;
@@ -151,8 +143,9 @@ void diagnose_private_pools(const Case& of, const Words& words, Findings& findin
     set_line(finding, of, found.now.back()->stack);
     finding.holder = holder_in(of, found, words);
     if (grows) {
-        finding.per_round = std::llround(found.bytes_trend.per_round);
-        const size_t since = std::min(found.bytes_trend.since, of.rounds().size() - 1);
+        finding.per_round = std::llround(found.trend.per_round);
+        const auto since = static_cast<size_t>(std::clamp<int64_t>(of.rounds().at(found.now.front()->alloc_event), 0,
+                                                                   static_cast<int64_t>(of.rounds().size()) - 1));
         set_since(finding, of, since);
         tell_growth(finding, of, found, words);
         finding.evidence.push_back(at_round(

@@ -50,20 +50,6 @@ std::vector<Stretch> stretches_of(const Trace& trace) {
     return found;
 }
 
-/// What the process has that nobody accounts for, by NVML.
-std::optional<int64_t> unknown_at(const Case& of, int64_t time) {
-    const LedgerRow row = of.ledger().at_time(time);
-    if (!row.process_used) {
-        return std::nullopt;
-    }
-    int64_t known = 0;
-    for (const Layer& layer : row.layers) {
-        const bool is_own = layer.kind != LayerKind::other_processes && layer.kind != LayerKind::unknown;
-        known += is_own ? layer.bytes : 0;
-    }
-    return *row.process_used - known;
-}
-
 /// How much more that was at its highest during the stretches; nothing: NVML was not asked then.
 std::optional<int64_t> measured_during(const Case& of, const std::vector<Stretch>& stretches) {
     std::optional<int64_t> most;
@@ -74,7 +60,7 @@ std::optional<int64_t> measured_during(const Case& of, const std::vector<Stretch
         if (sample.device != of.device().device || sample.pid || around == stretches.end()) {
             continue;
         }
-        const auto before = unknown_at(of, around->from), during = unknown_at(of, sample.time);
+        const auto before = unexplained_at(of, around->from), during = unexplained_at(of, sample.time);
         if (before && during) {
             most = std::max(most.value_or(0), *during - *before);
         }
@@ -113,10 +99,12 @@ void tell(Finding& finding, std::optional<int64_t> measured, const Words& words)
     finding.text = {
         words("A profiler such as torch.profiler collects what the GPU does in buffers, which may lie on the GPU "
               "itself; they go when it ends, and are no part of the program's memory without it.")};
-    if (measured) {
+    if (measured && *measured >= least_bytes) {
         finding.text.push_back(
             words("While it ran, NVML showed up to {bytes} for the process that nothing else explains.",
-                  with("bytes", format_bytes(std::max<int64_t>(*measured, 0)))));
+                  with("bytes", format_bytes(*measured))));
+    } else if (measured) {
+        finding.text.push_back(words("Here NVML showed nothing for the process while it ran that is not explained."));
     }
 }
 
@@ -157,10 +145,12 @@ void diagnose_recorder_itself(const Case& of, const Words& words, Findings& find
     } else {
         finding.evidence.push_back(at_layer(of, words("What the profiler holds"), LayerKind::library));
     }
-    finding.fixes = {{words("Profile a few steps only, and measure memory without the profiler."),
-                      "torch.profiler.schedule(wait=5, warmup=1, active=3, repeat=1)",
-                      {},
-                      {}}};
+    if (finding.bytes >= least_bytes) {
+        finding.fixes = {{words("Profile a few steps only, and measure memory without the profiler."),
+                          "torch.profiler.schedule(wait=5, warmup=1, active=3, repeat=1)",
+                          {},
+                          {}}};
+    }
     findings.push_back(std::move(finding));
 }
 

@@ -55,9 +55,9 @@ std::optional<Stop> find(const GraphCase& graph) {
 }
 
 struct Census {
-    int64_t released = 0;  ///< alive nodes that had saved something, and lost it
-    int64_t never = 0;     ///< alive nodes that never saved anything
-    int64_t bytes = 0;     ///< of what the released ones had saved
+    int64_t released = 0;         ///< alive nodes that had saved something, and lost it
+    int64_t never = 0;            ///< alive nodes that never saved anything
+    int64_t bytes = 0;            ///< of what the released ones had saved
     NodeIndex example = no_node;  ///< of the second kind, not of the graph that stopped
 };
 
@@ -99,7 +99,9 @@ void tell(Finding& finding, const Case& of, const Stop& stop, const Census& cens
     finding.text = {
         words("The first backward() released the tensors that nodes had saved for it, as it always does without "
               "retain_graph=True. The nodes themselves live on as long as a variable holds their result, but without "
-              "these tensors they cannot be run again: the second backward() ran {last} and raised at {type}.",
+              "these tensors they cannot be run again: the second backward() came as far as {last} and raised at the "
+              "node "
+              "below it, {type}.",
               type, with("last", index.type(stop.last_run))),
         words("{released} alive that had saved tensors and lost them: {bytes} were let go. {never} never saved any, "
               "because their gradient does not depend on a value (as in x + 1, or a sum): through such nodes alone a "
@@ -126,9 +128,9 @@ Finding about(const Case& of, const Stop& stop, const Words& words) {
     finding.evidence.push_back(released);
     finding.evidence.push_back(at_event(of, words("The first backward has released them"),
                                         of.device().events_until(nodes.released[stop.node])));
-    finding.evidence.push_back(at_event(of, words("The second backward runs {type} and stops",
-                                                  with("type", of.graph()->index.type(stop.last_run))),
-                                        of.device().events_until(nodes.executed[stop.last_run])));
+    finding.evidence.push_back(at_event(
+        of, words("The second backward runs {type} and stops", with("type", of.graph()->index.type(stop.last_run))),
+        of.device().events_until(nodes.executed[stop.last_run])));
     if (census.example != no_node) {
         finding.evidence.push_back(at_node(of, words("A node that never saved anything"), census.example));
     }

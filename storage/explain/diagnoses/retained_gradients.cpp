@@ -27,9 +27,9 @@ Retained find(const Case& of) {
     Retained found;
     const Allocations& allocations = of.device().allocations;
     of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
-        const bool is_gradient = allocations.free_event[a] >= of.now() && is_retained_gradient(of, a) &&
-                                 of.graph()->categories.at({of.device_position(), a}, never_happened) ==
-                                     Category::gradient;
+        const bool is_gradient =
+            allocations.free_event[a] >= of.now() && is_retained_gradient(of, a) &&
+            of.graph()->categories.at({of.device_position(), a}, never_happened) == Category::gradient;
         if (is_gradient) {
             found.gradients.push_back(a);
             found.bytes += static_cast<int64_t>(allocations.block_size[a]);
@@ -46,16 +46,33 @@ Retained find(const Case& of) {
     return found;
 }
 
+/// The line whose result the gradient belongs to: that of the node that was run when the copy had been made.
+StackId stack_of(const Case& of, AllocationIndex gradient) {
+    const GraphCase& graph = *of.graph();
+    const GraphNodes& nodes = graph.tables().nodes;
+    const std::string type = node_of(of.trace().origins[of.device().allocations.origin[gradient]].op);
+    const int64_t made = of.device().alloc_time(gradient);
+    NodeIndex next = no_node;
+    for (NodeIndex node = 0; node < nodes.size(); ++node) {
+        if (nodes.executed[node] >= made && nodes.executed[node] != never_happened && graph.index.type(node) == type &&
+            (next == no_node || nodes.executed[node] < nodes.executed[next])) {
+            next = node;
+        }
+    }
+    return next == no_node ? of.device().allocations.stack[gradient] : nodes.stack[next];
+}
+
 void tell(Finding& finding, const Retained& found, const Words& words) {
     const auto bytes = with("bytes", format_bytes(found.bytes));
     finding.title = words("retain_grad() keeps {bytes} of gradients of {tensors}", bytes,
                           with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")));
     finding.text = {
-        words("Only parameters and other leaves need a gradient after the backward pass. On {tensors} the program called "
-              "retain_grad(), so the backward pass of {nodes} made a copy of the gradient for each, as large as the "
-              "tensor, and it stays as long as the tensor does.",
-              with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
-              with("nodes", words.list(found.nodes))),
+        words(
+            "Only parameters and other leaves need a gradient after the backward pass. On {tensors} the program called "
+            "retain_grad(), so the backward pass of {nodes} made a copy of the gradient for each, as large as the "
+            "tensor, and it stays as long as the tensor does.",
+            with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
+            with("nodes", words.list(found.nodes))),
         words("{bytes} are kept in this way.", bytes)};
 }
 
@@ -65,19 +82,20 @@ Finding about(const Case& of, const Retained& found, const Words& words) {
     finding.kind = FindingKind::retained_gradients;
     finding.verdict = Verdict::waste;
     finding.confidence = Confidence::certain;
-    finding.basis = words("The gradients were seen on tensors that are no leaves, and the copies were made by their "
-                          "nodes in the backward pass.");
+    finding.basis = words(
+        "The gradients were seen on tensors that are no leaves, and the copies were made by their "
+        "nodes in the backward pass.");
     finding.bytes = found.bytes;
     finding.count = static_cast<int64_t>(found.gradients.size());
     finding.layer = LayerKind::requested;
-    set_line(finding, of, of.device().allocations.stack[largest]);
+    set_line(finding, of, stack_of(of, largest));
     if (const Holder* holder = of.graph()->holders.of(AllocationRef{of.device_position(), largest})) {
         finding.holder = holder_words(of.graph()->tables(), words, *holder);
     }
     tell(finding, found, words);
-    finding.evidence = {at_allocation(of, words("The largest of these gradients"), largest),
-                        at_event(of, words("They are still there at {moment}", with("moment", moment_name(of, words))),
-                                 of.now())};
+    finding.evidence = {
+        at_allocation(of, words("The largest of these gradients"), largest),
+        at_event(of, words("They are still there at {moment}", with("moment", moment_name(of, words))), of.now())};
     finding.fixes = {
         {words("Remove retain_grad() when nobody looks at these gradients."), "", found.bytes, std::nullopt},
         {words("To look at a gradient as it passes by, register a hook: it keeps nothing."),

@@ -34,8 +34,12 @@ public:
                 continue;
             }
             const NodeIndex child = index_.children(node).front();
-            Pair pair{node, index_.is_leaf(child) ? AllocationRef{} : nodes.output[child], nodes.output[node], no_node,
-                      no_node, 0};
+            Pair pair{node,
+                      index_.is_leaf(child) ? AllocationRef{} : nodes.output[child],
+                      nodes.output[node],
+                      no_node,
+                      no_node,
+                      0};
             pair.source_saver = saver_of(pair.source);
             pair.copy_saver = saver_of(pair.copy);
             if (pair.source_saver != no_node && pair.copy_saver != no_node && is_cast(pair) &&
@@ -91,9 +95,10 @@ void tell(Finding& finding, const Case& of, const std::vector<Pair>& pairs, cons
         words("At the peak the graph keeps {tensors} twice for the backward pass: once as they were, and once cast to "
               "another type, with the same values. {original} saved the one and {cast} the other.",
               count, with("original", index.type(first.source_saver)), with("cast", index.type(first.copy_saver))),
-        words("Mixed precision casts the input of each matrix product to 16 bits; an operation that uses the same input "
-              "in 32 bits saves it once more. One of both would do: {bytes} less.",
-              bytes)};
+        words(
+            "Mixed precision casts the input of each matrix product to 16 bits; an operation that uses the same input "
+            "in 32 bits saves it once more. One of both would do: {bytes} less.",
+            bytes)};
 }
 
 Finding about(const Case& of, EventNumber peak, const std::vector<Pair>& pairs, const Words& words) {
@@ -111,17 +116,15 @@ Finding about(const Case& of, EventNumber peak, const std::vector<Pair>& pairs, 
     const GraphNodes& nodes = of.graph()->tables().nodes;
     set_line(finding, of, nodes.stack[first.source_saver]);
     tell(finding, of, pairs, words);
-    finding.evidence = {
-        at_allocation(of, words("The tensor as it was"), first.source.index),
-        at_node(of, words("The node that saved it"), first.source_saver),
-        at_allocation(of, words("The same values in the other type"), first.copy.index),
-        at_node(of, words("The node that saved these"), first.copy_saver),
-        at_event(of, words("The peak, at which both are kept"), peak)};
-    finding.fixes = {
-        {words("Use the same type in both places: cast once, and let both operations take the result."),
-         "x = x.to(torch.get_autocast_dtype(\"cuda\"))  # before both uses", finding.bytes, std::nullopt},
-        {words("Or compute this part again in the backward pass instead of saving it."),
-         "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", std::nullopt, std::nullopt}};
+    finding.evidence = {at_allocation(of, words("The tensor as it was"), first.source.index),
+                        at_node(of, words("The node that saved it"), first.source_saver),
+                        at_allocation(of, words("The same values in the other type"), first.copy.index),
+                        at_node(of, words("The node that saved these"), first.copy_saver),
+                        at_event(of, words("The peak, at which both are kept"), peak)};
+    finding.fixes = {{words("Use the same type in both places: cast once, and let both operations take the result."),
+                      "x = x.to(torch.get_autocast_dtype(\"cuda\"))  # before both uses", finding.bytes, std::nullopt},
+                     {words("Or compute this part again in the backward pass instead of saving it."),
+                      "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", std::nullopt, std::nullopt}};
     return finding;
 }
 

@@ -10,8 +10,9 @@
 namespace tidemark {
 namespace {
 
-/// A rise of less than this part of the first peak is nobody's question.
+/// A rise of less than this part of the first peak, or of fewer bytes, is nobody's question.
 constexpr int64_t least_rise_part = 100;
+constexpr int64_t least_rise = 1 << 20;
 /// Later peaks that are higher by no more than this part are the same.
 constexpr int64_t same_peak_part = 50;
 
@@ -54,15 +55,14 @@ bool is_flat_afterwards(const Case& of, const PassGroup& group, int64_t peak) {
 bool is_higher(const Case& of, const PassGroup& group, const SecondPeak& found) {
     const int64_t rise = found.second_peak.max - found.first_peak.max;
     const int64_t made = gradient_bytes(of, group, found.first->end);
-    return rise * least_rise_part >= found.first_peak.max && found.gradients > 0 && found.gradients * 2 >= made &&
-           found.left >= rise / 2;
+    const bool is_visible = rise >= least_rise || (rise > 0 && rise * least_rise_part >= found.first_peak.max);
+    return is_visible && found.gradients > 0 && found.gradients * 2 >= made && found.left >= rise / 2;
 }
 
 /// They say more about the same gradients.
 bool was_told(const Findings& findings) {
     return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-        return finding.kind == FindingKind::gradients_in_forward ||
-               finding.kind == FindingKind::gradient_accumulation;
+        return finding.kind == FindingKind::gradients_in_forward || finding.kind == FindingKind::gradient_accumulation;
     });
 }
 
@@ -70,13 +70,13 @@ void tell(Finding& finding, const Case& of, const SecondPeak& found, const Words
     const auto gradients = with("gradients", format_bytes(found.gradients));
     const auto first = with("first", format_bytes(found.first_peak.max));
     const auto second = with("second", format_bytes(found.second_peak.max));
-    finding.title = words("the peak comes in the second round, {second} after {first}, and is never higher", first,
-                          second);
+    finding.title =
+        words("the peak comes in the second round, {second} after {first}, and is never higher", first, second);
     finding.text = {
         words("The first forward pass found no gradients: they are made by the first backward pass. So the first round "
               "came to {first} at most.",
               first),
-        words("The second forward pass puts its activations on top of what the first round left: {left}, of which "
+        words("The second round's forward and backward pass lie on top of what the first round left: {left}, of which "
               "{gradients} are gradients. That makes the higher peak of {second}.",
               gradients, second, with("left", format_bytes(found.left))),
         words("It is not higher in any later round: the next backward pass adds to the same gradients, or makes new "
@@ -90,7 +90,8 @@ Finding about(const Case& of, const PassGroup& group, const SecondPeak& found, c
     finding.kind = FindingKind::second_round_peak;
     finding.verdict = Verdict::pattern;
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the graph and the allocator's events of the first rounds; later peaks are the same.");
+    finding.basis =
+        words("Seen in the graph and the allocator's events of the first rounds; later peaks are the same.");
     finding.bytes = found.left;
     finding.layer = LayerKind::requested;
     set_line(finding, of, group.stack);
@@ -100,7 +101,8 @@ Finding about(const Case& of, const PassGroup& group, const SecondPeak& found, c
         at_event(of, words("The second forward pass begins: the gradients are there"), found.second->forward),
         at_event(of, words("The peak of the second round"), found.second_peak.max_event)};
     const int64_t saved = std::min(found.gradients, activation_bytes(of, *found.second));
-    finding.fixes = {{words("Give the gradients back before the forward pass, not after it."),
+    finding.fixes = {{words("If the gradients of several rounds are not to be added up, give them back before the "
+                            "forward pass."),
                       "optimizer.zero_grad(set_to_none=True)\nloss = model(batch)",
                       saved > 0 ? std::optional(saved) : std::nullopt, std::nullopt}};
     return finding;

@@ -82,11 +82,11 @@ void tell(Finding& finding, const Case& of, const Turnover& turnover, const Word
     }
     const Nodes nodes = count_nodes(*of.graph(), of.now_time());
     if (nodes.made > 0) {
-        finding.text.push_back(
-            words("Of {made} nodes of the autograd graph {dead} are gone; {released} live on but have released what they "
-                  "had saved for backward, and {holding} still hold something or have not been run.",
-                  with("made", format_count(nodes.made)), with("dead", format_count(nodes.dead)),
-                  with("released", format_count(nodes.released)), with("holding", format_count(nodes.holding))));
+        finding.text.push_back(words(
+            "Of {made} nodes of the autograd graph {dead} are gone; {released} live on but have released what they "
+            "had saved for backward, and {holding} still hold something or have not been run.",
+            with("made", format_count(nodes.made)), with("dead", format_count(nodes.dead)),
+            with("released", format_count(nodes.released)), with("holding", format_count(nodes.holding))));
     }
 }
 

@@ -1,0 +1,139 @@
+#include "storage/compare/compare.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <unordered_map>
+
+namespace tidemark {
+namespace {
+
+std::vector<std::string> frame_texts(const StackTable& stacks, StackId stack) {
+    std::vector<std::string> texts;
+    for (const FrameId frame : stacks.frames_of(stack)) {
+        texts.push_back(describe_frame(stacks, frame));
+    }
+    return texts;
+}
+
+std::string joined(const std::vector<std::string>& frames) {
+    std::string text;
+    for (const std::string& frame : frames) {
+        text += frame + '\n';
+    }
+    return text;
+}
+
+/// The frames without their line numbers: "train.py forward".
+std::string without_lines(const std::vector<std::string>& frames) {
+    std::string text;
+    for (const std::string& frame : frames) {
+        const size_t space = frame.find(' '), colon = frame.rfind(':', space);
+        text += colon == frame.npos ? frame : frame.substr(0, colon) + (space == frame.npos ? "" : frame.substr(space));
+        text += '\n';
+    }
+    return text;
+}
+
+using Rows = std::vector<CompareRow>;
+
+/// Gathers groups of both states under their names.
+class Gathering {
+public:
+    void add(const StateOf& state, Amounts CompareRow::*side, GroupBy by, const GroupOptions& options) {
+        GroupOptions of_state = options;
+        of_state.categories = state.categories;
+        for (const AttributionGroup& group :
+             attribution_at(state.trace, state.device, state.live, state.event, by, of_state)) {
+            std::vector<std::string> frames;
+            if (by == GroupBy::stack) {
+                frames = frame_texts(state.trace.stacks, group.stack);
+            }
+            CompareRow& row = row_of(group.name, std::move(frames));
+            row.*side += Amounts{group.block_bytes, group.allocations};
+        }
+    }
+
+    Rows take() { return std::move(rows_); }
+
+private:
+    CompareRow& row_of(const std::string& name, std::vector<std::string> frames) {
+        const auto [entry, is_new] = numbers_.try_emplace(frames.empty() ? name : joined(frames), rows_.size());
+        if (is_new) {
+            CompareRow& row = rows_.emplace_back();
+            row.name = name;
+            row.frames = std::move(frames);
+        }
+        return rows_[entry->second];
+    }
+
+    Rows rows_;
+    std::unordered_map<std::string, size_t> numbers_;
+};
+
+/// Rows of one state alone that read alike but for line numbers.
+struct Twins {
+    std::vector<size_t> only_a, only_b;
+};
+
+/// An edit moves the lines below it: rows left over on both sides are one where no other could be meant.
+void pair_moved(Rows& rows) {
+    std::map<std::string, Twins> by_text;
+    for (size_t i = 0; i < rows.size(); ++i) {
+        const bool is_one_sided = rows[i].a.count == 0 || rows[i].b.count == 0;
+        if (is_one_sided && !rows[i].frames.empty()) {
+            Twins& twins = by_text[without_lines(rows[i].frames)];
+            (rows[i].a.count == 0 ? twins.only_b : twins.only_a).push_back(i);
+        }
+    }
+    std::vector<bool> is_paired(rows.size(), false);
+    for (const auto& [text, twins] : by_text) {
+        if (twins.only_a.size() == 1 && twins.only_b.size() == 1) {
+            CompareRow& kept = rows[twins.only_b.front()];
+            kept.a = rows[twins.only_a.front()].a;
+            kept.moved = true;
+            is_paired[twins.only_a.front()] = true;
+        }
+    }
+    size_t i = 0;
+    std::erase_if(rows, [&](const CompareRow&) { return is_paired[i++]; });
+}
+
+}  // namespace
+
+std::string_view change_word(Change change) {
+    switch (change) {
+        case Change::only_a: return "only in A";
+        case Change::only_b: return "only in B";
+        case Change::grown: return "grown";
+        case Change::shrunk: return "shrunk";
+        case Change::same: return "same";
+    }
+    return {};
+}
+
+Change CompareRow::change() const {
+    return b.count == 0       ? Change::only_a
+           : a.count == 0     ? Change::only_b
+           : difference() > 0 ? Change::grown
+           : difference() < 0 ? Change::shrunk
+                              : Change::same;
+}
+
+Comparison compare(const StateOf& a, const StateOf& b, GroupBy by, const GroupOptions& options) {
+    Gathering gathering;
+    gathering.add(a, &CompareRow::a, by, options);
+    gathering.add(b, &CompareRow::b, by, options);
+    Comparison comparison{gathering.take(), {}, {}};
+    pair_moved(comparison.rows);
+    for (const CompareRow& row : comparison.rows) {
+        comparison.a += row.a;
+        comparison.b += row.b;
+    }
+    std::stable_sort(comparison.rows.begin(), comparison.rows.end(), [](const CompareRow& x, const CompareRow& y) {
+        return std::abs(x.difference()) > std::abs(y.difference());
+    });
+    return comparison;
+}
+
+}  // namespace tidemark

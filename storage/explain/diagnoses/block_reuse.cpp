@@ -1,0 +1,144 @@
+// S7, S8: which cached block served a request and what was cut from it, or why none fitted and a segment was taken.
+#include <algorithm>
+#include <optional>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/telling.h"
+#include "storage/replay/memory_state.h"
+
+namespace tidemark {
+namespace {
+
+constexpr uint32_t most_allocations = 200;  ///< in longer runs nobody asks about single requests
+constexpr uint64_t least_bytes = 1 << 20;   ///< smaller requests share small segments: not what is asked about
+constexpr EventNumber just_before = 2;      ///< a segment is taken right before the allocation it is taken for
+
+/// A request that was served from memory freed before.
+struct Reuse {
+    AllocationIndex allocation = no_allocation, earlier = no_allocation;
+};
+/// A request for which a segment was taken although memory was free.
+struct Miss {
+    AllocationIndex allocation = no_allocation;
+    uint64_t free = 0, largest = 0;
+};
+
+bool took_segment(const DeviceHistory& device, AllocationIndex a) {
+    const uint32_t segment = device.allocations.segment[a];
+    const EventNumber made = device.allocations.alloc_event[a];
+    return segment != no_segment && device.segments[segment].alloc_event < made &&
+           made - device.segments[segment].alloc_event <= just_before;
+}
+
+/// Who had this address last, and was done with it.
+AllocationIndex earlier_owner(const DeviceHistory& device, AllocationIndex a) {
+    AllocationIndex earlier = no_allocation;
+    for (const AllocationIndex owner : owners_of_address(device, device.allocations.address[a])) {
+        if (owner != a && device.allocations.done_event[owner] < device.allocations.alloc_event[a] &&
+            device.allocations.alloc_event[owner] < device.allocations.alloc_event[a]) {
+            earlier = owner;
+        }
+    }
+    return earlier;
+}
+
+std::optional<Miss> find_miss(const Case& of, AllocationIndex a) {
+    const DeviceHistory& device = of.device();
+    const MemoryState state =
+        memory_state(device, of.analysis().live(), device.segments[device.allocations.segment[a]].alloc_event);
+    Miss miss{a, state.free_in_holes + state.free_in_idle_segments, state.largest_hole};
+    for (const SegmentState& segment : state.segments) {
+        miss.largest = std::max(miss.largest, segment.idle() ? segment.size : 0);
+    }
+    return miss.free >= least_bytes ? std::optional(miss) : std::nullopt;
+}
+
+std::string request_words(const Case& of, const Words& words, AllocationIndex a) {
+    return words("{bytes} for {line}",
+                 with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.requested[a]))),
+                 with("line", line_of(of.trace(), of.device().allocations.stack[a])));
+}
+
+void tell_reuse(Finding& finding, const Case& of, const Words& words, const Reuse& reuse, int64_t count) {
+    const Allocations& allocations = of.device().allocations;
+    const uint64_t now = allocations.block_size[reuse.allocation], before = allocations.block_size[reuse.earlier];
+    const auto request = with("request", request_words(of, words, reuse.allocation));
+    const auto earlier = with("earlier", request_words(of, words, reuse.earlier));
+    finding.text.push_back(
+        now < before
+            ? words("{request} was cut from the block that had served {earlier}; the rest of it, {rest}, stays free.",
+                    request, earlier, with("rest", format_bytes(static_cast<int64_t>(before - now))))
+            : words("{request} was served from the block that had served {earlier}: freed memory takes turns.", request,
+                    earlier));
+    if (count > 1) {
+        finding.text.back() += words(" {count} requests in all were served from memory that was free already.",
+                                     with("count", format_count(count)));
+    }
+    finding.evidence.push_back(at_allocation(of, words("The block before: {earlier}", earlier), reuse.earlier));
+    finding.evidence.push_back(at_allocation(of, words("Served from it: {request}", request), reuse.allocation));
+}
+
+void tell_miss(Finding& finding, const Case& of, const Words& words, const Miss& miss) {
+    const auto request = with("request", request_words(of, words, miss.allocation));
+    finding.text.push_back(words(
+        "For {request} a new segment was taken from the driver although {free} were free: the largest free piece had "
+        "{largest}. A request is served from one piece, and free pieces of different segments cannot be put together.",
+        request, with("free", format_bytes(static_cast<int64_t>(miss.free))),
+        with("largest", format_bytes(static_cast<int64_t>(miss.largest)))));
+    finding.evidence.push_back(at_allocation(of, words("A new segment: {request}", request), miss.allocation));
+    finding.fixes.push_back({words("With expandable segments free memory at the end of a segment grows instead."),
+                             "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                             {},
+                             {}});
+}
+
+}  // namespace
+
+void diagnose_block_reuse(const Case& of, const Words& words, Findings& findings, Progress&) {
+    const Allocations& allocations = of.device().allocations;
+    if (allocations.size() > most_allocations || !of.piles().empty() || of.rounds().source() == RoundSource::steps) {
+        return;
+    }
+    Reuse reuse;
+    Miss miss;
+    int64_t reuses = 0;
+    const auto size = [&](AllocationIndex a) { return a == no_allocation ? 0 : allocations.block_size[a]; };
+    for (AllocationIndex a = 0; a < allocations.size(); ++a) {
+        if (allocations.alloc_event[a] < 0 || allocations.block_size[a] < least_bytes) {
+            continue;
+        }
+        if (took_segment(of.device(), a)) {
+            const auto found = find_miss(of, a);
+            miss = found && size(a) > size(miss.allocation) ? *found : miss;
+        } else if (const AllocationIndex earlier = earlier_owner(of.device(), a); earlier != no_allocation) {
+            ++reuses;
+            reuse = size(a) > size(reuse.allocation) ? Reuse{a, earlier} : reuse;
+        }
+    }
+    if (reuse.allocation == no_allocation && miss.allocation == no_allocation) {
+        return;
+    }
+    Finding finding;
+    finding.kind = FindingKind::block_reuse;
+    finding.verdict = Verdict::pattern;
+    finding.basis = words("Replayed from the allocator's events, block by block.");
+    finding.count = reuses;
+    finding.bytes = static_cast<int64_t>(std::max(size(reuse.allocation), size(miss.allocation)));
+    finding.layer = LayerKind::requested;
+    const AllocationIndex largest = size(miss.allocation) > size(reuse.allocation) ? miss.allocation : reuse.allocation;
+    set_line(finding, of, allocations.stack[largest]);
+    finding.title = miss.allocation == no_allocation ? words("freed blocks served later requests")
+                    : reuse.allocation == no_allocation
+                        ? words("no freed block was large enough: a new segment was taken")
+                        : words("freed blocks served some requests; for one none was large enough");
+    if (reuse.allocation != no_allocation) {
+        tell_reuse(finding, of, words, reuse, reuses);
+    }
+    if (miss.allocation != no_allocation) {
+        tell_miss(finding, of, words, miss);
+    }
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

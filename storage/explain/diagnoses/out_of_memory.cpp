@@ -1,0 +1,223 @@
+// S9, #15: the autopsy of an out-of-memory error: what was asked, what was free and where, who had the rest, and what
+// would have made it fit.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/experiments.h"
+#include "storage/explain/holder_words.h"
+#include "storage/explain/hole_finder.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t most_named = 3;  ///< blocks or lines that are told one by one
+
+struct Autopsy {
+    const OtherEvent& oom;
+    EventNumber before;
+    MemoryState state;
+    int64_t free_on_device;
+
+    Autopsy(const Case& of, const OtherEvent& event)
+        : oom(event),
+          before(event.event),
+          state(memory_state(of.device(), of.analysis().live(), event.event)),
+          free_on_device(static_cast<int64_t>(event.address)) {}
+
+    int64_t asked() const { return static_cast<int64_t>(oom.size); }
+    int64_t free_inside() const { return static_cast<int64_t>(state.free_in_holes + state.free_in_idle_segments); }
+    /// There was enough, but in pieces.
+    bool is_fragmented() const { return free_inside() >= asked(); }
+};
+
+std::string inside_words(const Autopsy& autopsy, const Words& words) {
+    if (autopsy.free_inside() == 0) {
+        return words("PyTorch had {reserved} reserved, all of it in use.",
+                     with("reserved", format_bytes(static_cast<int64_t>(autopsy.state.reserved))));
+    }
+    return words(
+        "PyTorch had {reserved} reserved. {free} of it was free, in {holes}, the largest of {largest}.",
+        with("reserved", format_bytes(static_cast<int64_t>(autopsy.state.reserved))),
+        with("free", format_bytes(autopsy.free_inside())),
+        with("holes", words.counted(autopsy.state.holes, "{n} hole between tensors", "{n} holes between tensors")),
+        with("largest", format_bytes(static_cast<int64_t>(autopsy.state.largest_hole))));
+}
+
+std::string device_words(const Autopsy& autopsy, const Words& words) {
+    const auto free = with("free", format_bytes(autopsy.free_on_device));
+    return autopsy.free_on_device > autopsy.asked()
+               ? words(
+                     "The device itself had {free} left: it was a limit set for the process (memory fraction) that "
+                     "refused.",
+                     free)
+               : words("The device had {free} left.", free);
+}
+
+/// What lies around the moment on the device beside PyTorch.
+std::string others_words(const Case& of, const Words& words) {
+    std::vector<std::string> parts;
+    for (const Layer& layer : of.row().layers) {
+        if (layer.bytes > 0 && layer.kind >= LayerKind::library) {
+            const auto bytes = with("bytes", format_bytes(layer.bytes));
+            switch (layer.kind) {
+                case LayerKind::library:
+                    parts.push_back(words("{bytes} {library}", bytes, with("library", layer.name)));
+                    break;
+                case LayerKind::context: parts.push_back(words("{bytes} CUDA context", bytes)); break;
+                case LayerKind::kernels: parts.push_back(words("{bytes} kernels", bytes)); break;
+                case LayerKind::other_processes:
+                    parts.push_back(words("{bytes} process {pid}", bytes, with("pid", layer.pid)));
+                    break;
+                default: break;
+            }
+        }
+    }
+    return parts.empty() ? std::string()
+                         : words("Beside PyTorch's allocator: {parts}.", with("parts", words.list(parts)));
+}
+
+std::string block_words(const Case& of, const Words& words, AllocationIndex a) {
+    const Allocations& allocations = of.device().allocations;
+    const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[a])));
+    const auto line = with("line", line_of(of.trace(), allocations.stack[a]));
+    const Holder* holder = of.graph() ? of.graph()->holders.of(AllocationRef{of.device_position(), a}) : nullptr;
+    return holder && !holder->links.empty() && holder->links.front().kind != "native"
+               ? words("{bytes} from {line}, held by {holder}", bytes, line,
+                       with("holder", holder_words(of.graph()->tables(), words, *holder)))
+               : words("{bytes} from {line}", bytes, line);
+}
+
+/// Fragmentation: the blocks that are in the way.
+void add_pins(Finding& finding, const Case& of, const Autopsy& autopsy, const Words& words) {
+    const Window window = cheapest_window(autopsy.state, autopsy.oom.size);
+    if (window.size == 0 || window.blocks.empty()) {
+        return;
+    }
+    std::vector<std::string> named;
+    for (const AllocationIndex a : window.blocks) {
+        if (named.size() < most_named && a != no_allocation) {
+            named.push_back(block_words(of, words, a));
+            finding.evidence.push_back(at_allocation(of, words("In the way: {block}", with("block", named.back())), a));
+        }
+    }
+    finding.text.push_back(
+        words("{blocks} with {bytes} in all stand in the way of a hole that is large enough: {named}.",
+              with("blocks", words.counted(static_cast<int64_t>(window.blocks.size()), "{n} block", "{n} blocks")),
+              with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
+}
+
+/// Full: who has it.
+void add_owners(Finding& finding, const Case& of, const Words& words) {
+    std::vector<std::string> named;
+    for (const Site& site : of.survivors().sites()) {
+        if (named.size() == most_named || site.bytes * 20 < of.curves().value(Series::allocated, of.now())) {
+            break;
+        }
+        named.push_back(words("{bytes} in {tensors} from {line}", with("bytes", format_bytes(site.bytes)),
+                              with("tensors", words.counted(site.count, "{n} tensor", "{n} tensors")),
+                              with("line", line_of(of.trace(), site.stack))));
+        finding.evidence.push_back(at_allocation(of, named.back(), site.now.back()));
+    }
+    if (!named.empty()) {
+        finding.text.push_back(words("Most of what is in use: {named}.", with("named", words.list(named))));
+    }
+    for (const Pile& pile : of.piles()) {
+        if (pile.holder && pile.bytes * 4 > of.curves().value(Series::allocated, of.now())) {
+            finding.holder = holder_words(of.graph()->tables(), words, *pile.holder);
+            finding.text.push_back(words("{bytes} of it piled up round after round in {holder}: see that finding.",
+                                         with("bytes", format_bytes(pile.bytes)), with("holder", finding.holder)));
+        }
+    }
+}
+
+void add_experiments(Finding& finding, const Case& of, const Autopsy& autopsy, const Words& words, Progress& progress) {
+    const Experiments experiments = try_settings(of, words, autopsy.before, progress);
+    if (!experiments.was_tried) {
+        finding.unknowns.push_back(experiments.why_not);
+        return;
+    }
+    std::vector<std::string> in_vain;
+    for (const Experiment& experiment : experiments.tried) {
+        const auto peak = with("peak", format_bytes(experiment.outcome.peak_reserved));
+        const auto change = with("change", experiment.text);
+        if (experiment.outcome.fits) {
+            const int64_t saved = experiments.as_recorded.peak_reserved - experiment.outcome.peak_reserved;
+            finding.fixes.push_back({words("{change} it would have fitted: {peak} reserved at most.", change, peak),
+                                     experiment.code,
+                                     saved > 0 ? std::optional(saved) : std::nullopt,
+                                     {}});
+        } else {
+            in_vain.push_back(experiment.text);
+        }
+    }
+    if (!in_vain.empty()) {
+        finding.text.push_back(words("Replayed with other settings, it fails all the same: {settings}.",
+                                     with("settings", words.list(in_vain))));
+    }
+    if (experiments.capacity && !experiments.capacity->is_exact) {
+        finding.unknowns.push_back(
+            words("How much the process could have had at most is not known exactly; {bytes} were "
+                  "taken for it.",
+                  with("bytes", format_bytes(experiments.capacity->bytes))));
+    }
+}
+
+void add_fragmentation(const Case& of, const Autopsy& autopsy, const Finding& failure, const Words& words,
+                       Findings& findings) {
+    Finding finding;
+    finding.kind = FindingKind::fragmentation;
+    finding.verdict = Verdict::waste;
+    finding.basis = words("Replayed from the allocator's events: every block and every hole at that moment.");
+    finding.bytes = autopsy.free_inside();
+    finding.layer = LayerKind::free_in_segments;
+    finding.title =
+        words("{free} were free, but in pieces too small for {asked}",
+              with("free", format_bytes(autopsy.free_inside())), with("asked", format_bytes(autopsy.asked())));
+    finding.text = {
+        words("Free memory lies in {holes} between blocks that are in use; a request needs one hole that is large "
+              "enough, and the largest is {largest}. A few small tensors that live long keep large segments "
+              "from being used as a whole.",
+              with("holes", words.counted(autopsy.state.holes, "{n} hole", "{n} holes")),
+              with("largest", format_bytes(static_cast<int64_t>(autopsy.state.largest_hole))))};
+    add_pins(finding, of, autopsy, words);
+    finding.evidence.insert(finding.evidence.begin(),
+                            at_event(of, words("The state right before the error"), autopsy.before));
+    finding.fixes = failure.fixes;
+    finding.fixes.push_back({words("Make what lives long before the large temporaries, or first."), "", {}, {}});
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void diagnose_out_of_memory(const Case& of, const Words& words, Findings& findings, Progress& progress) {
+    if (!of.out_of_memory()) {
+        return;
+    }
+    const Autopsy autopsy(of, *of.out_of_memory());
+    Finding finding;
+    finding.kind = FindingKind::out_of_memory;
+    finding.verdict = Verdict::failure;
+    finding.basis = words("The error is an event of the allocator; the state before it was replayed block by block.");
+    finding.bytes = autopsy.asked();
+    finding.since = of.device().time_of_state(autopsy.before);
+    set_line(finding, of, autopsy.oom.stack);
+    const auto asked = with("asked", format_bytes(autopsy.asked()));
+    finding.title = finding.line.empty()
+                        ? words("out of memory: {asked} were asked for", asked)
+                        : words("out of memory: {asked} were asked for by {line}", asked, with("line", finding.line));
+    finding.text = {inside_words(autopsy, words) + words(" ") + device_words(autopsy, words)};
+    if (const std::string others = others_words(of, words); !others.empty()) {
+        finding.text.push_back(others);
+    }
+    finding.evidence.push_back(at_event(of, words("The state right before the error"), autopsy.before));
+    add_owners(finding, of, words);
+    add_experiments(finding, of, autopsy, words, progress);
+    if (autopsy.is_fragmented()) {
+        add_fragmentation(of, autopsy, finding, words, findings);
+    }
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,86 @@
+// S11: reserved memory rises with each new largest round and stays; allocated memory falls back each time.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/experiments.h"
+#include "storage/explain/telling.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t least_bytes = 16 << 20;  ///< that a smaller round leaves unused
+constexpr double clearly_smaller = 0.67;   ///< than the largest: peak of the rounds at the end
+
+struct Rise {
+    size_t largest = 0;  ///< position of the round with the highest peak
+    int64_t peak = 0;    ///< allocated, in that round
+    int64_t later = 0;   ///< highest peak of the last quarter of the rounds
+};
+
+std::optional<Rise> find_rise(const Case& of) {
+    const std::vector<int64_t> peaks = of.peaks(Series::allocated);
+    if (peaks.size() < 3) {
+        return std::nullopt;
+    }
+    const auto highest = std::max_element(peaks.begin(), peaks.end());
+    const size_t last = std::max<size_t>(1, peaks.size() / 4);
+    Rise rise{static_cast<size_t>(highest - peaks.begin()), *highest,
+              *std::max_element(peaks.end() - static_cast<std::ptrdiff_t>(last), peaks.end())};
+    const bool fell = static_cast<double>(rise.later) < clearly_smaller * static_cast<double>(rise.peak);
+    return fell ? std::optional(rise) : std::nullopt;
+}
+
+}  // namespace
+
+void diagnose_reserved_follows_largest(const Case& of, const Words& words, Findings& findings, Progress& progress) {
+    const int64_t reserved = of.curves().value(Series::reserved, of.now());
+    const std::optional<Rise> rise = find_rise(of);
+    if (!rise || reserved < rise->peak || reserved - rise->later < least_bytes || !of.piles().empty()) {
+        return;
+    }
+    int64_t idle = 0;
+    for (const Layer& layer : of.row().layers) {
+        idle += layer.kind == LayerKind::idle_segments ? layer.bytes : 0;
+    }
+    Finding finding;
+    finding.kind = FindingKind::reserved_follows_largest;
+    finding.verdict = Verdict::pattern;
+    finding.basis =
+        words("Seen in the allocator's events: peaks of allocated memory fall back, reserved memory does not.");
+    finding.bytes = reserved - of.curves().value(Series::allocated, of.now());
+    finding.layer = LayerKind::idle_segments;
+    set_since(finding, of, rise->largest);
+    const std::string round = round_name(of, words, static_cast<int64_t>(rise->largest));
+    finding.title = words("reserved memory stays at what {round} needed: {bytes}", with("round", round),
+                          with("bytes", format_bytes(reserved)));
+    finding.text = {
+        words("{round} needed {peak}; the last ones need {later} at most. What was allocated went back each time. What "
+              "PyTorch "
+              "had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
+              with("round", round), with("peak", format_bytes(rise->peak)), with("later", format_bytes(rise->later)))};
+    finding.evidence = {
+        at_round(of, words("The largest: {round}", with("round", round)), static_cast<int64_t>(rise->largest)),
+        at_layer(of, words("What is idle now: {bytes}", with("bytes", format_bytes(idle))), LayerKind::idle_segments)};
+    finding.fixes = {{words("If other programs need the memory: give back what is idle, once, after the large rounds."),
+                      "torch.cuda.empty_cache()",
+                      idle,
+                      {}}};
+    const Experiments experiments = try_expandable(of, words, progress);
+    if (experiments.was_tried) {
+        const Outcome& outcome = experiments.tried.front().outcome;
+        const int64_t saved = experiments.as_recorded.peak_reserved - outcome.peak_reserved;
+        finding.fixes.push_back({words("With expandable_segments:True the same requests would have reserved {bytes} at "
+                                       "most, instead of {recorded}.",
+                                       with("bytes", format_bytes(outcome.peak_reserved)),
+                                       with("recorded", format_bytes(experiments.as_recorded.peak_reserved))),
+                                 experiments.tried.front().code,
+                                 std::max<int64_t>(saved, 0),
+                                 {}});
+    } else if (!experiments.why_not.empty()) {
+        finding.unknowns.push_back(experiments.why_not);
+    }
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

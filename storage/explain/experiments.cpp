@@ -1,0 +1,105 @@
+#include "storage/explain/experiments.h"
+
+#include <algorithm>
+
+#include "storage/base/units.h"
+
+namespace tidemark {
+namespace {
+
+/// A replay takes about 100 ns an event: all of them together stay below a second.
+constexpr int64_t most_events = 1'000'000;
+
+std::string environment(std::string_view setting) { return "export PYTORCH_CUDA_ALLOC_CONF=" + std::string(setting); }
+
+Experiment setting(const Words& words, std::string_view text, Change change) {
+    return {words("With {setting}", with("setting", text)), environment(text), std::move(change), {}};
+}
+
+Change with_expandable() {
+    Change change;
+    change.expandable_segments = true;
+    return change;
+}
+
+/// What piled up is freed when the round after the one that made it ends.
+Change without_piles(const Case& of) {
+    Change change;
+    const Rounds& rounds = of.rounds();
+    for (const Pile& pile : of.piles()) {
+        for (const Site* site : pile.sites) {
+            for (const AllocationIndex a : site->now) {
+                const int64_t round = rounds.at(of.device().allocations.alloc_event[a]) + 1;
+                if (round >= 0 && round < static_cast<int64_t>(rounds.size())) {
+                    change.freed_at.emplace_back(a, rounds[static_cast<size_t>(round)].last);
+                }
+            }
+        }
+    }
+    return change;
+}
+
+std::vector<Experiment> settings_to_try(const Case& of, const Words& words, std::optional<EventNumber> failure) {
+    std::vector<Experiment> list;
+    if (!of.piles().empty()) {
+        list.push_back({words("If what piles up were freed each round"), "", without_piles(of), {}});
+    }
+    list.push_back(setting(words, "expandable_segments:True", with_expandable()));
+    Change split, divisions, collecting, emptied;
+    split.max_split_size = 128 << 20;
+    divisions.roundup_power2_divisions = 8;
+    collecting.garbage_collection_threshold = 0.8;
+    list.push_back(setting(words, "max_split_size_mb:128", std::move(split)));
+    list.push_back(setting(words, "roundup_power2_divisions:8", std::move(divisions)));
+    list.push_back(setting(words, "garbage_collection_threshold:0.8", std::move(collecting)));
+    if (failure) {
+        emptied.empty_cache_at = {*failure};
+        list.push_back(
+            {words("With torch.cuda.empty_cache() right before"), "torch.cuda.empty_cache()", std::move(emptied), {}});
+    }
+    return list;
+}
+
+Experiments run(const Case& of, const Words& words, std::vector<Experiment> list, Progress& progress) {
+    Experiments experiments;
+    if (of.device().event_count() > most_events) {
+        experiments.why_not = words("The trace has too many events to replay it with other settings here.");
+        return experiments;
+    }
+    const ModelCheck check = check_model(of.trace(), of.device(), progress);
+    if (!check.exact) {
+        experiments.why_not = words(
+            "Other settings were not tried: the model of the allocator does not reproduce this "
+            "recording ({difference}).",
+            with("difference", check.difference));
+        return experiments;
+    }
+    experiments.capacity = find_capacity(of.trace(), of.device());
+    const auto recorded = what_if(of.trace(), of.device(), {}, {}, progress);
+    if (!recorded) {
+        return experiments;
+    }
+    experiments.as_recorded = *recorded;
+    for (Experiment& experiment : list) {
+        if (auto outcome = what_if(of.trace(), of.device(), experiment.change, experiments.capacity, progress)) {
+            experiment.outcome = *outcome;
+            experiments.tried.push_back(std::move(experiment));
+        }
+    }
+    experiments.was_tried = !experiments.tried.empty();
+    return experiments;
+}
+
+}  // namespace
+
+Experiments try_settings(const Case& of, const Words& words, std::optional<EventNumber> failure, Progress& progress) {
+    return run(of, words, settings_to_try(of, words, failure), progress);
+}
+
+Experiments try_expandable(const Case& of, const Words& words, Progress& progress) {
+    std::vector<Experiment> one;
+    one.push_back(setting(words, "expandable_segments:True", with_expandable()));
+    return run(of, words, std::move(one), progress);
+}
+
+}  // namespace tidemark

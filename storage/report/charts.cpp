@@ -1,0 +1,106 @@
+#include "storage/report/charts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "storage/base/units.h"
+#include "storage/explain/telling.h"
+#include "storage/report/phrases.h"
+#include "storage/report/svg.h"
+
+namespace tidemark {
+namespace {
+
+std::string figure(const std::string& title, const std::string& plot, const std::string& legend) {
+    return fmt::format("<figure><figcaption>{}</figcaption>{}{}</figure>\n", html_escaped(title), plot, legend);
+}
+
+bool counts_steps(const Told& told) { return told.of.rounds().source() == RoundSource::steps; }
+
+/// A number per round, or per slice of rounds.
+struct Levels {
+    std::vector<double> numbers;  ///< of the rounds
+    std::vector<int64_t> bytes;
+};
+
+/// From the third round on, where there are enough: the first two are warm-up, and would make the rest look flat.
+Levels after_warm_up(const Rounds& rounds, std::span<const int64_t> values, size_t rounds_per_value) {
+    constexpr size_t warm_up = 2, enough = 6;
+    Levels levels;
+    for (size_t i = values.size() > enough ? (warm_up + rounds_per_value - 1) / rounds_per_value : 0; i < values.size();
+         ++i) {
+        const size_t round = std::min((i + 1) * rounds_per_value, rounds.size()) - 1;
+        levels.numbers.push_back(static_cast<double>(rounds[round].number));
+        levels.bytes.push_back(values[i]);
+    }
+    return levels;
+}
+
+std::string levels_plot(const Levels& levels, int height, const std::string& label) {
+    const Range up = range_of(levels.bytes);
+    const double first = levels.numbers.front(), last = levels.numbers.back();
+    Plot plot({960, height, 10}, {first, last}, up);
+    plot.axes(number_ticks(static_cast<int64_t>(first), static_cast<int64_t>(last)),
+              byte_ticks(static_cast<int64_t>(up.low), static_cast<int64_t>(up.high)));
+    plot.line(levels.numbers, std::vector<double>(levels.bytes.begin(), levels.bytes.end()), "level");
+    for (size_t i = 0; i < levels.bytes.size(); ++i) {
+        constexpr size_t most_dots = 300;
+        const std::string_view css = levels.bytes.size() > most_dots ? "column" : "level";
+        plot.dot(levels.numbers[i], static_cast<double>(levels.bytes[i]), css,
+                 fmt::format("{}: {}", levels.numbers[i], format_bytes(levels.bytes[i])));
+    }
+    return plot.svg(label);
+}
+
+/// What an allocating line holds at the end of each slice of rounds; empty: nothing is known of it.
+std::vector<int64_t> levels_of(const Case& of, StackId stack) {
+    std::vector<int64_t> sum;
+    const auto add = [&](const Site& site) {
+        sum.resize(std::max(sum.size(), site.level.size()));
+        for (size_t i = 0; i < site.level.size(); ++i) {
+            sum[i] += site.level[i];
+        }
+    };
+    for (const Pile& pile : of.piles()) {
+        if (!pile.sites.empty() && pile.sites.front()->stack == stack) {
+            std::for_each(pile.sites.begin(), pile.sites.end(), [&](const Site* site) { add(*site); });
+            return sum;
+        }
+    }
+    for (const Site& site : of.survivors().sites()) {
+        if (site.stack == stack) {
+            add(site);
+        }
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::string floor_chart(const Told& told, const Words& words) {
+    const std::vector<int64_t>& floor = told.of.allocated_floor();
+    if (floor.size() < 3 || floor.size() != told.of.rounds().size()) {
+        return {};
+    }
+    const Levels levels = after_warm_up(told.of.rounds(), floor, 1);
+    const std::string title = counts_steps(told) ? words("What stays: the lowest allocated memory of each step")
+                                                 : words("What stays: the lowest allocated memory of each round");
+    return figure(title, levels_plot(levels, 200, title), "");
+}
+
+std::string finding_chart(const Told& told, const Finding& finding, const Words& words) {
+    const bool is_of_tensors = !finding.layer || *finding.layer == LayerKind::requested;
+    if (finding.stack == 0 || !is_of_tensors) {
+        return {};
+    }
+    const std::vector<int64_t> values = levels_of(told.of, finding.stack);
+    if (values.size() < 3 || *std::max_element(values.begin(), values.end()) == 0) {
+        return {};
+    }
+    const Levels levels = after_warm_up(told.of.rounds(), values, told.of.survivors().rounds_per_slice());
+    const std::string title = counts_steps(told) ? words("What this line holds at the end of each step")
+                                                 : words("What this line holds at the end of each round");
+    return figure(title, levels_plot(levels, 150, title), "");
+}
+
+}  // namespace tidemark

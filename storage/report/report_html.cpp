@@ -1,0 +1,177 @@
+#include <filesystem>
+
+#include "storage/base/units.h"
+#include "storage/report/charts.h"
+#include "storage/report/html_style.h"
+#include "storage/report/layout.h"
+#include "storage/report/phrases.h"
+#include "storage/report/report.h"
+#include "storage/report/svg.h"
+
+namespace tidemark {
+namespace {
+
+/// Escaped, numbers with their units, with `names` between backticks as code.
+std::string marked_up(std::string_view sentence) {
+    const std::string firm = with_firm_units(sentence);
+    std::string_view text = firm;
+    std::string result;
+    while (!text.empty()) {
+        const size_t open = text.find('`');
+        const size_t close = open == text.npos ? text.npos : text.find('`', open + 1);
+        if (close == text.npos) {
+            break;
+        }
+        result += html_escaped(text.substr(0, open));
+        result += "<code>" + html_escaped(text.substr(open + 1, close - open - 1)) + "</code>";
+        text.remove_prefix(close + 1);
+    }
+    return result + html_escaped(text);
+}
+
+std::string paragraphs(const std::vector<std::string>& texts) {
+    std::string result;
+    for (const std::string& text : texts) {
+        result += fmt::format("<p>{}</p>\n", marked_up(text));
+    }
+    return result;
+}
+
+std::string bullets(const std::string& heading, const std::vector<std::string>& items) {
+    if (items.empty()) {
+        return {};
+    }
+    std::string result = fmt::format("<h4>{}</h4>\n<ul>\n", html_escaped(heading));
+    for (const std::string& item : items) {
+        result += fmt::format("<li>{}</li>\n", marked_up(item));
+    }
+    return result + "</ul>\n";
+}
+
+std::string share_row(std::string_view css, const std::string& key, const std::string& name, int64_t bytes,
+                      const std::string& share) {
+    return fmt::format("<tr{}><td>{}{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n", css, key,
+                       marked_up(name), format_bytes(bytes), share);
+}
+
+/// That of the layer in the plot above; parts of the program's tensors, which are one layer there, are told apart.
+std::string colour_of(const Told& told, const Share& share, const Words& words, int& tensors) {
+    for (const Layer& layer : told.of.row().layers) {
+        const bool is_library = layer.kind == LayerKind::library && share.name.starts_with(layer.name);
+        if (is_library || share.name == layer_title(words, layer.kind)) {
+            return fmt::format("l{}", static_cast<int>(layer.kind));
+        }
+    }
+    return fmt::format("t{}", tensors++ % html_tensor_colours);
+}
+
+std::string shares(const Told& told, const Words& words) {
+    const Explanation& explanation = told.explanation;
+    if (explanation.shares.empty()) {
+        return {};
+    }
+    std::string bar, rows;
+    int tensors = 0;
+    for (const Share& share : explanation.shares) {
+        const std::string fill = fmt::format("background:var(--{})", colour_of(told, share, words, tensors));
+        const std::string percent = Words::percent(share.of_total);
+        if (share.bytes > 0) {
+            bar += fmt::format("<i style=\"width:{:.3f}%;{}\" title=\"{}\"></i>", share.of_total * 100, fill,
+                               html_escaped(fmt::format("{}: {}", share.name, percent)));
+        }
+        rows +=
+            share_row("", fmt::format("<i class=\"key\" style=\"{}\"></i>", fill), share.name, share.bytes, percent);
+    }
+    rows += share_row(" class=\"total\"", "", total_phrase(told, words), explanation.total, "");
+    return fmt::format("<h2>{}</h2>\n<div class=\"bar\">{}</div>\n<table>\n{}</table>\n",
+                       html_escaped(words("Where the memory is")), bar, rows);
+}
+
+std::string facts(const Told& told, const Finding& finding, const Words& words) {
+    std::string rows;
+    for (const Fact& fact : facts_of(told, finding, words)) {
+        rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_escaped(fact.label), marked_up(fact.value));
+    }
+    return rows.empty() ? "" : "<dl>\n" + rows + "</dl>\n";
+}
+
+std::string evidence_list(const Told& told, const Finding& finding, const Words& words) {
+    std::string items;
+    for (const Evidence& item : finding.evidence) {
+        const std::string moment = moment_argument(item), ids = evidence_ids(told, item, words);
+        items += fmt::format("<li>{}{}{}</li>\n",
+                             moment.empty() ? "" : fmt::format("<code class=\"moment\">--at {}</code> ", moment),
+                             marked_up(item.text),
+                             ids.empty() ? "" : fmt::format(" <span class=\"quiet\">[{}]</span>", html_escaped(ids)));
+    }
+    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Look at")), items);
+}
+
+std::string fix_list(const Told& told, const Finding& finding, const Words& words) {
+    std::string items;
+    for (const Fix& fix : finding.fixes) {
+        items += fmt::format("<li>{}{}</li>\n", marked_up(joined_sentences({fix.text, gain_phrase(told, fix, words)})),
+                             fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
+    }
+    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("What helps")), items);
+}
+
+std::string finding_card(const Told& told, const Finding& finding, size_t number, const Words& words) {
+    const std::string_view verdict = verdict_word(finding.verdict);
+    const bool is_open = finding.verdict != Verdict::background;
+    std::string card = fmt::format(
+        "<details class=\"finding {}\"{}>\n<summary>{}<span class=\"verdict {}\">{}</span>{} <span "
+        "class=\"size\">{}</span></summary>\n",
+        verdict, is_open ? " open" : "", number, verdict, html_escaped(verdict_title(words, finding.verdict)),
+        marked_up(finding.title), html_escaped(size_phrase(told, finding, words)));
+    card += facts(told, finding, words) + paragraphs(finding.text) + finding_chart(told, finding, words);
+    card += evidence_list(told, finding, words) + fix_list(told, finding, words);
+    card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("How sure:")),
+                        marked_up(confidence_phrase(finding, words)));
+    return card + bullets(words("Not known"), finding.unknowns) + "</details>\n";
+}
+
+std::string headline(const Explanation& explanation) {
+    std::string text;
+    for (const std::string& sentence : explanation.headline) {
+        const std::string_view tag = text.empty() ? "h1" : "p";
+        text += fmt::format("<{0}>{1}</{0}>\n", tag, marked_up(sentence));
+    }
+    return "<div class=\"headline\">\n" + text + "</div>\n";
+}
+
+std::string device_section(const Told& told, const Words& words) {
+    const Explanation& explanation = told.explanation;
+    std::string section =
+        fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n", html_escaped(page_title(told, words)));
+    section += headline(explanation) + layers_chart(told, words) + shares(told, words) + floor_chart(told, words);
+    size_t number = 0;
+    for (const Finding& finding : explanation.findings) {
+        section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("What was found")));
+        section += finding_card(told, finding, ++number, words);
+    }
+    return section + bullets(words("Not recorded"), explanation.unknowns) + "</section>\n";
+}
+
+}  // namespace
+
+std::string report_html(std::span<const Told> devices, const Words& words) {
+    const std::string name =
+        devices.empty() ? "" : std::filesystem::path(devices.front().of.trace().path).filename().string();
+    std::string page = fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
+        "content=\"width=device-width, "
+        "initial-scale=1\"/>\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
+        words.language() == Language::chinese ? "zh-CN" : "en",
+        html_escaped(words("Why memory went up: {trace}", with("trace", name))), html_style);
+    for (const Told& told : devices) {
+        page += device_section(told, words);
+    }
+    const std::string by = words(
+        "{trace}, explained by Tidemark {version}. Flags, bars and columns tell more under the "
+        "pointer.",
+        with("trace", name), with("version", TIDEMARK_VERSION));
+    return page + fmt::format("<footer class=\"quiet\">{}</footer>\n</main>\n</body>\n</html>\n", html_escaped(by));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,196 @@
+#include "storage/report/svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+
+#include "storage/base/units.h"
+#include "storage/report/layout.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int most_ticks = 5;
+
+/// `label` of every multiple of `step` within the two.
+template <class Label>
+std::vector<Tick> multiples(double low, double high, double step, Label&& label) {
+    std::vector<Tick> ticks;
+    for (double at = std::ceil(low / step) * step; at <= high && std::ssize(ticks) <= most_ticks; at += step) {
+        ticks.push_back({at, label(static_cast<int64_t>(at))});
+    }
+    return ticks;
+}
+
+/// The next of 1, 2, 5, 10, 20, ... times `unit`.
+double decimal_step(double span, double unit) {
+    constexpr std::array<double, 3> nice{1, 2, 5};
+    double power = unit;
+    while (true) {
+        for (const double factor : nice) {
+            if (span / (factor * power) <= most_ticks) {
+                return factor * power;
+            }
+        }
+        power *= 10;
+    }
+}
+
+std::string seconds(int64_t time, double step) {
+    constexpr double second = 1e9;
+    const int decimals = static_cast<int>(std::clamp(std::ceil(-std::log10(step / second) - 1e-9), 0.0, 9.0));
+    return fmt::format("{:.{}f} s", static_cast<double>(time) / second, decimals);
+}
+
+/// With as many digits as tell ticks apart that are `step` bytes from each other.
+std::string bytes_label(int64_t bytes, double step) {
+    constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+    auto value = static_cast<double>(bytes);
+    size_t unit = 0;
+    for (; std::fabs(value) >= 1024 && unit + 1 < units.size(); ++unit) {
+        value /= 1024;
+        step /= 1024;
+    }
+    const int decimals = bytes == 0 ? 0 : static_cast<int>(std::clamp(std::ceil(-std::log10(step)), 0.0, 4.0));
+    return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
+}
+
+std::string title_of(std::string_view hint) {
+    return hint.empty() ? "" : fmt::format("<title>{}</title>", html_escaped(hint));
+}
+
+}  // namespace
+
+std::string html_escaped(std::string_view text) {
+    std::string result;
+    for (const char c : plain_lines(text)) {
+        switch (c) {
+            case '&': result += "&amp;"; break;
+            case '<': result += "&lt;"; break;
+            case '>': result += "&gt;"; break;
+            case '"': result += "&quot;"; break;
+            case '\'': result += "&#39;"; break;
+            default: result += c;
+        }
+    }
+    return result;
+}
+
+std::vector<Tick> byte_ticks(int64_t low, int64_t high) {
+    const auto span = static_cast<double>(std::max<int64_t>(1, high - low));
+    const double step = std::max(1.0, std::exp2(std::ceil(std::log2(span / most_ticks))));
+    return multiples(static_cast<double>(low), static_cast<double>(high), step,
+                     [&](int64_t bytes) { return bytes_label(bytes, step); });
+}
+
+std::vector<Tick> time_ticks(int64_t start, int64_t end) {
+    const double step = decimal_step(static_cast<double>(std::max<int64_t>(1, end - start)), 1);
+    return multiples(static_cast<double>(start), static_cast<double>(end), step,
+                     [&](int64_t time) { return seconds(time, step); });
+}
+
+std::vector<Tick> number_ticks(int64_t first, int64_t last) {
+    const double step = decimal_step(static_cast<double>(std::max<int64_t>(1, last - first)), 1);
+    return multiples(static_cast<double>(first), static_cast<double>(last), step, format_count);
+}
+
+Range range_of(std::span<const int64_t> values) {
+    if (values.empty()) {
+        return {};
+    }
+    const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
+    const auto low = static_cast<double>(*lowest), high = static_cast<double>(*highest);
+    const double span = std::max(high - low, 1.0);
+    const bool is_from_zero = low >= 0 && high - low >= high / 3;
+    const bool is_flat = high == low;
+    return {is_from_zero || is_flat ? std::min(0.0, low) : low - span * 0.1,
+            is_flat ? high * 1.2 + 1 : high + span * 0.08};
+}
+
+Plot::Plot(PlotSize size, Range x, Range y) : size_(size), x_(x), y_(y) {}
+
+double Plot::x(double value) const {
+    const double share = (value - x_.low) / std::max(x_.high - x_.low, 1e-9);
+    return left_margin + std::clamp(share, 0.0, 1.0) * (right() - left_margin);
+}
+
+double Plot::y(double value) const {
+    const double share = (value - y_.low) / std::max(y_.high - y_.low, 1e-9);
+    return bottom() - std::clamp(share, 0.0, 1.0) * (bottom() - top());
+}
+
+void Plot::axes(std::span<const Tick> across, std::span<const Tick> up) {
+    for (const Tick& tick : up) {
+        const double at = y(tick.value);
+        body_ += fmt::format(R"(<path class="grid" d="M{} {:.1f}H{:.1f}"/>)", left_margin, at, right());
+        body_ += fmt::format(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)", left_margin - 8, at + 4,
+                             html_escaped(tick.label));
+    }
+    for (const Tick& tick : across) {
+        body_ += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x(tick.value),
+                             bottom() + 17, html_escaped(tick.label));
+    }
+    body_ += fmt::format(R"(<path class="axis" d="M{} {:.1f}H{:.1f}"/>)", left_margin, bottom(), right());
+}
+
+void Plot::area(std::span<const double> xs, std::span<const double> lower, std::span<const double> upper,
+                std::string_view css, std::string_view hint) {
+    std::string path;
+    for (size_t i = 0; i < xs.size(); ++i) {
+        path += fmt::format("{}{:.1f} {:.1f}", i == 0 ? 'M' : 'L', x(xs[i]), y(upper[i]));
+    }
+    for (size_t i = xs.size(); i-- > 0;) {
+        path += fmt::format("L{:.1f} {:.1f}", x(xs[i]), y(lower[i]));
+    }
+    body_ += fmt::format(R"(<path class="{}" d="{}Z">{}</path>)", css, path, title_of(hint));
+}
+
+void Plot::line(std::span<const double> xs, std::span<const double> ys, std::string_view css) {
+    std::string path;
+    bool is_down = false;
+    for (size_t i = 0; i < xs.size(); ++i) {
+        const bool is_known = !std::isnan(ys[i]);
+        if (is_known) {
+            path += fmt::format("{}{:.1f} {:.1f}", is_down ? 'L' : 'M', x(xs[i]), y(ys[i]));
+        }
+        is_down = is_known;
+    }
+    if (!path.empty()) {
+        body_ += fmt::format(R"(<path class="{}" d="{}"/>)", css, path);
+    }
+}
+
+void Plot::dot(double at, double value, std::string_view css, std::string_view hint) {
+    body_ += fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="3">{}</circle>)", css, x(at), y(value),
+                         title_of(hint));
+}
+
+void Plot::upright(double at, std::string_view css, std::string_view hint) {
+    body_ += fmt::format(R"(<path class="{}" d="M{:.1f} {:.1f}V{:.1f}">{}</path>)", css, x(at), top(), bottom(),
+                         title_of(hint));
+}
+
+void Plot::flag(double at, int row, std::string_view label, std::string_view css, std::string_view hint) {
+    constexpr double height = 15, width = 18;
+    const double left = std::min(x(at), right() - width), up = 1 + row * (height + 2);
+    body_ += fmt::format(R"(<g class="flag {}">{}<path d="M{:.1f} {:.1f}V{:.1f}"/>)", css, title_of(hint), x(at), up,
+                         bottom());
+    body_ += fmt::format(R"(<rect x="{:.1f}" y="{:.1f}" width="{}" height="{}" rx="2"/>)", left, up, width, height);
+    body_ += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text></g>)", left + width / 2,
+                         up + 11.5, html_escaped(label));
+}
+
+void Plot::column(double from, double to, std::string_view hint) {
+    body_ += fmt::format(R"(<rect class="column" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}">{}</rect>)",
+                         x(from), top(), std::max(1.0, x(to) - x(from)), bottom() - top(), title_of(hint));
+}
+
+std::string Plot::svg(std::string_view label) const {
+    return fmt::format(R"(<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>)", size_.width,
+                       size_.height, html_escaped(label), body_);
+}
+
+}  // namespace tidemark

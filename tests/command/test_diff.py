@@ -1,0 +1,65 @@
+import os
+import pathlib
+
+from support import ENVIRONMENT, USAGE, CommandTest, made_up_snapshot, make_graph_trace
+
+EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
+LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"
+CLEAN = EXAMPLES / "s02_detached.tide"
+WAYS = ("stack", "line", "file", "size", "stream", "pool", "module:2", "op", "phase", "category", "node-type")
+
+
+class Diff(CommandTest):
+    def test_two_moments_of_one_trace(self):
+        for way in WAYS:
+            found = self.json_of("diff", LEAK, "--at-a", "event:200", "--at-b", "end", "--by", way, "--limit", "0")
+            totals = []
+            for side, moment in (("a", "event:200"), ("b", "end")):
+                top = self.json_of("top", LEAK, "--at", moment, "--by", way)["total"]
+                self.assertEqual(found[side]["total"]["bytes"], top["bytes"])
+                self.assertEqual(sum(row[side]["bytes"] for row in found["rows"]), top["bytes"], way)
+                self.assertEqual(sum(row[side]["allocations"] for row in found["rows"]), top["allocations"])
+                totals.append(top["bytes"])
+            self.assertEqual(found["difference_bytes"], totals[1] - totals[0])
+            sizes = [abs(row["difference_bytes"]) for row in found["rows"]]
+            self.assertEqual(sizes, sorted(sizes, reverse=True))
+
+    def test_a_trace_does_not_differ_from_itself(self):
+        found = self.json_of("diff", LEAK, LEAK, "--limit", "0")
+        self.assertEqual({row["change"] for row in found["rows"]}, {"same"})
+        self.assertIn("A and B hold the same", self.run_fine("diff", LEAK, LEAK))
+
+    def test_two_runs_are_matched_by_names(self):
+        old = self.imported_bytes(made_up_snapshot(function="step", steps=10)).rename(self.folder / "old.tide")
+        new = self.imported_bytes(made_up_snapshot(function="step", steps=30)).rename(self.folder / "new.tide")
+        found = self.json_of("diff", old, new, "--at-a", "end", "--at-b", "end")
+        self.assertEqual([row["change"] for row in found["rows"]], ["grown"])
+        self.assertEqual(found["difference_bytes"], 10 * 512)
+        text = self.run_fine("diff", old, new, "--at-a", "end", "--at-b", "end")
+        self.assertTrue(text.startswith("B has 5.00 KiB more at its end than A: 7.50 KiB instead of 2.50 KiB."), text)
+        self.assertIn("train.py:7 step", text)
+        other = self.imported_bytes(made_up_snapshot(function="other", steps=30))
+        changes = [row["change"] for row in self.json_of("diff", old, other)["rows"]]
+        self.assertEqual(sorted(changes), ["only in A", "only in B"])
+
+    def test_steps(self):
+        trace = make_graph_trace(self.folder / "graph.tide")
+        found = self.json_of("diff", trace, "--steps", "2:7", "--by", "node-type")
+        self.assertEqual(found["difference_bytes"], 5 * 1024)
+        self.assertIn("at the end of step 7", self.run_fine("diff", trace, "--steps", "2:7"))
+        self.assertIn("0 to 11", self.run_failing(USAGE, "diff", trace, "--steps", "2:70"))
+        for wrong in ("2", "a:b", "2:", "2:3x"):
+            self.assertIn("3:20", self.run_failing(USAGE, "diff", trace, "--steps", wrong))
+
+    def test_limit_tells_what_is_left_out(self):
+        every = self.json_of("diff", CLEAN, LEAK, "--limit", "0")
+        some = self.json_of("diff", CLEAN, LEAK, "--limit", "1")
+        self.assertEqual(some["rows"], every["rows"][:1])
+        self.assertEqual(some["rows_left_out"], len(every["rows"]) - 1)
+
+    def test_wrong_usage(self):
+        self.assertIn("--steps", self.run_failing(USAGE, "diff", LEAK))
+        self.assertIn("--at-a", self.run_failing(USAGE, "diff", LEAK, "--at-b", "end"))
+        self.run_failing(USAGE, "diff", LEAK, "--steps", "1:2", "--at-a", "end")
+        self.run_failing(USAGE, "diff", LEAK, CLEAN, "--by", "colour")
+        self.run_failing(ENVIRONMENT, "diff", LEAK, self.folder / "none.tide")

@@ -1,0 +1,171 @@
+import json
+import os
+import pathlib
+import re
+import xml.etree.ElementTree
+from html.parser import HTMLParser
+
+from support import ENVIRONMENT, FINE, INPUT, USAGE, CommandTest, digest, make_graph_trace, made_up_snapshot, run, snapshot
+
+EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
+LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"
+
+
+class Page(HTMLParser):
+    """Checks that tags are nested; collects what a reader sees and what could be fetched."""
+
+    VOID = {"meta", "br", "link", "img"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.text, self.fetched, self.tags = [], "", [], set()
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.fetched += [value for name, value in attributes if name in ("src", "href", "onclick", "onload")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text += data if "style" not in self.open else ""
+
+
+class Explain(CommandTest):
+    def test_names_what_grows_its_line_its_holder_and_a_fix(self):
+        text = self.run_fine("explain", LEAK, "--lang", "en")
+        for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "How sure"):
+            self.assertIn(part, text)
+        self.assertNotIn("\033", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 110)
+
+    def test_moments_of_the_text_can_be_given_to_other_commands(self):
+        moments = re.findall(r"^ {6}(event:\d+|time:\d+ns) ", self.run_fine("explain", LEAK), re.M)
+        self.assertTrue(moments)
+        for moment in moments:
+            self.run_fine("top", LEAK, "--at", moment)
+
+    def test_json_has_the_documented_keys(self):
+        found = self.json_of("explain", LEAK)
+        self.assertEqual(set(found), {"device", "device_name", "moment", "course", "headline", "total_bytes", "shares",
+                                      "findings", "unknowns"})
+        self.assertEqual(set(found["moment"]), {"event", "time_ns", "text"})
+        self.assertEqual(found["course"], "grows")
+        self.assertEqual(sum(share["bytes"] for share in found["shares"]), found["total_bytes"])
+        finding = found["findings"][0]
+        self.assertEqual(set(finding), {"kind", "verdict", "confidence", "basis", "title", "text", "bytes",
+                                        "per_round_bytes", "count", "since_ns", "since_round", "layer", "line", "stack",
+                                        "holder", "evidence", "fixes", "unknowns"})
+        self.assertEqual((finding["kind"], finding["verdict"]), ("retained-graph", "leak"))
+        self.assertEqual(finding["per_round_bytes"], 8192)
+        self.assertEqual(set(finding["stack"][0]), {"function", "file", "line"})
+        for evidence in finding["evidence"]:
+            self.assertEqual(set(evidence), {"text", "event", "time_ns", "until_ns", "allocation", "node", "layer"})
+        for fix in finding["fixes"]:
+            self.assertEqual(set(fix), {"text", "code", "bytes", "per_round_bytes"})
+
+    def test_ids_are_those_of_other_commands(self):
+        evidence = [item for finding in self.json_of("explain", LEAK)["findings"] for item in finding["evidence"]]
+        for option, key in (("--alloc", "allocation"), ("--node", "node")):
+            ids = [item[key] for item in evidence if item[key] is not None]
+            self.assertTrue(ids, key)
+            for number in ids:
+                self.run_fine("graph", LEAK, option, number)
+
+    def test_a_list_for_several_devices_and_one_object_for_a_chosen_one(self):
+        trace = self.imported_bytes(made_up_snapshot(devices=2))
+        found = self.json_of("explain", trace)
+        self.assertEqual([device["device"] for device in found], [0, 1])
+        self.assertEqual(self.json_of("explain", trace, "--device", "1"), found[1])
+        text = self.run_fine("explain", trace)
+        self.assertIn("Device 0", text)
+        self.assertIn("Device 1", text)
+        self.assertIn("0, 1", self.run_failing(USAGE, "explain", trace, "--device", "7"))
+
+    def test_every_trace_has_an_answer_in_every_format(self):
+        for trace in sorted(EXAMPLES.glob("*.tide")):
+            found = self.json_of("explain", trace)
+            self.assertGreaterEqual(len(found["headline"]), 2, trace)
+            for kind in ("text", "markdown", "html"):
+                self.assertIn(found["headline"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--lang", "en"))
+
+    def test_html_is_whole_and_fetches_nothing(self):
+        output = self.folder / "why.html"
+        self.assertEqual(self.run_fine("explain", LEAK, "--format", "html", "-o", output), "")
+        content = output.read_text()
+        page = Page(content)
+        self.assertEqual(page.open, [])
+        self.assertEqual(page.fetched, [])
+        self.assertNotIn("script", page.tags)
+        self.assertIn("retain_graph=True", page.text)
+        self.assertNotRegex(content, r"https?:|url\(|@import")
+        plots = re.findall(r"<svg.*?</svg>", content, re.S)
+        self.assertGreaterEqual(len(plots), 3)
+        for plot in plots:
+            drawn = xml.etree.ElementTree.fromstring(plot)
+            width, height = map(float, drawn.attrib["viewBox"].split()[2:])
+            for circle in drawn.iter("circle"):
+                self.assertTrue(0 <= float(circle.attrib["cx"]) <= width and 0 <= float(circle.attrib["cy"]) <= height)
+
+    def test_names_of_strangers_stay_names(self):
+        function = "</svg><script>alert(1)</script>\033[31m"
+        trace = self.imported_bytes(made_up_snapshot(function=function, steps=40))
+        for kind in ("text", "markdown", "html"):
+            text = self.run_fine("explain", trace, "--format", kind)
+            self.assertNotIn("\033", text)
+            if kind != "text":
+                self.assertNotIn("<script", text)
+
+    def test_language_is_the_locales_or_the_one_asked_for(self):
+        german = {**os.environ, "LC_ALL": "de_DE.UTF-8"}
+        chinese = {**os.environ, "LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
+        english = run("explain", LEAK, "--lang", "en").stdout
+        self.assertEqual(run("explain", LEAK, env=german).stdout, english)
+        asked = run("explain", LEAK, "--lang", "zh_CN").stdout
+        self.assertNotEqual(asked, english)
+        self.assertEqual(run("explain", LEAK, env=chinese).stdout, asked)
+        self.assertIn("zh_CN", self.run_failing(USAGE, "explain", LEAK, "--lang", "12"))
+
+    def test_width_follows_columns(self):
+        narrow = run("explain", LEAK, env={**os.environ, "COLUMNS": "60"}).stdout
+        wide = run("explain", LEAK, env={**os.environ, "COLUMNS": "200"}).stdout
+        self.assertGreater(len(narrow.splitlines()), len(wide.splitlines()))
+
+    def test_files_are_kept_unless_forced(self):
+        report = self.folder / "report.md"
+        report.write_text("mine")
+        arguments = ("explain", LEAK, "--format", "markdown", "-o", report)
+        self.assertIn("--force", self.run_failing(USAGE, *arguments))
+        self.assertEqual(report.read_text(), "mine")
+        self.run_fine(*arguments, "--force")
+        self.assertIn("retain_graph", report.read_text())
+        self.assertEqual(self.files(), ["report.md"])
+
+    def test_a_report_never_takes_the_place_of_a_trace(self):
+        trace = self.imported("s1_plain")
+        before = digest(trace)
+        for target in (trace, self.folder):
+            self.run_failing(USAGE, "explain", trace, "--format", "html", "-o", target, "--force")
+        self.assertEqual(digest(trace), before)
+
+    def test_what_cannot_be_read_or_written(self):
+        self.run_failing(ENVIRONMENT, "explain", self.folder / "none.tide")
+        self.run_failing(INPUT, "explain", snapshot("s1_plain"))
+        self.run_failing(ENVIRONMENT, "explain", LEAK, "-o", self.folder / "none" / "out.txt")
+        self.run_failing(USAGE, "explain", LEAK, "--format", "pdf")
+        if pathlib.Path("/dev/full").exists():
+            self.assertIn("space", self.run_failing(ENVIRONMENT, "explain", LEAK, "-o", "/dev/full"))
+
+    def test_without_a_graph_it_says_what_is_missing(self):
+        trace = make_graph_trace(self.folder / "graph.tide", searched=False)
+        self.assertTrue(json.dumps(self.json_of("explain", trace)["findings"] + self.json_of("explain", trace)["unknowns"]))
+        imported = self.json_of("explain", self.imported("s0_graph_leak"))
+        self.assertTrue(imported["unknowns"])
+        self.assertEqual(run("explain", self.folder / "s0_graph_leak.tide").returncode, FINE)

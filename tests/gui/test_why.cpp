@@ -1,0 +1,351 @@
+// The first thing a person sees: the explanation of a real trace is shown, its findings move every pane, a guide goes
+// through their evidence, and its language is the window's.
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "gui/app/application.h"
+#include "gui/app/export.h"
+#include "gui/app/main_window.h"
+#include "gui/model/explained.h"
+#include "gui/model/text.h"
+#include "gui/why/finding_body.h"
+#include "gui/why/finding_card.h"
+#include "gui/why/share_bar.h"
+#include "gui/why/text_block.h"
+#include "gui/why/walk_bar.h"
+#include "synthetic_trace.h"
+
+using namespace tidemark;
+using namespace tidemark::gui;
+
+namespace {
+
+constexpr int patience = 30000;  // milliseconds
+
+/// 60 graphs that a list keeps alive.
+std::shared_ptr<Session> kept_outputs() {
+    Progress progress;
+    const QString examples = QStringLiteral(TIDEMARK_TEST_DATA "/../../resources/examples/");
+    const auto opened = load_trace(examples + QStringLiteral("s01_list_of_cpu_outputs.tide"), progress);
+    return opened ? opened->session : nullptr;
+}
+
+struct Shown {
+    explicit Shown(Application& application) : window(application.open_window()), session(kept_outputs()) {
+        window->resize(1600, 900);
+        window->show_session(session, QStringLiteral("s01.tide"));
+    }
+    WhyPane& pane() { return window->page().why(); }
+    const Explanation& explanation() { return session->explanation_source().explained()->explanation; }
+    bool explained() {
+        return QTest::qWaitFor([this] { return pane().has_explanation() && session->graph(); }, patience);
+    }
+
+    MainWindow* window;
+    std::shared_ptr<Session> session;
+};
+
+QString shown_text(const QWidget& pane) {
+    QStringList texts;
+    for (const TextBlock* block : pane.findChildren<TextBlock*>()) {
+        texts << block->toPlainText();
+    }
+    return texts.join('\n');
+}
+
+QWidget* tab_of(const MainWindow& window) {
+    for (const QTabWidget* tabs : window.findChildren<QTabWidget*>()) {
+        if (tabs->count() == 5) {
+            return tabs->currentWidget();
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+class TestWhy : public QObject {
+    Q_OBJECT
+private slots:
+    void a_real_trace_is_explained() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        QVERIFY(open.pane().note_text().isEmpty());
+        const Explanation& told = open.explanation();
+        QCOMPARE(told.headline.size(), size_t{3});
+        QVERIFY(!told.findings.empty());
+        QCOMPARE(open.pane().cards().size(), told.findings.size());
+        const QString text = shown_text(open.pane());
+        const auto without_marks = [](const std::string& sentence) { return to_qstring(sentence).remove('`'); };
+        for (const std::string& sentence : told.headline) {
+            QVERIFY2(text.contains(without_marks(sentence)), sentence.c_str());
+        }
+        for (const Finding& finding : told.findings) {
+            QVERIFY2(text.contains(without_marks(finding.title)), finding.title.c_str());
+        }
+        QVERIFY(open.pane().cards().front()->is_open());
+    }
+
+    void parts_of_the_memory_add_up() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        const auto* bar = open.pane().findChild<ShareBar*>();
+        int64_t sum = 0;
+        for (const Share& share : open.explanation().shares) {
+            sum += share.bytes;
+            QVERIFY(bar->plain_text().contains(to_qstring(share.name)));
+        }
+        QCOMPARE(sum, open.explanation().total);
+        QVERIFY(shown_text(*bar).contains(bytes_text(static_cast<uint64_t>(sum))));
+    }
+
+    void a_click_moves_every_pane() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        Session& session = *open.session;
+        for (const FindingCard* card : std::vector(open.pane().cards())) {
+            session.clear_choice();
+            const Finding& finding = card->finding();
+            const Evidence first = steps_of(*session.explanation_source().explained(), finding).front();
+            const SelectionState wanted =
+                selection_of(session, *session.explanation_source().explained(), finding, first);
+            open.pane().choose_finding(card->position());
+            QVERIFY(session.selection().state() == wanted);
+            QCOMPARE(session.explanation_source().chosen(), card->position());
+            QVERIFY(card->is_open());
+            switch (shown_by(session, finding, first)) {
+                case ShownBy::graph: QCOMPARE(tab_of(*open.window), &open.window->page().graph()); break;
+                case ShownBy::ledger: QCOMPARE(tab_of(*open.window), &open.window->page().ledger()); break;
+                case ShownBy::segments: QCOMPARE(tab_of(*open.window), &open.window->page().segments()); break;
+                case ShownBy::any: break;
+            }
+        }
+    }
+
+    void mouse_and_keys_choose_a_card() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        FindingCard* card = open.pane().cards().front();
+        QTest::mouseClick(card, Qt::LeftButton, {}, QPoint(20, 12));
+        QCOMPARE(open.session->explanation_source().chosen(), card->position());
+        QTest::mouseClick(card, Qt::LeftButton, {}, QPoint(20, 12));
+        QVERIFY(!card->is_open());
+        QTest::keyClick(card, Qt::Key_Right);
+        QVERIFY(card->is_open());
+        QTest::keyClick(card, Qt::Key_Left);
+        QVERIFY(!card->is_open());
+        open.session->explanation_source().choose(-1);
+        QTest::keyClick(card, Qt::Key_Return);
+        QCOMPARE(open.session->explanation_source().chosen(), card->position());
+    }
+
+    void evidence_is_a_link() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        const FindingCard* card = open.pane().cards().front();
+        const auto explained = open.session->explanation_source().explained();
+        const auto& evidence = card->finding().evidence;
+        QVERIFY(!evidence.empty());
+        for (const TextBlock* block : card->findChildren<TextBlock*>()) {
+            if (block->focusPolicy() == Qt::StrongFocus) {
+                emit const_cast<TextBlock*>(block)->anchorClicked(QUrl(QString::number(evidence.size() - 1)));
+                QVERIFY(open.session->selection().state() ==
+                        selection_of(*open.session, *explained, card->finding(), evidence.back()));
+                return;
+            }
+        }
+        QFAIL("no links");
+    }
+
+    void the_guide_goes_through_the_evidence() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        open.window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(open.window));
+        const FindingCard* card = open.pane().cards().front();
+        const auto explained = open.session->explanation_source().explained();
+        const std::vector<Evidence> steps = steps_of(*explained, card->finding());
+        QVERIFY(steps.size() > 1);
+        card->findChild<QPushButton*>(QStringLiteral("show_me"))->click();
+        WalkBar& walk = open.pane().walk_bar();
+        QVERIFY(walk.isVisible());
+        auto* next = walk.findChild<QPushButton*>(QStringLiteral("walk_next"));
+        for (size_t i = 0; i < steps.size(); ++i) {
+            QCOMPARE(walk.step(), static_cast<int>(i));
+            QVERIFY(walk.text().contains(to_qstring(steps[i].text).remove('`')));
+            QVERIFY(open.session->selection().state() ==
+                    selection_of(*open.session, *explained, card->finding(), steps[i]));
+            if (i + 1 < steps.size()) {
+                next->click();
+            }
+        }
+        walk.findChild<QPushButton*>(QStringLiteral("walk_back"))->click();
+        QCOMPARE(walk.step(), static_cast<int>(steps.size()) - 2);
+        QTest::keyClick(open.window, Qt::Key_Escape);
+        QVERIFY(!walk.isVisible());
+        QVERIFY(open.session->explanation_source().chosen() == card->position());
+        open.pane().walk(card->position());
+        for (size_t i = 0; i < steps.size(); ++i) {
+            next->click();
+        }
+        QVERIFY(!walk.isVisible());
+    }
+
+    void back_returns_to_what_was_chosen_before() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        open.session->selection().choose_allocation(3);
+        const SelectionState before = open.session->selection().state();
+        SelectionState other = before;
+        other.allocation = 5;
+        other.range = std::pair(1.0, 2.0);
+        open.session->selection().choose(other);
+        QVERIFY(open.session->selection().state() == other);
+        open.session->selection().back();
+        QVERIFY(open.session->selection().state() == before);
+    }
+
+    void what_helps_can_be_copied() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        const FindingCard* card = open.pane().cards().front();
+        const auto& fixes = card->finding().fixes;
+        QVERIFY(!fixes.empty());
+        card->findChild<QToolButton*>(QStringLiteral("copy_fix"))->click();
+        const QString copied = QGuiApplication::clipboard()->text();
+        QVERIFY(copied.contains(to_qstring(fixes.front().text)));
+        QVERIFY(copied.contains(to_qstring(fixes.front().code)));
+    }
+
+    void the_explanation_can_be_copied_and_saved() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        QVERIFY(open.window->actions().find(QStringLiteral("why.save"))->isEnabled());
+        open.window->actions().find(QStringLiteral("why.copy"))->trigger();
+        const auto explained = open.session->explanation_source().explained();
+        const std::string& place = explained->explanation.findings.front().line;
+        const size_t begin = place.rfind('_') + 1;                              // Markdown marks underscores
+        const std::string line = place.substr(begin, place.find(' ') - begin);  // "outputs.py:31"
+        QVERIFY(QGuiApplication::clipboard()->text().contains(to_qstring(line)));
+        const QTemporaryDir folder;
+        for (const char* name : {"why.html", "why.md"}) {
+            const QString path = folder.filePath(QLatin1String(name));
+            QVERIFY(save_text(path, explanation_document(path, *explained)));
+            QFile file(path);
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            const QByteArray written = file.readAll();
+            QVERIFY2(written.contains(line.c_str()), name);
+            QCOMPARE(written.contains("<html"), path.endsWith(QStringLiteral(".html")));
+        }
+        QVERIFY(!save_text(QStringLiteral("/nonexistent/why.html"), "x"));
+    }
+
+    void the_language_of_the_window_is_that_of_the_findings() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        const auto english = open.session->explanation_source().explained();
+        QVERIFY(english->language == tidemark::Language::english);
+        application.set_language(QStringLiteral("zh_CN"));
+        const ExplanationSource& source = open.session->explanation_source();
+        QVERIFY(QTest::qWaitFor(
+            [&] { return source.explained() && source.explained()->language == tidemark::Language::chinese; },
+            patience));
+        QVERIFY(source.explained()->explanation.headline != english->explanation.headline);
+        QCOMPARE(source.explained()->of, english->of);  // only told anew
+        for (QWidget* top : QApplication::topLevelWidgets()) {
+            auto* window = qobject_cast<MainWindow*>(top);
+            if (window && window->isVisible()) {
+                QVERIFY(shown_text(window->page().why())
+                            .contains(to_qstring(source.explained()->explanation.headline.front())));
+            }
+        }
+    }
+
+    void flags_on_the_overview_lead_to_findings() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        OverviewPlot& overview = open.window->page().overview();
+        QVERIFY(open.explained());
+        QVERIFY(!overview.flags().empty());
+        const FindingFlag flag = overview.flags().front();
+        QVERIFY(flag_tip(*open.session, flag).contains(QStringLiteral("<b>1.")));
+        QTest::mouseClick(&overview, Qt::LeftButton, {}, overview.flag_box(flag).center().toPoint());
+        QCOMPARE(open.session->explanation_source().chosen(), flag.finding);
+        QVERIFY(!chosen_moments(*open.session).empty());
+        for (const FindingFlag& a : overview.flags()) {
+            for (const FindingFlag& b : overview.flags()) {
+                QVERIFY(a.number == b.number || !overview.flag_box(a).intersects(overview.flag_box(b)));
+            }
+        }
+    }
+
+    void a_run_that_goes_on_is_explained_when_asked() {
+        auto session = kept_outputs();
+        session->set_live(true);
+        WhyPane pane;
+        pane.set_session(session.get());
+        ExplanationSource& source = session->explanation_source();
+        QTest::qWait(300);
+        QVERIFY(source.state() == ExplanationSource::State::not_asked);
+        QVERIFY(!pane.note_text().isEmpty());
+        pane.explain_now();
+        QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), patience);
+        QVERIFY(source.is_current());
+        const auto before = source.explained();
+        session->set_live(false);
+        QVERIFY(source.state() == ExplanationSource::State::ready);  // nothing came since
+        QCOMPARE(source.explained(), before);
+    }
+
+    void a_run_is_explained_when_it_has_ended() {
+        auto session = kept_outputs();
+        session->set_live(true);
+        WhyPane pane;
+        pane.set_session(session.get());
+        session->set_live(false);
+        QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), patience);
+    }
+
+    void the_pane_hides_and_comes_back() {
+        Application application(Settings::Keep::in_memory);
+        Shown open(application);
+        QAction* action = open.window->actions().find(QStringLiteral("view.why"));
+        QVERIFY(open.pane().isVisible() && action->isChecked());
+        action->trigger();
+        QVERIFY(!open.pane().isVisible() && !action->isChecked());
+        open.window->close();
+        MainWindow* again = application.open_window();
+        again->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY(!again->page().why().isVisible());
+        again->actions().find(QStringLiteral("view.why"))->trigger();
+        QVERIFY(again->page().why().isVisible());
+        again->resize(1500, 800);
+        QTRY_VERIFY(again->page().why().isVisible());
+        again->resize(900, 700);
+        QTRY_VERIFY(!again->page().why().isVisible());
+        QVERIFY(again->page().wants_why());
+        again->resize(1500, 800);
+        QTRY_VERIFY(again->page().why().isVisible());
+    }
+};
+
+QTEST_MAIN(TestWhy)
+#include "test_why.moc"

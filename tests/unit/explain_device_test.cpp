@@ -1,0 +1,425 @@
+// Diagnoses of the device: contexts, libraries, other processes, host memory, streams, pools, checkpoints.
+#include <gtest/gtest.h>
+
+#include "storage/explain/diagnoses/all.h"
+#include "tests/unit/hand_made_run.h"
+
+namespace tidemark {
+namespace {
+
+using test::RunMaker;
+
+constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
+constexpr int64_t ms = RunMaker::millisecond;
+
+Findings ask(Diagnosis diagnose, const Case& of, Findings findings = {}) {
+    Progress progress;
+    diagnose(of, Words(Language::english), findings, progress);
+    return findings;
+}
+
+void take(RunMaker& run, const std::string& kind, int64_t bytes, int64_t time, const std::string& source = "",
+          StackId stack = 0, int device = 0) {
+    DriverAllocation row;
+    row.kind = kind;
+    row.device = device;
+    row.bytes = static_cast<uint64_t>(bytes);
+    row.time = time;
+    row.source = source;
+    row.stack = stack;
+    run.trace.driver_allocations.push_back(row);
+}
+
+void sample(RunMaker& run, int64_t time, int64_t own, std::vector<std::pair<int64_t, int64_t>> others = {}) {
+    int64_t used = own;
+    run.trace.samples.push_back({time, 0, 100, own, 0, "nvml"});
+    for (const auto& [pid, bytes] : others) {
+        run.trace.samples.push_back({time, 0, pid, bytes, 0, "nvml"});
+        used += bytes;
+    }
+    run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, "nvml"});
+}
+
+/// Ten steps that leave nothing behind; `in_step` adds to each.
+template <class InStep>
+void ten_steps(RunMaker& run, InStep&& in_step) {
+    for (int i = 0; i < 10; ++i) {
+        const AllocationIndex work = run.alloc(1 * MiB, run.line("train"));
+        in_step();
+        run.free(work);
+        run.step();
+    }
+}
+
+RunMaker one_element() {
+    RunMaker run;
+    run.segment(2 * MiB);
+    run.alloc(4, run.line("main"));
+    take(run, "context", 600 * MiB, 0);
+    return run;
+}
+
+TEST(ExplainContext, AnswersForOneElement) {
+    const auto of = one_element().make_case();
+    const Findings findings = ask(diagnose_context, *of);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::context);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 600 * MiB);
+    EXPECT_NE(findings[0].text.back().find("4 B"), std::string::npos);
+    EXPECT_NE(findings[0].text.back().find("512 B"), std::string::npos);
+    EXPECT_NE(findings[0].text.back().find("2.00 MiB"), std::string::npos);
+}
+
+TEST(ExplainContext, IsBackgroundBesideAnAnswer) {
+    const auto of = one_element().make_case();
+    Finding leak;
+    leak.kind = FindingKind::tensors_collected;
+    leak.verdict = Verdict::leak;
+    EXPECT_EQ(ask(diagnose_context, *of, {leak}).back().verdict, Verdict::background);
+}
+
+TEST(ExplainContext, IsBackgroundBesideLargeTensors) {
+    RunMaker run = one_element();
+    run.segment(GiB);
+    run.alloc(GiB, 0, 0, 1);
+    EXPECT_EQ(ask(diagnose_context, *run.make_case()).at(0).verdict, Verdict::background);
+}
+
+TEST(ExplainContext, IsSilentWhereNobodyMeasured) {
+    RunMaker run = one_element();
+    run.trace.driver_allocations.clear();
+    EXPECT_TRUE(ask(diagnose_context, *run.make_case()).empty());
+}
+
+/// Works on GPU 0, with a tensor of so many bytes and a context on GPU 1.
+RunMaker two_gpus(int64_t bytes_on_second) {
+    RunMaker run;
+    run.segment(64 * MiB);
+    run.alloc(40 * MiB, run.line("train"));
+    DeviceHistory second;
+    second.device = 1;
+    test::add_allocation(second, 0, never, never, 0x1000, static_cast<uint64_t>(bytes_on_second),
+                         static_cast<uint64_t>(bytes_on_second), run.line("count"));
+    second.event_time = {0};
+    second.event_ref = {{Action::alloc, 0}};
+    run.trace.devices.push_back(second);
+    take(run, "context", 500 * MiB, 0, "", 0, 0);
+    take(run, "context", 520 * MiB, 0, "", 0, 1);
+    return run;
+}
+
+TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
+    const Findings findings = ask(diagnose_stray_context, *two_gpus(512).make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].bytes, 520 * MiB);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].line, "train.py:10 count");
+}
+
+TEST(ExplainStrayContext, IsSilentWhereBothDevicesWork) {
+    EXPECT_TRUE(ask(diagnose_stray_context, *two_gpus(32 * MiB).make_case()).empty());
+}
+
+TEST(ExplainOtherProcesses, TellsOfOneThatCame) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    ten_steps(run, [] {});
+    sample(run, 5 * ms, 600 * MiB);
+    sample(run, 15 * ms, 600 * MiB, {{7, 2 * GiB}});
+    sample(run, 25 * ms, 600 * MiB);
+    const Findings findings = ask(diagnose_other_processes, *run.make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 2 * GiB);
+    EXPECT_EQ(findings[0].evidence.front().time, 15 * ms);
+}
+
+TEST(ExplainOtherProcesses, IsBackgroundWhereTheyWereThereAllAlong) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    ten_steps(run, [] {});
+    for (const int64_t time : {1 * ms, 10 * ms, 20 * ms}) {
+        sample(run, time, 600 * MiB, {{7, 2 * GiB}});
+    }
+    EXPECT_EQ(ask(diagnose_other_processes, *run.make_case()).at(0).verdict, Verdict::background);
+}
+
+TEST(ExplainOtherProcesses, IsSilentAlone) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    ten_steps(run, [] {});
+    sample(run, 5 * ms, 600 * MiB, {{7, 4 * MiB}});
+    EXPECT_TRUE(ask(diagnose_other_processes, *run.make_case()).empty());
+}
+
+TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    const StackId line = run.line("fused_loss");
+    take(run, "device", 64 * MiB, 0, "/usr/lib/libcublas.so.13");
+    ten_steps(run, [&] { take(run, "device", 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
+    const Findings findings = ask(diagnose_library_growth, *run.make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::library_grows);
+    EXPECT_EQ(findings[0].verdict, Verdict::leak);
+    EXPECT_EQ(findings[0].bytes, 80 * MiB);
+    EXPECT_EQ(findings[0].per_round, 8 * MiB);
+    EXPECT_EQ(findings[0].since_round, 0);
+    EXPECT_EQ(findings[0].line, "train.py:10 fused_loss");
+    EXPECT_NE(findings[0].title.find("libfused.so"), std::string::npos);
+}
+
+TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    ten_steps(run, [&] {
+        take(run, "device", 8 * MiB, run.now(), "libfused.so");
+        run.trace.driver_allocations.back().free_time = run.now() + ms;
+    });
+    EXPECT_TRUE(ask(diagnose_library_growth, *run.make_case()).empty());
+}
+
+TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
+    for (const int64_t rise : {int64_t{0}, 32 * MiB}) {
+        RunMaker run;
+        run.segment(20 * MiB);
+        ten_steps(run,
+                  [&] { sample(run, run.now(), 600 * MiB + rise * static_cast<int64_t>(run.trace.steps.size())); });
+        const Findings findings = ask(diagnose_library_growth, *run.make_case());
+        ASSERT_EQ(findings.size(), rise > 0 ? 1u : 0u);
+        if (rise > 0) {
+            EXPECT_EQ(findings[0].confidence, Confidence::likely);
+            EXPECT_EQ(findings[0].layer, LayerKind::unknown);
+            EXPECT_FALSE(findings[0].unknowns.empty());
+        }
+    }
+}
+
+RunMaker products_on(uint32_t streams, uint64_t bytes) {
+    RunMaker run;
+    const uint32_t op = run.origin("aten::mm");
+    for (uint32_t stream = 0; stream < streams; ++stream) {
+        run.trace.streams.resize(streams);
+        run.alloc(bytes, run.line("multiply"), op, run.segment(32 * MiB, stream));
+    }
+    return run;
+}
+
+TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
+    RunMaker run = products_on(4, 32 * MiB);
+    take(run, "device", 64 * MiB, 0, "libcublas.so.13");
+    const Findings findings = ask(diagnose_library_workspace, *run.make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 4 * 32 * MiB + 64 * MiB);
+    EXPECT_EQ(findings[0].count, 4);
+    EXPECT_EQ(findings[0].fixes.back().bytes, 4 * (32 * MiB - 8'519'680));
+}
+
+TEST(ExplainLibraryWorkspace, IsBackgroundOnOneStream) {
+    EXPECT_EQ(ask(diagnose_library_workspace, *products_on(1, 8'519'680).make_case()).at(0).verdict,
+              Verdict::background);
+}
+
+TEST(ExplainLibraryWorkspace, TakesNoTensorForOne) {
+    EXPECT_TRUE(ask(diagnose_library_workspace, *products_on(1, 32 * MiB - 512).make_case()).empty());
+    RunMaker run;
+    run.segment(64 * MiB);
+    run.alloc(32 * MiB, 0, run.origin("aten::randn"));
+    EXPECT_TRUE(ask(diagnose_library_workspace, *run.make_case()).empty());
+}
+
+/// `trials` workspaces of 1 GiB come and go in the first step, smaller ones in all of them.
+RunMaker convolutions(int trials, const std::string& op) {
+    RunMaker run;
+    run.segment(2 * GiB);
+    const uint32_t conv = run.origin(op);
+    for (int i = 0; i < trials; ++i) {
+        run.free(run.alloc(GiB, run.line("forward"), conv));
+    }
+    ten_steps(run, [&] { run.free(run.alloc(70 * MiB, run.line("forward"), conv)); });
+    run.alloc(300 * MiB, run.line("train"));
+    return run;
+}
+
+TEST(ExplainWorkspaceBurst, TellsOfTrials) {
+    const Findings findings = ask(diagnose_workspace_burst, *convolutions(3, "aten::conv2d").make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, GiB);
+    EXPECT_EQ(findings[0].count, 3);
+    EXPECT_EQ(findings[0].fixes.front().bytes, GiB - 70 * MiB);
+}
+
+TEST(ExplainWorkspaceBurst, IsSilentWhereItDoesNotRaiseThePeak) {
+    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(0, "aten::conv2d").make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(3, "aten::randn").make_case()).empty());
+}
+
+TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    run.alloc(MiB, run.line("train"));
+    const StackId line = run.line("make_groups");
+    take(run, "physical", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
+    take(run, "mapped", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
+    const Findings findings = ask(diagnose_collective_buffers, *run.make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].bytes, 100 * MiB);
+    EXPECT_EQ(findings[0].line, "train.py:10 make_groups");
+}
+
+TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    run.alloc(MiB);
+    take(run, "device", 100 * MiB, 0, "libcublas.so.13");
+    EXPECT_TRUE(ask(diagnose_collective_buffers, *run.make_case()).empty());
+}
+
+TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    ten_steps(run, [&] { take(run, "pinned", 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
+    const Findings findings = ask(diagnose_pinned_growth, *run.make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::leak);
+    EXPECT_EQ(findings[0].bytes, 40 * MiB);
+    EXPECT_EQ(findings[0].per_round, 4 * MiB);
+    EXPECT_FALSE(findings[0].layer);
+}
+
+TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    take(run, "pinned", 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
+    ten_steps(run, [&] { take(run, "pinned", 4, run.now(), "libtorch_cuda.so", 0, -1); });
+    EXPECT_TRUE(ask(diagnose_pinned_growth, *run.make_case()).empty());
+}
+
+RunMaker profiled() {
+    RunMaker run;
+    run.segment(20 * MiB);
+    ten_steps(run, [] {});
+    take(run, "device", MiB, 0, "libcublas.so.13");
+    Loss loss;
+    loss.kind = LossKind::not_recorded;
+    loss.text = "Driver memory was not seen from 0.010000 s to 0.020000 s: somebody else needed CUPTI.";
+    run.trace.losses.push_back(loss);
+    return run;
+}
+
+TEST(ExplainRecorderItself, FindsWhatNvmlSawMeanwhile) {
+    RunMaker run = profiled();
+    sample(run, 5 * ms, 600 * MiB);
+    sample(run, 15 * ms, 620 * MiB);
+    sample(run, 25 * ms, 600 * MiB);
+    const Findings findings = ask(diagnose_recorder_itself, *run.make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].bytes, 20 * MiB);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].evidence.front().time, 10 * ms);
+    EXPECT_EQ(findings[0].evidence.front().until, 20 * ms);
+}
+
+TEST(ExplainRecorderItself, SaysThatItWasNotMeasured) {
+    const Findings findings = ask(diagnose_recorder_itself, *profiled().make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::background);
+    EXPECT_EQ(findings[0].bytes, 0);
+    EXPECT_FALSE(findings[0].unknowns.empty());
+}
+
+TEST(ExplainRecorderItself, IsSilentWithoutAProfiler) {
+    RunMaker run = profiled();
+    run.trace.losses.clear();
+    EXPECT_TRUE(ask(diagnose_recorder_itself, *run.make_case()).empty());
+}
+
+/// `count` batches are freed, but complete only at the end.
+RunMaker recorded_on_a_stream(int count) {
+    RunMaker run;
+    run.segment(200 * MiB);
+    std::vector<AllocationIndex> waiting;
+    for (int i = 0; i < count; ++i) {
+        waiting.push_back(run.alloc(10 * MiB, run.line("load")));
+        run.request_free(waiting.back());
+    }
+    for (const AllocationIndex a : waiting) {
+        run.complete_free(a);
+    }
+    return run;
+}
+
+TEST(ExplainWaitsForStream, TellsTheHighest) {
+    const Findings findings = ask(diagnose_waits_for_stream, *recorded_on_a_stream(12).make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].bytes, 120 * MiB);
+    EXPECT_EQ(findings[0].count, 12);
+    EXPECT_EQ(findings[0].line, "train.py:10 load");
+}
+
+TEST(ExplainWaitsForStream, IsSilentAboutTwoBlocks) {
+    EXPECT_TRUE(ask(diagnose_waits_for_stream, *recorded_on_a_stream(2).make_case()).empty());
+}
+
+RunMaker captures(int graphs) {
+    RunMaker run;
+    run.segment(20 * MiB);
+    ten_steps(run, [&] {
+        if (static_cast<int>(run.trace.steps.size()) < graphs) {
+            Pool pool;
+            pool.owner[0] = static_cast<int64_t>(run.trace.steps.size()) + 1;
+            run.trace.pools.push_back(pool);
+            run.segment(20 * MiB, 0, static_cast<uint32_t>(run.trace.pools.size() - 1));
+        }
+    });
+    return run;
+}
+
+TEST(ExplainPrivatePools, GrowWithEachShape) {
+    const Findings findings = ask(diagnose_private_pools, *captures(10).make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::private_pools_grow);
+    EXPECT_EQ(findings[0].verdict, Verdict::leak);
+    EXPECT_EQ(findings[0].bytes, 200 * MiB);
+    EXPECT_EQ(findings[0].per_round, 20 * MiB);
+    EXPECT_EQ(findings[0].count, 10);
+}
+
+TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
+    const Findings findings = ask(diagnose_private_pools, *captures(2).make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::private_pools);
+    EXPECT_EQ(findings[0].verdict, Verdict::background);
+    EXPECT_TRUE(ask(diagnose_private_pools, *captures(0).make_case()).empty());
+}
+
+/// A model of two weights, and what torch.load made of two others.
+RunMaker resumed(uint64_t loaded) {
+    RunMaker run;
+    run.segment(64 * MiB);
+    const StackId load = test::stack_of(run.trace.stacks, {{"/venv/site-packages/torch/serialization.py", "_load"},
+                                                           {"/home/anna/project/train.py", "resume"}});
+    for (int i = 0; i < 2; ++i) {
+        run.alloc(8 * MiB, run.line("build"));
+        run.alloc(loaded, load);
+    }
+    return run;
+}
+
+TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
+    const Findings findings = ask(diagnose_checkpoint_on_gpu, *resumed(8 * MiB).make_case());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].bytes, 16 * MiB);
+    EXPECT_EQ(findings[0].line, "train.py:20 resume");
+}
+
+TEST(ExplainCheckpoint, IsSilentWhereNothingIsThereTwice) {
+    EXPECT_TRUE(ask(diagnose_checkpoint_on_gpu, *resumed(9 * MiB).make_case()).empty());
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,70 @@
+#include "storage/report/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "storage/report/svg.h"
+
+namespace tidemark {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(ReportLayout, WrapsAtSpacesAndKeepsLongWords) {
+    EXPECT_EQ(wrap("one two three", 8), (Lines{"one two", "three"}));
+    EXPECT_EQ(wrap("averyveryverylongname ok", 8), (Lines{"averyveryverylongname", "ok"}));
+    EXPECT_EQ(wrap("", 8), (Lines{""}));
+}
+
+TEST(ReportLayout, ANumberIsNotPartedFromItsUnit) {
+    EXPECT_EQ(wrap("gives back 484 KiB now", 14), (Lines{"gives back", "484 KiB now"}));
+    EXPECT_EQ(wrap("it is 13 % of all", 8), (Lines{"it is", "13 % of", "all"}));
+    EXPECT_EQ(with_firm_units("60 Bananas"), "60 Bananas");
+}
+
+TEST(ReportLayout, ChineseIsTwoColumnsWideAndBreaksAnywhereButBeforePunctuation) {
+    EXPECT_EQ(display_width("显存 1"), 6u);
+    EXPECT_EQ(pad_right("显存", 6), "显存  ");
+    EXPECT_EQ(wrap("显存一直增长。", 8), (Lines{"显存一直", "增长。"}));
+    EXPECT_EQ(wrap("显存增长。", 8), (Lines{"显存增", "长。"}));
+}
+
+TEST(ReportLayout, TextOfStrangersIsMadeHarmless) {
+    EXPECT_EQ(plain_text("a\033[2Jb\nc"), "a?[2Jb?c");
+    EXPECT_EQ(plain_lines("a\nb\rc"), "a\nb?c");
+    EXPECT_EQ(plain_text("\xff\xc0\xafok"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdok");
+    EXPECT_EQ(plain_text("left\xe2\x80\xaeright"), "left?right");
+    EXPECT_EQ(plain_text("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    EXPECT_EQ(html_escaped("<a href='x'>&\"\033"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;?");
+}
+
+TEST(ReportTicks, AreFewInsideAndToldApart) {
+    constexpr int64_t mib = 1 << 20;
+    for (const auto& [low, high] : std::vector<std::pair<int64_t, int64_t>>{
+             {0, 1}, {0, 5 * mib}, {958 * mib, 958 * mib + 40'000}, {0, int64_t{1} << 45}, {-mib, mib}}) {
+        std::set<std::string> labels;
+        const std::vector<Tick> ticks = byte_ticks(low, high);
+        for (const Tick& tick : ticks) {
+            EXPECT_GE(tick.value, static_cast<double>(low));
+            EXPECT_LE(tick.value, static_cast<double>(high));
+            labels.insert(tick.label);
+        }
+        EXPECT_GE(ticks.size(), 2u) << low << ' ' << high;
+        EXPECT_LE(ticks.size(), 6u);
+        EXPECT_EQ(labels.size(), ticks.size()) << low << ' ' << high;
+    }
+    EXPECT_EQ(time_ticks(0, 10'000'000'000).back().label, "10 s");
+    EXPECT_EQ(time_ticks(0, 2'000'000).at(1).label, "0.0005 s");
+}
+
+TEST(ReportTicks, SmallChangesOfLargeValuesAreSeen) {
+    const std::vector<int64_t> rising{1'000'000, 1'000'500, 1'001'000}, large{0, 500, 1000}, flat{7, 7};
+    EXPECT_GT(range_of(rising).low, 999'000);
+    EXPECT_EQ(range_of(large).low, 0);
+    EXPECT_EQ(range_of(flat).low, 0);
+    EXPECT_GT(range_of(flat).high, 7);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,160 @@
+#include "storage/report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/hand_made_trace.h"
+
+namespace tidemark {
+namespace {
+
+constexpr const char* evil = "</svg><script>alert(1)</script>\033[2J|`";
+
+/// The hand-made trace and an explanation with everything a finding can have, in names nobody should trust.
+class Report : public testing::Test {
+protected:
+    Report()
+        : trace(std::make_shared<const Trace>(test::hand_made_trace())),
+          of(std::make_shared<const Analysis>(trace, trace->devices[0]), nullptr) {
+        explanation.device_name = evil;
+        explanation.event = 8;
+        explanation.moment = "the end of step 3";
+        explanation.course = Course::grows;
+        explanation.headline = {"It grows.", "Because of `kept`."};
+        explanation.total = 3000;
+        explanation.shares = {{evil, 2000, 2.0 / 3}, {"the CUDA context", 1000, 1.0 / 3}};
+        explanation.findings = {leak(), background()};
+        explanation.unknowns = {"no graph was recorded"};
+    }
+
+    Finding leak() const {
+        Finding finding;
+        finding.kind = FindingKind::tensors_collected;
+        finding.verdict = Verdict::leak;
+        finding.confidence = Confidence::likely;
+        finding.basis = "seen";
+        finding.title = "tensors pile up in `kept`";
+        finding.text = {evil};
+        finding.bytes = 1024;
+        finding.per_round = 512;
+        finding.count = 2;
+        finding.since = 1000;
+        finding.stack = trace->devices[0].allocations.stack[1];
+        finding.line = "train.py:20 train_step";
+        finding.holder = evil;
+        Evidence made, stretch;
+        made.text = "one of them";
+        made.event = 6;
+        made.allocation = {0, 3};
+        stretch.text = "here";
+        stretch.time = 1500;
+        stretch.until = 2500;
+        finding.evidence = {made, stretch};
+        finding.fixes = {{"Clear it.", "kept.clear()\n```\n<b>", 1024, 512}};
+        finding.unknowns = {"who holds it"};
+        return finding;
+    }
+    static Finding background() {
+        Finding finding;
+        finding.kind = FindingKind::context;
+        finding.verdict = Verdict::background;
+        finding.title = "the context";
+        finding.text = {"every process pays for it"};
+        finding.bytes = 99;
+        return finding;
+    }
+
+    std::string text(TextOptions options = {}) const { return report_text(told(), words, options); }
+    Told told() const { return {of, explanation}; }
+
+    std::shared_ptr<const Trace> trace;
+    Case of;
+    Explanation explanation;
+    Words words{Language::english};
+};
+
+TEST_F(Report, TextHasWhatIsNeededToLookAndToMend) {
+    const std::string page = text();
+    for (const char* part :
+         {"It grows. Because of", "Leak: tensors pile up", "+512 B", "train.py:20 train_step", "event:6", "time:1500ns",
+          "kept.clear()", "Gives back 1.00 KiB, and 512 B", "likely. seen", "who holds it", "no graph was recorded"}) {
+        EXPECT_NE(page.find(part), page.npos) << part << "\n" << page;
+    }
+    EXPECT_NE(page.find("allocation " + std::to_string(trace->devices[0].allocation_id(3))), page.npos) << page;
+}
+
+TEST_F(Report, TextFoldsWhatEveryProgramHas) {
+    EXPECT_NE(text().find("- the context (99 B)"), std::string::npos);
+    EXPECT_EQ(text().find("every process pays"), std::string::npos);
+    EXPECT_NE(text({100, false, true}).find("every process pays"), std::string::npos);
+}
+
+TEST_F(Report, OnlyTheColoursOwnEscapesReachATerminal) {
+    EXPECT_EQ(text().find('\033'), std::string::npos);
+    const std::string coloured = text({100, true, false});
+    EXPECT_NE(coloured.find("\033[1;31m"), std::string::npos);
+    EXPECT_EQ(coloured.find("\033[2J"), std::string::npos);
+}
+
+TEST_F(Report, TextKeepsToItsWidth) {
+    std::string page = text({60, false, false});
+    size_t begin = 0;
+    for (size_t end = page.find('\n'); end != page.npos; end = page.find('\n', begin)) {
+        const std::string line = page.substr(begin, end - begin);
+        const bool is_name =
+            line.find("script") != line.npos || line.find("█") != line.npos || line.find("total") != line.npos;
+        EXPECT_TRUE(is_name || line.size() <= 64) << line;
+        begin = end + 1;
+    }
+}
+
+TEST_F(Report, JsonHasTheDocumentedKeys) {
+    const nlohmann::ordered_json json = report_json(told());
+    EXPECT_EQ(json["course"], "grows");
+    EXPECT_EQ(json["moment"]["event"], 8);
+    const auto& finding = json["findings"][0];
+    EXPECT_EQ(finding["kind"], "tensors-collected");
+    EXPECT_EQ(finding["verdict"], "leak");
+    EXPECT_EQ(finding["per_round_bytes"], 512);
+    EXPECT_EQ(finding["stack"].size(), 3u);
+    EXPECT_EQ(finding["evidence"][0]["allocation"], trace->devices[0].allocation_id(3));
+    EXPECT_EQ(finding["evidence"][1]["until_ns"], 2500);
+    EXPECT_TRUE(finding["evidence"][1]["event"].is_null());
+    EXPECT_EQ(finding["fixes"][0]["per_round_bytes"], 512);
+    EXPECT_TRUE(json["findings"][1]["per_round_bytes"].is_null());
+    EXPECT_TRUE(json["findings"][1]["layer"].is_null());
+}
+
+TEST_F(Report, HtmlEscapesNamesAndNeedsNothingElse) {
+    const Told devices[] = {told()};
+    const std::string page = report_html(devices, words);
+    for (const char* part : {"<script", "</svg><script", "\033", "http://", "https://", "src=", "url("}) {
+        EXPECT_EQ(page.find(part), page.npos) << part;
+    }
+    EXPECT_NE(page.find("&lt;script&gt;alert(1)"), page.npos);
+    EXPECT_NE(page.find("<code>kept</code>"), page.npos);
+    EXPECT_NE(page.find("<svg"), page.npos);
+    EXPECT_NE(page.find("prefers-color-scheme: dark"), page.npos);
+}
+
+TEST_F(Report, MarkdownEscapesNamesAndFencesCode) {
+    const Told devices[] = {told()};
+    const std::string page = report_markdown(devices, words);
+    EXPECT_EQ(page.find("<script"), page.npos);
+    EXPECT_NE(page.find("&lt;script&gt;"), page.npos);
+    EXPECT_NE(page.find("````python"), page.npos);
+    EXPECT_NE(page.find("tensors pile up in `kept`"), page.npos);
+    EXPECT_NE(page.find("`--at event:6`"), page.npos);
+}
+
+TEST_F(Report, AnEmptyExplanationIsAPageToo) {
+    explanation = {};
+    const Told devices[] = {told()};
+    EXPECT_NE(report_html(devices, words).find("</html>"), std::string::npos);
+    EXPECT_FALSE(text().empty());
+    EXPECT_TRUE(report_json(told())["findings"].empty());
+}
+
+}  // namespace
+}  // namespace tidemark
