@@ -8,6 +8,8 @@
 #include <QSaveFile>
 #include <QSvgGenerator>
 
+#include "gui/model/explained.h"
+
 namespace tidemark::gui {
 
 namespace {
@@ -24,6 +26,19 @@ QImage picture_of(QSize size, double ratio, const PaintOn& paint) {
     image.fill(QApplication::palette().color(QPalette::Window));
     paint(image, size);
     return image;
+}
+
+Status save_text(const QString& path, const std::string& text) {
+    QSaveFile file(path);
+    const bool written = file.open(QIODevice::WriteOnly) &&
+                         file.write(text.data(), static_cast<qint64>(text.size())) == static_cast<qint64>(text.size());
+    return written && file.commit() ? Status() : Status(cannot_write(file));
+}
+
+std::string explanation_document(const QString& path, const Explained& explained) {
+    const Told told[] = {explained.told()};
+    const bool markdown = path.endsWith(QLatin1String(".md"), Qt::CaseInsensitive);
+    return markdown ? report_markdown(told, explained.words()) : report_html(told, explained.words());
 }
 
 Status save_picture(const QString& path, QSize size, double ratio, const QString& title, const PaintOn& paint) {

@@ -61,12 +61,11 @@ void choose_platform(int argc, char** argv) {
 
 struct Options {
     QCommandLineParser parser;
-    QCommandLineOption render{
-        "render",
-        QApplication::translate(
-            "main",
-            "Draw a view into a picture and exit: timeline, allocations, segments, graph, ledger, overview or window."),
-        "view"};
+    QCommandLineOption render{"render",
+                              QApplication::translate("main",
+                                                      "Draw a view into a picture and exit: why, timeline, "
+                                                      "allocations, segments, graph, ledger, overview or window."),
+                              "view"};
     QCommandLineOption at{"at", QApplication::translate("main", "The moment: event:N, time:T, mark:NAME, peak or end."),
                           "moment", "peak"};
     QCommandLineOption stack_by{
@@ -74,6 +73,8 @@ struct Options {
         "kind"};
     QCommandLineOption pane{
         "pane", QApplication::translate("main", "Of a window: segments, graph, table, summary or ledger."), "pane"};
+    QCommandLineOption finding{
+        "finding", QApplication::translate("main", "Of why and window: the number of the finding to show."), "number"};
     QCommandLineOption size{"size", QApplication::translate("main", "Size of the picture."), "WxH", "1600x900"};
     QCommandLineOption scale{"scale", QApplication::translate("main", "Device pixels per pixel of a PNG."), "factor",
                              "1"};
@@ -94,7 +95,8 @@ struct Options {
         parser.addVersionOption();
         bench.setFlags(QCommandLineOption::HiddenFromHelp);
         bench_live.setFlags(QCommandLineOption::HiddenFromHelp);
-        parser.addOptions({render, at, stack_by, pane, size, scale, theme, language, device, output, bench, bench_live});
+        parser.addOptions(
+            {render, at, stack_by, pane, finding, size, scale, theme, language, device, output, bench, bench_live});
         parser.addPositionalArgument(
             "files", QApplication::translate("main", "Traces (.tide) or PyTorch memory snapshots."), "[FILE...]");
     }
@@ -116,6 +118,13 @@ Status read_request(const Options& options, RenderRequest& request) {
     bool number = true;
     if (p.isSet(options.device)) {
         request.device = p.value(options.device).toInt(&number);
+    }
+    bool finding_ok = true;
+    if (p.isSet(options.finding)) {
+        request.finding = p.value(options.finding).toInt(&finding_ok);
+    }
+    if (!finding_ok) {
+        return usage_error("--finding takes a number.");
     }
     bool scale_ok = false;
     request.scale = p.value(options.scale).toDouble(&scale_ok);

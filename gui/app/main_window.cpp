@@ -67,6 +67,8 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     });
     connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::live_changed, this, &MainWindow::update_actions);
+    connect(page_, &TracePage::why_changed, this, &MainWindow::update_actions);
+    connect(&page_->why(), &WhyPane::explained_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::session_replaced, this, [this] {
         follow_session();
         update_actions();
@@ -274,6 +276,8 @@ void MainWindow::update_status() {
 std::vector<MainWindow::Exportable> MainWindow::exportables() {
     TracePage* page = page_;
     return {
+        {QStringLiteral("why"), tr("Why"), &page->why(),
+         [page](QPaintDevice& device, QSize size) { page->why().render_to(device, size); }},
         {QStringLiteral("timeline"), tr("Timeline"), &page->timeline(),
          [page](QPaintDevice& device, QSize size) { page->timeline().render_to(device, size); }},
         {QStringLiteral("allocations"), tr("Allocations"), &page->allocations(),
@@ -331,6 +335,20 @@ void MainWindow::export_table(const QString& name, const std::function<bool(cons
     QString error;
     const bool written = write(path, &error);
     message_->show_message(written ? tr("Exported to %1").arg(path) : error, !written);
+}
+
+void MainWindow::save_explanation() {
+    const QString folder = application_.settings().value(QStringLiteral("last_export_folder")).toString();
+    const QString proposal = (folder.isEmpty() ? QString() : folder + '/') + QFileInfo(file_).completeBaseName() +
+                             QStringLiteral("-why.html");
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Save explanation"), proposal, tr("Web page (*.html)") + QStringLiteral(";;") + tr("Markdown (*.md)"));
+    if (path.isEmpty()) {
+        return;
+    }
+    application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
+    const auto explained = page_->session()->explanation_source().explained();
+    say(explained ? save_text(path, explanation_document(path, *explained)) : Status(), tr("Exported to %1").arg(path));
 }
 
 void MainWindow::show_about() {

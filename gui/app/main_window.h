@@ -67,6 +67,7 @@ private:
     void export_picture(const Exportable& what);
     void copy_picture(const Exportable& what);
     void export_table(const QString& name, const std::function<bool(const QString& path, QString* error)>& write);
+    void save_explanation();
     void say(const Status& status, const QString& success);
     void show_about();
 

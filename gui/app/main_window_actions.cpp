@@ -2,6 +2,7 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QMenu>
+#include <QStatusBar>
 #include <algorithm>
 
 #include "gui/app/command_palette.h"
@@ -69,6 +70,13 @@ void MainWindow::make_file_menu() {
                      [this](const QString& path, QString* error) { return page_->ledger().export_csv(path, error); });
     });
     actions_->end_submenu();
+    actions_->add(QStringLiteral("why.save"), tr("Save e&xplanation…"), {}, [this] { save_explanation(); });
+    actions_->add(QStringLiteral("why.copy"), tr("Copy explanation"), {QKeySequence(QStringLiteral("Ctrl+Shift+C"))},
+                  [this] {
+                      page_->why().copy_text();
+                      statusBar()->showMessage(tr("%1 copied").arg(tr("Explanation")), 3000);
+                  });
+    actions_->separator();
     actions_->add(QStringLiteral("file.about_trace"), tr("Trace &information"),
                   {QKeySequence(QStringLiteral("Ctrl+I"))}, [this] { page_->show_trace_information(); });
     actions_->separator();
@@ -112,6 +120,11 @@ void MainWindow::make_view_menu() {
     actions_->add(QStringLiteral("plots.redo"), tr("Redo zoom"),
                   {QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))},
                   [this] { page_->session()->time_view().redo(); });
+    actions_->separator();
+    QAction* why = actions_->add(QStringLiteral("view.why"), tr("Why"), {key(Qt::Key_Y)}, [] {});
+    why->setCheckable(true);
+    connect(why, &QAction::triggered, page_, &TracePage::set_why);
+    actions_->add(QStringLiteral("go.explain"), tr("Explain now"), {}, [this] { page_->why().explain_now(); });
     actions_->separator();
     const auto tail = [this](bool on) {
         if (Session* session = page_->session()) {
@@ -192,6 +205,9 @@ void MainWindow::make_go_menu() {
     actions_->add(QStringLiteral("go.forward"), tr("Forward"), {QKeySequence(QStringLiteral("Alt+Right"))},
                   [this] { page_->session()->selection().forward(); });
     actions_->add(QStringLiteral("go.clear"), tr("Choose nothing"), {key(Qt::Key_Escape)}, [this] {
+        if (page_->why().end_walk()) {
+            return;
+        }
         for (QWidget* tip : findChildren<QWidget*>(QStringLiteral("pinned_tip"))) {
             tip->close();
         }
@@ -284,6 +300,10 @@ void MainWindow::update_actions() {
     actions_->find(QStringLiteral("live.freeze"))->setChecked(live && page_->live()->frozen());
     actions_->find(QStringLiteral("file.about_trace"))->setEnabled(session != nullptr);
     actions_->find(QStringLiteral("file.reload"))->setEnabled(!file_.isEmpty());
+    actions_->find(QStringLiteral("view.why"))->setChecked(page_->shows_why());
+    for (const char* id : {"why.save", "why.copy"}) {
+        actions_->find(QString::fromLatin1(id))->setEnabled(shown && page_->why().has_explanation());
+    }
     if (!shown) {
         return;
     }

@@ -7,3 +7,4 @@
 #include "gui/view/ledger_pane.h"
 #include "gui/view/segment_map.h"
 #include "gui/view/summary_table.h"
+#include "gui/why/why_pane.h"

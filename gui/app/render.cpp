@@ -49,6 +49,27 @@ void settle() {
     }
 }
 
+/// Reasons may take longer to find than panes to draw.
+void settle_reasons(Session& session) {
+    while (session.explanation_source().state() == ExplanationSource::State::working) {
+        settle();
+    }
+}
+
+Status choose_finding(WhyPane& pane, Session& session, const RenderRequest& request) {
+    settle_reasons(session);
+    if (!request.finding) {
+        return {};
+    }
+    for (const FindingFlag& flag : finding_flags(session)) {
+        if (flag.number == *request.finding) {
+            pane.choose_finding(flag.finding);
+            return {};
+        }
+    }
+    return usage_error("There is no finding " + std::to_string(*request.finding) + ".");
+}
+
 template <class Paint>
 Status paint_alone(QWidget& widget, const RenderRequest& request, Paint paint) {
     widget.setAttribute(Qt::WA_DontShowOnScreen);
@@ -79,6 +100,7 @@ Status render_window(Application& application, std::shared_ptr<Session> session,
     if (request.stack_by) {
         page.set_group_by({*request.stack_by});
     }
+    TIDEMARK_TRY(choose_finding(page.why(), *page.session(), request));
     settle();
     window.refresh_now();
     settle();
@@ -115,6 +137,12 @@ Status render(Application& application, const RenderRequest& request) {
     if (session->has_device() && request.stack_by) {
         session->load_graph();
         session->set_group_by({*request.stack_by});
+    }
+    if (request.view == QLatin1String("why")) {
+        WhyPane pane;
+        pane.set_session(session.get());
+        TIDEMARK_TRY(choose_finding(pane, *session, request));
+        return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
     }
     if (request.view == QLatin1String("timeline")) {
         TimelinePlot plot;
@@ -157,7 +185,7 @@ Status render(Application& application, const RenderRequest& request) {
         return render_window(application, session, request);
     }
     return usage_error("There is no view \"" + request.view.toStdString() +
-                       "\"; use timeline, allocations, segments, graph, ledger, overview or window.");
+                       "\"; use why, timeline, allocations, segments, graph, ledger, overview or window.");
 }
 
 }  // namespace tidemark::gui

@@ -13,7 +13,8 @@ namespace tidemark::gui {
 class Application;
 
 struct RenderRequest {
-    QString view = QStringLiteral("window");  ///< timeline, allocations, segments, graph, ledger, overview or window
+    QString view =
+        QStringLiteral("window");  ///< why, timeline, allocations, segments, graph, ledger, overview or window
     QString at = QStringLiteral("peak");
     std::optional<GroupBy> stack_by;  ///< how stacked pictures are divided; nothing: as a window begins
     QString pane;                     ///< of a window: "segments", "graph", "table", "summary", "ledger"; "": the first
@@ -22,6 +23,7 @@ struct RenderRequest {
     QString output;
     QString trace;
     std::optional<int> device;
+    std::optional<int> finding;  ///< of why and window: the one to show, as its card is numbered
 };
 
 /// "1600x900"; nothing if it is no size from 100x100 to 16384x16384.

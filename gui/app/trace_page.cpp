@@ -14,13 +14,16 @@
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
 #include "gui/view/describe_trace.h"
+#include "gui/view/tool_button.h"
 #include "storage/base/units.h"
+#include "storage/explain/finding.h"
 
 namespace tidemark::gui {
 
 namespace {
 
 constexpr int rereading_pause = 2000;  // milliseconds
+constexpr int narrow = 1250;           // pixels: below it, the plots need the room
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -41,23 +44,11 @@ QString device_text(const DeviceHistory& device) {
 
 TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), losses_(new QLabel) {
     details_ = new DetailsPane;
+    why_ = new WhyPane;
     overview_ = new OverviewPlot;
     make_tabs();
     auto* header = make_header();
-    auto* plots = make_plots();
-
-    rows_ = new QSplitter(Qt::Vertical);
-    rows_->addWidget(plots);
-    rows_->addWidget(tabs_);
-    rows_->setStretchFactor(0, 3);
-    rows_->setStretchFactor(1, 2);
-    columns_ = new QSplitter(Qt::Horizontal);
-    columns_->addWidget(rows_);
-    columns_->addWidget(details_);
-    columns_->setStretchFactor(0, 1);
-    columns_->setStretchFactor(1, 0);
-    columns_->setSizes({1260, 340});
-    rows_->setSizes({470, 300});
+    auto* columns = make_columns(make_plots());
     for (QSplitter* splitter : {plot_split_, legend_split_, rows_, columns_}) {
         splitter->setChildrenCollapsible(false);
         splitter->setHandleWidth(5);
@@ -66,7 +57,91 @@ TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), 
     column->setContentsMargins(6, 4, 6, 2);
     column->setSpacing(3);
     column->addWidget(header);
-    column->addWidget(columns_, 1);
+    column->addWidget(columns, 1);
+}
+
+QWidget* TracePage::make_columns(QWidget* plots) {
+    rows_ = new QSplitter(Qt::Vertical);
+    rows_->addWidget(plots);
+    rows_->addWidget(tabs_);
+    rows_->setStretchFactor(0, 3);
+    rows_->setStretchFactor(1, 2);
+    columns_ = new QSplitter(Qt::Horizontal);
+    columns_->addWidget(why_);
+    columns_->addWidget(rows_);
+    columns_->addWidget(details_);
+    columns_->setStretchFactor(0, 0);
+    columns_->setStretchFactor(1, 1);
+    columns_->setStretchFactor(2, 0);
+    columns_->setSizes({335, 975, 280});
+    why_->setMinimumWidth(240);
+    rows_->setSizes({470, 300});
+    why_strip_ = tool_button(QStringLiteral("»\n") + tr("W\nh\ny", "one letter below the other"), tr("Show why (Y)"));
+    why_strip_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
+    why_strip_->hide();
+    connect(why_strip_, &QToolButton::clicked, this, [this] { set_why(true); });
+    connect(why_, &WhyPane::close_asked, this, [this] { set_why(false); });
+    connect(why_, &WhyPane::looked_at, this, &TracePage::look_at);
+    connect(overview_, &OverviewPlot::finding_chosen, why_, &WhyPane::choose_finding);
+    auto* all = new QWidget;
+    auto* row = new QHBoxLayout(all);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2);
+    row->addWidget(why_strip_);
+    row->addWidget(columns_, 1);
+    return all;
+}
+
+// ---- why ------------------------------------------------------------------------------------------------------------
+
+void TracePage::set_why(bool wanted) {
+    wants_why_ = wanted;
+    show_why(wanted);
+}
+
+void TracePage::show_why(bool shown) {
+    shows_why_ = shown;
+    why_->setVisible(shown);
+    why_strip_->setVisible(!shown);
+    emit why_changed();
+}
+
+/// Only when the window becomes narrow or wide: in between it is as the person wants it.
+void TracePage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if ((width() < narrow) != is_narrow_) {
+        is_narrow_ = !is_narrow_;
+        show_why(wants_why_ && !is_narrow_);
+    }
+}
+
+/// The pane that shows it best, and all of it in the span of time that is shown.
+void TracePage::look_at(ShownBy by, const Evidence& evidence) {
+    switch (by) {
+        case ShownBy::any: break;
+        case ShownBy::segments: tabs_->setCurrentWidget(segments_); break;
+        case ShownBy::graph:
+            tabs_->setCurrentWidget(graph_);
+            graph_->reveal_choice();
+            break;
+        case ShownBy::ledger:
+            tabs_->setCurrentWidget(ledger_);
+            ledger_->choose_layer(*evidence.layer);
+            break;
+    }
+    TimeView& view = session_->time_view();
+    const auto& range = session_->selection().state().range;
+    if (!range) {
+        reveal_moment();
+    } else if (range->first < view.from() || range->second > view.to()) {
+        // What was shown stays beside it where there is room: growth is seen against what came after.
+        const double margin = (range->second - range->first) * 0.15;
+        const double from = std::min(range->first - margin, view.from());
+        const double to = std::max(range->second + margin, view.to());
+        const double wide = std::max(view.span(), range->second - range->first + 2 * margin);
+        const double middle = (range->first + range->second) / 2;
+        to - from <= 3 * wide ? view.show(from, to) : view.show(middle - wide / 2, middle + wide / 2);
+    }
 }
 
 TracePage::~TracePage() {
@@ -143,7 +218,7 @@ QWidget* TracePage::make_plots() {
     legend_split_->addWidget(scroll);
     legend_split_->setStretchFactor(0, 1);
     legend_split_->setStretchFactor(1, 0);
-    legend_split_->setSizes({980, 250});
+    legend_split_->setSizes({980, 240});
     return legend_split_;
 }
 
@@ -200,6 +275,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     summary_->set_session(raw);
     ledger_->set_session(raw);
     details_->set_session(raw);
+    why_->set_session(raw);
     if (session_) {
         session_->selection().disconnect(this);
     }
@@ -476,7 +552,8 @@ void TracePage::save_layout(Settings& settings) const {
     settings.set(QStringLiteral("layout/plots"), plot_split_->saveState());
     settings.set(QStringLiteral("layout/legend"), legend_split_->saveState());
     settings.set(QStringLiteral("layout/rows"), rows_->saveState());
-    settings.set(QStringLiteral("layout/columns"), columns_->saveState());
+    settings.set(QStringLiteral("layout/why_columns"), columns_->saveState());
+    settings.set(QStringLiteral("layout/why"), wants_why_);
     settings.set(QStringLiteral("layout/tab"), tabs_->currentIndex());
     settings.set(QStringLiteral("layout/graph"), graph_->save_state());
 }
@@ -485,7 +562,8 @@ void TracePage::restore_layout(const Settings& settings) {
     plot_split_->restoreState(settings.value(QStringLiteral("layout/plots")).toByteArray());
     legend_split_->restoreState(settings.value(QStringLiteral("layout/legend")).toByteArray());
     rows_->restoreState(settings.value(QStringLiteral("layout/rows")).toByteArray());
-    columns_->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
+    columns_->restoreState(settings.value(QStringLiteral("layout/why_columns")).toByteArray());
+    set_why(settings.value(QStringLiteral("layout/why"), true).toBool());
     tabs_->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
     graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
 }

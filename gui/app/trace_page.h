@@ -18,6 +18,7 @@
 #include "gui/plot/timeline_plot.h"
 
 class QComboBox;
+class QToolButton;
 
 namespace tidemark::gui {
 
@@ -68,8 +69,14 @@ public:
     /// The panes below the plots with their names, in the order of their tabs.
     std::vector<std::pair<QWidget*, QString>> panes() const;
     DetailsPane& details() const { return *details_; }
+    WhyPane& why() const { return *why_; }
+    /// Whether a person wants the pane; a narrow window may hide it all the same.
+    bool wants_why() const { return wants_why_; }
+    bool shows_why() const { return shows_why_; }
+    void set_why(bool wanted);
 
 signals:
+    void why_changed();   ///< shown or hidden
     void live_changed();  ///< following began or ended
     void live_ended();    ///< the writer is gone
     void live_failed(const QString& sentence);
@@ -78,8 +85,12 @@ signals:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    QWidget* make_columns(QWidget* plots);
+    void show_why(bool shown);
+    void look_at(ShownBy by, const Evidence& evidence);
     QWidget* make_header();
     QWidget* make_plots();
     void make_tabs();
@@ -114,6 +125,9 @@ private:
     SummaryTable* summary_;
     LedgerPane* ledger_;
     DetailsPane* details_;
+    WhyPane* why_;
+    QToolButton* why_strip_;  ///< in the pane's place while it is hidden
+    bool wants_why_ = true, shows_why_ = true, is_narrow_ = false;
     QSplitter* plot_split_;
     QSplitter* legend_split_;
     QSplitter* rows_;

@@ -17,6 +17,8 @@ struct GraphMap {
 };
 
 constexpr double smallest_text = 6.5;  // pixels of a line; below it would only be dirt
+constexpr double legend_margin = 10, legend_gap = 16;
+constexpr int legend_ramp = 90;
 constexpr double swatch = 11;
 constexpr size_t most_ports = 6;
 constexpr double strip = 5;  // the coloured edge of a box
@@ -405,53 +407,92 @@ void GraphPainter::paint_outline(QPainter& painter, const Look& look, int b, con
 
 // ---- legend ---------------------------------------------------------------------------------------------------------
 
-int GraphPainter::legend_height() const { return static_cast<int>(QFontMetricsF(font_).height()) + 8; }
+struct GraphPainter::LegendEntry {
+    QString text;
+    QBrush brush = Qt::NoBrush;
+    QString low = {};  ///< of a scale, whose high end is the text
+    bool scale = false, plain = false;
+};
 
-double GraphPainter::paint_entry(QPainter& painter, QPointF at, const QBrush& brush, const QString& text) const {
-    painter.setPen(QPen(theme_.faint_text, 1));
-    painter.setBrush(brush);
-    painter.drawRect(QRectF(at.x(), at.y() - swatch / 2, swatch, swatch));
-    painter.setPen(theme_.text);
-    const double width = QFontMetricsF(font_).horizontalAdvance(text);
-    painter.drawText(QRectF(at.x() + swatch + 5, at.y() - 20, width + 4, 40), Qt::AlignVCenter, text);
-    return at.x() + swatch + 5 + width + 16;
+std::vector<GraphPainter::LegendEntry> GraphPainter::legend_entries() const {
+    std::vector<LegendEntry> entries;
+    if (colors_ == GraphColors::state) {
+        for (const NodeState state : {NodeState::waiting, NodeState::kept, NodeState::released}) {
+            entries.push_back({state_text(state), node_state_color(theme_, state)});
+        }
+    } else if (colors_ == GraphColors::age) {
+        entries.push_back({GraphMap::tr("newest"), {}, GraphMap::tr("oldest"), true});
+    } else {
+        const auto most = static_cast<uint64_t>(picture_ ? picture_->scene->most_bytes : 0);
+        entries.push_back({GraphMap::tr("keeps %1").arg(bytes_text(most)), {}, GraphMap::tr("keeps little"), true});
+    }
+    entries.push_back({GraphMap::tr("saved tensor, held"), category_color(theme_, Category::saved)});
+    entries.push_back({GraphMap::tr("released")});
+    entries.push_back({GraphMap::tr("arrows: the way of the gradients, which is who keeps whom"), {}, {}, false, true});
+    return entries;
+}
+
+double GraphPainter::width_of(const LegendEntry& entry) const {
+    const QFontMetricsF metrics(font_);
+    const double mark = entry.scale   ? metrics.horizontalAdvance(entry.low) + legend_ramp + 12
+                        : entry.plain ? 0
+                                      : swatch + 5;
+    return mark + metrics.horizontalAdvance(entry.text) + legend_gap;
+}
+
+/// As many lines as it takes to cut nothing.
+int GraphPainter::legend_height(double width) const {
+    int lines = 1;
+    double x = legend_margin;
+    for (const LegendEntry& entry : legend_entries()) {
+        const double wide = width_of(entry);
+        if (x > legend_margin && x + wide - legend_gap > width) {
+            ++lines;
+            x = legend_margin;
+        }
+        x += wide;
+    }
+    return lines * legend_line() + 4;
+}
+
+int GraphPainter::legend_line() const { return static_cast<int>(QFontMetricsF(font_).height()) + 4; }
+
+void GraphPainter::paint_entry(QPainter& painter, QPointF at, const LegendEntry& entry) const {
+    const auto write = [&](double x, const QString& text, const QColor& color) {
+        painter.setPen(color);
+        const double width = QFontMetricsF(font_).horizontalAdvance(text);
+        painter.drawText(QRectF(x, at.y() - 20, width + 4, 40), Qt::AlignVCenter, text);
+        return x + width;
+    };
+    if (entry.scale) {
+        const double ramp = write(at.x(), entry.low, theme_.text) + 6;
+        for (int x = 0; x < legend_ramp; ++x) {
+            painter.fillRect(QRectF(ramp + x, at.y() - swatch / 2, 1, swatch),
+                             scale_color(theme_, x / (legend_ramp - 1.0)));
+        }
+        write(ramp + legend_ramp + 6, entry.text, theme_.text);
+    } else if (entry.plain) {
+        write(at.x(), entry.text, theme_.faint_text);
+    } else {
+        painter.setPen(QPen(theme_.faint_text, 1));
+        painter.setBrush(entry.brush);
+        painter.drawRect(QRectF(at.x(), at.y() - swatch / 2, swatch, swatch));
+        write(at.x() + swatch + 5, entry.text, theme_.text);
+    }
 }
 
 void GraphPainter::paint_legend(QPainter& painter, const QRectF& area) const {
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.fillRect(area, theme_.plot_background);
     painter.setFont(font_);
-    QPointF at(area.left() + 10, area.center().y());
-    if (colors_ == GraphColors::state) {
-        for (const NodeState state : {NodeState::waiting, NodeState::kept, NodeState::released}) {
-            at.setX(paint_entry(painter, at, node_state_color(theme_, state), state_text(state)));
+    QPointF at(area.left() + legend_margin, area.top() + 2 + legend_line() / 2.0);
+    for (const LegendEntry& entry : legend_entries()) {
+        const double wide = width_of(entry);
+        if (at.x() > area.left() + legend_margin && at.x() + wide - legend_gap > area.right()) {
+            at = QPointF(area.left() + legend_margin, at.y() + legend_line());
         }
-    } else {
-        const QString low = colors_ == GraphColors::age ? GraphMap::tr("oldest") : GraphMap::tr("keeps little");
-        const QString high =
-            colors_ == GraphColors::age
-                ? GraphMap::tr("newest")
-                : GraphMap::tr("keeps %1")
-                      .arg(bytes_text(static_cast<uint64_t>(picture_ ? picture_->scene->most_bytes : 0)));
-        const QFontMetricsF metrics(font_);
-        painter.setPen(theme_.text);
-        painter.drawText(QRectF(at.x(), area.top(), 400, area.height()), Qt::AlignVCenter, low);
-        at.setX(at.x() + metrics.horizontalAdvance(low) + 6);
-        constexpr int ramp = 90;
-        for (int x = 0; x < ramp; ++x) {
-            painter.fillRect(QRectF(at.x() + x, at.y() - swatch / 2, 1, swatch), scale_color(theme_, x / (ramp - 1.0)));
-        }
-        painter.setPen(theme_.text);
-        painter.drawText(QRectF(at.x() + ramp + 6, area.top(), 400, area.height()), Qt::AlignVCenter, high);
-        at.setX(at.x() + ramp + 6 + metrics.horizontalAdvance(high) + 16);
-    }
-    at.setX(paint_entry(painter, at, category_color(theme_, Category::saved), GraphMap::tr("saved tensor, held")));
-    at.setX(paint_entry(painter, at, Qt::NoBrush, GraphMap::tr("released")));
-    const QString arrows = GraphMap::tr("arrows: the way of the gradients, which is who keeps whom");
-    painter.setPen(theme_.faint_text);
-    const double room = area.right() - at.x() - 8;
-    if (QFontMetricsF(font_).horizontalAdvance(arrows) <= room) {
-        painter.drawText(QRectF(at.x(), area.top(), room, area.height()), Qt::AlignVCenter, arrows);
+        paint_entry(painter, at, entry);
+        at.setX(at.x() + wide);
     }
 }
 

@@ -46,7 +46,7 @@ public:
     };
     void paint(QPainter& painter, const Look& look) const;
     void paint_legend(QPainter& painter, const QRectF& area) const;
-    int legend_height() const;
+    int legend_height(double width) const;
     /// Title and figures of a box, for tooltips and screen readers.
     QString describe(int box) const;
     QString describe(const GraphPort& port) const;
@@ -65,7 +65,11 @@ private:
     void paint_text(QPainter& painter, const QRectF& rect, int box, double scale, bool lit) const;
     void paint_ports(QPainter& painter, const Look& look, const GraphBox& box) const;
     void paint_outline(QPainter& painter, const Look& look, int box, const QRectF& rect) const;
-    double paint_entry(QPainter& painter, QPointF at, const QBrush& brush, const QString& text) const;
+    struct LegendEntry;
+    std::vector<LegendEntry> legend_entries() const;
+    double width_of(const LegendEntry& entry) const;
+    int legend_line() const;
+    void paint_entry(QPainter& painter, QPointF at, const LegendEntry& entry) const;
     bool dimmed(const Look& look, int box) const;
 
     QFont font_, bold_;

@@ -286,6 +286,9 @@ void GraphPane::take(const std::shared_ptr<const Answer>& answer) {
     show_figures();
     show_note();
     show_reason();
+    if (!task_.busy() && !delay_.isActive()) {
+        reveal_now();
+    }
 }
 
 // ---- what is shown
@@ -355,8 +358,9 @@ void GraphPane::show_note() {
     } else if (state == State::failed) {
         note = tr("The graph could not be read: %1").arg(session_->graph_source().problem());
     } else if (session_->graph() && !session_->graph()->has_nodes() && !session_->graph()->index.tables().empty()) {
-        note = tr("<b>The program made no autograd graph while it was recorded.</b><br><br>What its allocations are and "
-                  "who holds them stands in the table and in the details of each.");
+        note =
+            tr("<b>The program made no autograd graph while it was recorded.</b><br><br>What its allocations are and "
+               "who holds them stands in the table and in the details of each.");
     } else if (!session_->graph() || !session_->graph()->has_nodes()) {
         note =
             tr("<b>No autograd graph is recorded in this trace.</b><br><br>A recording by <code>tidemark record</code> "
@@ -450,11 +454,33 @@ void GraphPane::go_to_fullest() {
 void GraphPane::choose_node(NodeIndex node) {
     if (session_) {
         session_->selection().choose_node(node);
-        if (const auto& picture = view_->picture()) {
-            if (const int box = picture->scene->box_of(*picture->outline, node); box >= 0) {
-                view_->reveal(box);
-            }
+        reveal_node(node);
+    }
+}
+
+void GraphPane::reveal_node(NodeIndex node) {
+    if (const auto& picture = view_->picture()) {
+        if (const int box = picture->scene->box_of(*picture->outline, node); box >= 0) {
+            view_->reveal(box);
         }
+    }
+}
+
+void GraphPane::reveal_choice() {
+    if (region_.kind != GraphRegion::Kind::alive) {
+        set_region({});
+    }
+    reveals_ = true;
+    if (!busy() && !stale_) {
+        reveal_now();
+    }
+}
+
+void GraphPane::reveal_now() {
+    const bool there =
+        std::exchange(reveals_, false) && session_ && shown_ && shown_->picture->graph == session_->graph();
+    if (there && session_->selection().state().node) {
+        reveal_node(*session_->selection().state().node);
     }
 }
 

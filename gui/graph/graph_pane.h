@@ -38,6 +38,8 @@ public:
     void focus_search();
     /// Puts the cursor where the graph kept most memory; found in the background.
     void go_to_fullest();
+    /// Brings the chosen node or allocation into view, as soon as the drawing is that of the cursor.
+    void reveal_choice();
 
     GraphView& view() { return *view_; }
     RootList& roots() { return *roots_; }
@@ -82,12 +84,14 @@ private:
     void choose_region(int choice);
     void follow(const QString& link);
     void choose_node(NodeIndex node);
+    void reveal_node(NodeIndex node);
+    void reveal_now();
 
     QPointer<Session> session_;
     GraphRegion region_;
     std::optional<std::vector<uint64_t>> opened_;  ///< nothing: what is worth opening at first
     std::shared_ptr<const Answer> shown_;
-    bool stale_ = false, reset_place_ = true;
+    bool stale_ = false, reset_place_ = true, reveals_ = false;
     LatestTask<Answer> task_;
     LatestTask<std::vector<NodeIndex>> search_task_;
     LatestTask<std::optional<int64_t>> fullest_task_;

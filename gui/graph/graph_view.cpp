@@ -88,7 +88,7 @@ void GraphView::update_marks() {
 // ---- place
 // -------------------------------------------------------------------------------------------------------------
 
-QRectF GraphView::drawing_area() const { return QRectF(rect()).adjusted(0, 0, 0, -painter_.legend_height()); }
+QRectF GraphView::drawing_area() const { return QRectF(rect()).adjusted(0, 0, 0, -painter_.legend_height(width())); }
 
 GraphPlace GraphView::fitted(QSizeF area) const {
     const QSizeF size = scene().size;
@@ -152,18 +152,18 @@ void GraphView::paintEvent(QPaintEvent*) {
     painter.setClipRect(drawing_area());
     painter_.paint(painter, look(place_, drawing_area()));
     painter.restore();
-    painter_.paint_legend(painter, QRectF(0, drawing_area().bottom(), width(), painter_.legend_height()));
+    painter_.paint_legend(painter, QRectF(0, drawing_area().bottom(), width(), painter_.legend_height(width())));
 }
 
 void GraphView::render_to(QPainter& painter, QSize size) {
-    const QRectF area(0, 0, size.width(), size.height() - painter_.legend_height());
+    const QRectF area(0, 0, size.width(), size.height() - painter_.legend_height(size.width()));
     painter.fillRect(QRect(QPoint(), size), Theme::current().plot_background);
     if (picture_) {
         painter.save();
         painter.setClipRect(area);
         painter_.paint(painter, look(fitted(area.size()), area));
         painter.restore();
-        painter_.paint_legend(painter, QRectF(0, area.bottom(), size.width(), painter_.legend_height()));
+        painter_.paint_legend(painter, QRectF(0, area.bottom(), size.width(), painter_.legend_height(width())));
     }
 }
 

@@ -133,6 +133,14 @@ void Selection::preview_range(std::optional<std::pair<double, double>> range) {
     emit range_moved();
 }
 
+void Selection::choose(const SelectionState& next) {
+    const bool moves_range = next.range != state_.range;
+    apply(next, true);
+    if (moves_range) {
+        emit range_moved();
+    }
+}
+
 void Selection::choose_device(int position) {
     if (trace_ == nullptr || position < 0 || position >= static_cast<int>(trace_->devices.size())) {
         return;

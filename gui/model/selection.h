@@ -40,6 +40,8 @@ public:
     void choose_range(std::optional<std::pair<double, double>> range);
     void preview_range(
         std::optional<std::pair<double, double>> range);  ///< while dragging: shown, not a history step yet
+    /// All of it at once, in one step of the history.
+    void choose(const SelectionState& next);
     void choose_device(int position);
     void clear();  ///< Esc: keeps moment and device
     /// The same run, longer: what is chosen stays chosen. Emits nothing (see Session::grown).

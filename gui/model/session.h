@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gui/model/category_lookup.h"
+#include "gui/model/explanation_source.h"
 #include "gui/model/selection.h"
 #include "gui/model/time_view.h"
 #include "storage/replay/analysis.h"
@@ -122,6 +123,10 @@ public:
     CategoryLookup categories() const;
     void load_graph() { graph_source_.load(trace_); }
 
+    /// Why the selected device's memory is as it is; looked for when somebody wants it.
+    ExplanationSource& explanation_source() { return explanation_source_; }
+    const ExplanationSource& explanation_source() const { return explanation_source_; }
+
     /// The group everything else is dimmed for, or -1. With GroupBy::stack it is the chosen stack's group.
     int chosen_group() const;
     /// Chooses a group: its stack where groups are stacks, else only its colour lights up. -1 chooses none.
@@ -151,6 +156,7 @@ private:
     Selection selection_{this};
     TimeView time_view_{this};
     GraphSource graph_source_{this};
+    ExplanationSource explanation_source_{*this};
     std::shared_ptr<ColumnCache> column_cache_;
     GroupChoice group_choice_;
     int chosen_group_ = -1;

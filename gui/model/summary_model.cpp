@@ -9,18 +9,19 @@
 
 namespace tidemark::gui {
 
-// --- Holders ----------------------------------------------------------------------------------------------------
+// --- Attribution ----------------------------------------------------------------------------------------------------
 
-HoldersModel::HoldersModel(QObject* parent) : QAbstractTableModel(parent) {}
+AttributionModel::AttributionModel(QObject* parent) : QAbstractTableModel(parent) {}
 
-void HoldersModel::show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Holders> holders, GroupBy by) {
+void AttributionModel::show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Attribution> attribution,
+                            GroupBy by) {
     beginResetModel();
     trace_ = std::move(trace);
     stacks_ = trace_ ? &trace_->stacks : nullptr;
-    holders_ = std::move(holders);
+    attribution_ = std::move(attribution);
     by_ = by;
     total_ = {};
-    for (const AttributionGroup& group : holders_ ? *holders_ : Holders{}) {
+    for (const AttributionGroup& group : attribution_ ? *attribution_ : Attribution{}) {
         total_.allocations += group.allocations;
         total_.requested += group.requested;
         total_.block_bytes += group.block_bytes;
@@ -30,32 +31,33 @@ void HoldersModel::show(std::shared_ptr<const Trace> trace, std::shared_ptr<cons
     endResetModel();
 }
 
-void HoldersModel::set_color_of(std::function<QColor(const AttributionGroup&)> color_of) {
+void AttributionModel::set_color_of(std::function<QColor(const AttributionGroup&)> color_of) {
     color_of_ = std::move(color_of);
     if (rowCount() > 0) {
         emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1), {Qt::DecorationRole, color_role});
     }
 }
 
-const AttributionGroup* HoldersModel::group_at(int row) const {
-    return row >= 0 && row < static_cast<int>(order_.size()) ? &(*holders_)[order_[static_cast<size_t>(row)]] : nullptr;
+const AttributionGroup* AttributionModel::group_at(int row) const {
+    return row >= 0 && row < static_cast<int>(order_.size()) ? &(*attribution_)[order_[static_cast<size_t>(row)]]
+                                                             : nullptr;
 }
 
-int HoldersModel::row_of_stack(StackId stack) const {
+int AttributionModel::row_of_stack(StackId stack) const {
     const auto found =
-        std::find_if(order_.begin(), order_.end(), [&](uint32_t i) { return (*holders_)[i].stack == stack; });
+        std::find_if(order_.begin(), order_.end(), [&](uint32_t i) { return (*attribution_)[i].stack == stack; });
     return found == order_.end() ? -1 : static_cast<int>(found - order_.begin());
 }
 
-void HoldersModel::sort_order() {
-    order_.resize(holders_ ? holders_->size() : 0);
+void AttributionModel::sort_order() {
+    order_.resize(attribution_ ? attribution_->size() : 0);
     std::iota(order_.begin(), order_.end(), 0u);
     std::vector<QString> names(sort_column_ == name ? order_.size() : 0);
     for (uint32_t i = 0; i < names.size(); ++i) {
-        names[i] = shown((*holders_)[i], name);
+        names[i] = shown((*attribution_)[i], name);
     }
     const auto key = [&](uint32_t i) {
-        const AttributionGroup& group = (*holders_)[i];
+        const AttributionGroup& group = (*attribution_)[i];
         switch (sort_column_) {
             case count: return group.allocations;
             case requested: return group.requested;
@@ -73,7 +75,7 @@ void HoldersModel::sort_order() {
     });
 }
 
-void HoldersModel::sort(int column, Qt::SortOrder order) {
+void AttributionModel::sort(int column, Qt::SortOrder order) {
     if (column < 0) {
         return;
     }
@@ -96,13 +98,13 @@ void HoldersModel::sort(int column, Qt::SortOrder order) {
     emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
 }
 
-int HoldersModel::rowCount(const QModelIndex& parent) const {
+int AttributionModel::rowCount(const QModelIndex& parent) const {
     return parent.isValid() || order_.empty() ? 0 : static_cast<int>(order_.size()) + 1;
 }
 
-int HoldersModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
+int AttributionModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
 
-QString HoldersModel::shown(const AttributionGroup& group, int column) const {
+QString AttributionModel::shown(const AttributionGroup& group, int column) const {
     switch (column) {
         case name:
             if (&group == &total_) {
@@ -121,7 +123,7 @@ QString HoldersModel::shown(const AttributionGroup& group, int column) const {
     }
 }
 
-QString HoldersModel::exact(const AttributionGroup& group, int column) const {
+QString AttributionModel::exact(const AttributionGroup& group, int column) const {
     switch (column) {
         case taken: return QString::number(group.block_bytes);
         case count: return QString::number(group.allocations);
@@ -131,7 +133,7 @@ QString HoldersModel::exact(const AttributionGroup& group, int column) const {
     }
 }
 
-QVariant HoldersModel::data(const QModelIndex& index, int role) const {
+QVariant AttributionModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || index.row() >= rowCount()) {
         return {};
     }
@@ -166,7 +168,7 @@ QVariant HoldersModel::data(const QModelIndex& index, int role) const {
     }
 }
 
-QVariant HoldersModel::headerData(int section, Qt::Orientation orientation, int role) const {
+QVariant AttributionModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole) {
         return QVariant::fromValue(Qt::AlignVCenter | (section == name ? Qt::AlignLeft : Qt::AlignRight));
     }
@@ -174,7 +176,7 @@ QVariant HoldersModel::headerData(int section, Qt::Orientation orientation, int 
         return {};
     }
     switch (section) {
-        case name: return tr("Holder");
+        case name: return tr("Allocated by");
         case taken: return tr("Taken");
         case share: return tr("Share");
         case count: return tr("Allocations");

@@ -1,4 +1,4 @@
-// Who holds memory at the cursor, and the allocator's counters, as tables.
+// Who allocated what is active at the cursor, and the allocator's counters, as tables.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -11,18 +11,18 @@
 
 namespace tidemark::gui {
 
-using Holders = std::vector<AttributionGroup>;
+using Attribution = std::vector<AttributionGroup>;
 
 /// Groups of active allocations; the last row is the total, however the others are sorted.
-class HoldersModel : public QAbstractTableModel {
+class AttributionModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     enum Column { name, taken, share, count, requested, pending, column_count };
     static constexpr int share_role = Qt::UserRole + 2;  ///< 0 to 1
     static constexpr int color_role = Qt::UserRole + 3;
 
-    explicit HoldersModel(QObject* parent = nullptr);
-    void show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Holders> holders, GroupBy by);
+    explicit AttributionModel(QObject* parent = nullptr);
+    void show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Attribution> attribution, GroupBy by);
     /// The colour of a group in the other panes, by its name; invalid for groups without one.
     void set_color_of(std::function<QColor(const AttributionGroup&)> color_of);
 
@@ -30,7 +30,7 @@ public:
     const AttributionGroup* group_at(int row) const;
     int row_of_stack(StackId stack) const;
     const AttributionGroup& total() const { return total_; }
-    bool is_known() const { return holders_ != nullptr; }
+    bool is_known() const { return attribution_ != nullptr; }
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -45,7 +45,7 @@ private:
 
     std::shared_ptr<const Trace> trace_;
     const StackTable* stacks_ = nullptr;
-    std::shared_ptr<const Holders> holders_;
+    std::shared_ptr<const Attribution> attribution_;
     std::vector<uint32_t> order_;
     AttributionGroup total_;
     GroupBy by_ = GroupBy::stack;

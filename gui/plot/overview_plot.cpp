@@ -7,13 +7,16 @@
 
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
+#include "gui/plot/hover_tip.h"
 #include "gui/plot/timeline_plot.h"
+#include "gui/why/verdict_mark.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
 
 namespace {
 constexpr int grip_width = 6;
+constexpr double flag_width = 22, flag_height = 14;
 constexpr int smallest_brush = 6;  // pixels: a deep zoom must stay visible and grippable
 }  // namespace
 
@@ -32,6 +35,7 @@ void OverviewPlot::set_session(Session* session) {
         session_->disconnect(this);
         session_->selection().disconnect(this);
         session_->time_view().disconnect(this);
+        session_->explanation_source().disconnect(this);
     }
     session_ = session;
     if (session != nullptr) {
@@ -47,8 +51,20 @@ void OverviewPlot::set_session(Session* session) {
         connect(session, &Session::grouping_changed, this, &OverviewPlot::drop_picture);
         connect(session, &Session::grown, this, &OverviewPlot::drop_picture);
         connect(session, &Session::live_changed, this, &OverviewPlot::drop_picture);
+        connect(&session->explanation_source(), &ExplanationSource::changed, this, &OverviewPlot::plant_flags);
+        connect(&session->explanation_source(), &ExplanationSource::chosen_changed, this,
+                qOverload<>(&QWidget::update));
     }
+    plant_flags();
     drop_picture();
+}
+
+void OverviewPlot::plant_flags() {
+    flags_ = session_ ? finding_flags(*session_) : std::vector<FindingFlag>();
+    if (tip_ != nullptr) {
+        tip_->hide();
+    }
+    update();
 }
 
 void OverviewPlot::drop_picture() {
@@ -207,10 +223,100 @@ QString OverviewPlot::start_hint(const StartView& start) {
         .arg(time(std::max(start.from, 0.0)), time(start.to), percent_text(start.share, 1));
 }
 
+// ---- findings -------------------------------------------------------------------------------------------------------
+
+/// Flags at one place stand beside each other, those told first nearest to it.
+std::vector<QRectF> OverviewPlot::flag_boxes() const {
+    std::vector<QRectF> boxes;
+    const double last = area().right() + TimePlot::right_margin - flag_width;
+    const auto is_free = [&](const QRectF& box) {
+        return box.left() >= area().left() && box.left() <= last &&
+               std::none_of(boxes.begin(), boxes.end(), [&](const QRectF& other) { return other.intersects(box); });
+    };
+    for (const FindingFlag& flag : flags_) {
+        const double pole = std::round(pixel(session_->time_view().position_of(flag.event)));
+        const QRectF first(std::min(pole, last), area().top() - 5.0, flag_width, flag_height);
+        QRectF box = first;
+        for (size_t i = 1; !is_free(box) && i < 2 * flags_.size(); ++i) {
+            const double aside = static_cast<double>((i + 1) / 2) * (flag_width + 1);
+            box = first.translated(i % 2 == 1 ? aside : -aside, 0);
+        }
+        boxes.push_back(box);
+    }
+    return boxes;
+}
+
+QRectF OverviewPlot::flag_box(const FindingFlag& flag) const {
+    return flag_boxes()[static_cast<size_t>(flag.number - 1)];
+}
+
+void OverviewPlot::paint_flags(QPainter& painter) const {
+    if (!has_data()) {
+        return;
+    }
+    const Theme theme = Theme::current();
+    const TimeView& view = session_->time_view();
+    const int chosen = session_->explanation_source().chosen();
+    paint_steps(painter);
+    QFont font = this->font();
+    font.setPointSizeF(font.pointSizeF() * 0.85);
+    font.setBold(true);
+    painter.setFont(font);
+    const std::vector<QRectF> boxes = flag_boxes();
+    for (size_t i = 0; i < flags_.size(); ++i) {
+        const FindingFlag& flag = flags_[i];
+        const QRectF& box = boxes[i];
+        const double pole = std::round(pixel(view.position_of(flag.event)));
+        const bool is_chosen = flag.finding == chosen;
+        painter.setPen(QPen(is_chosen ? theme.selection : verdict_color(theme, flag.verdict), 1.5));
+        painter.drawLine(QPointF(pole, box.top()), QPointF(pole, area().bottom()));
+        painter.setBrush(theme.plot_background);
+        painter.setPen(QPen(is_chosen ? theme.selection : verdict_color(theme, flag.verdict), is_chosen ? 2 : 1));
+        painter.drawRect(box);
+        paint_verdict(painter, QRectF(box.left() + 3, box.center().y() - 4, 8, 8), theme, flag.verdict);
+        painter.setPen(theme.text);
+        painter.drawText(box.adjusted(12, 0, -2, 0), Qt::AlignCenter, QString::number(flag.number));
+    }
+}
+
+/// Where the chosen finding's evidence is.
+void OverviewPlot::paint_steps(QPainter& painter) const {
+    const Theme theme = Theme::current();
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.selection);
+    for (const EventNumber moment : chosen_moments(*session_)) {
+        const double x = std::round(pixel(session_->time_view().position_of(moment)));
+        const double y = area().bottom() + 1.0;
+        painter.drawPolygon(QPolygonF({{x, y - 8}, {x + 4, y - 3}, {x, y + 2}, {x - 4, y - 3}}));
+    }
+}
+
+const FindingFlag* OverviewPlot::flag_at(QPoint point) const {
+    const std::vector<QRectF> boxes = flag_boxes();
+    const auto found = std::find_if(boxes.begin(), boxes.end(), [&](const QRectF& box) { return box.contains(point); });
+    return found == boxes.end() ? nullptr : &flags_[static_cast<size_t>(found - boxes.begin())];
+}
+
+void OverviewPlot::show_tip(QPoint point) {
+    if (tip_ == nullptr) {
+        tip_ = new HoverTip(this);
+    }
+    const FindingFlag* flag = flag_at(point);
+    tip_->show_at(this, point, flag != nullptr ? flag_tip(*session_, *flag) : QString());
+}
+
+void OverviewPlot::leaveEvent(QEvent* event) {
+    QWidget::leaveEvent(event);
+    if (tip_ != nullptr) {
+        tip_->hide();
+    }
+}
+
 void OverviewPlot::render_to(QPainter& painter, QSize size) {
     size_ = size;
     paint_run(painter, painter.device()->devicePixelRatioF());
     paint_brush(painter);
+    paint_flags(painter);
     size_ = {};
 }
 
@@ -226,6 +332,7 @@ void OverviewPlot::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.drawPixmap(0, 0, run_);
     paint_brush(painter);
+    paint_flags(painter);
 }
 
 void OverviewPlot::changeEvent(QEvent* event) {
@@ -252,6 +359,10 @@ void OverviewPlot::mousePressEvent(QMouseEvent* event) {
     if (!has_data() || event->button() != Qt::LeftButton) {
         return;
     }
+    if (const FindingFlag* flag = flag_at(event->position().toPoint())) {
+        emit finding_chosen(flag->finding);
+        return;
+    }
     TimeView& view = session_->time_view();
     view.begin_gesture();
     grip_ = grip_at(event->position().toPoint());
@@ -272,10 +383,12 @@ void OverviewPlot::mouseMoveEvent(QMouseEvent* event) {
     TimeView& view = session_->time_view();
     switch (grip_) {
         case Grip::none: {
+            show_tip(event->position().toPoint());
             const Grip grip = grip_at(event->position().toPoint());
-            setCursor(grip == Grip::left || grip == Grip::right ? Qt::SizeHorCursor
-                      : grip == Grip::inside                    ? Qt::OpenHandCursor
-                                                                : Qt::CrossCursor);
+            setCursor(flag_at(event->position().toPoint())        ? Qt::PointingHandCursor
+                      : grip == Grip::left || grip == Grip::right ? Qt::SizeHorCursor
+                      : grip == Grip::inside                      ? Qt::OpenHandCursor
+                                                                  : Qt::CrossCursor);
             break;
         }
         case Grip::left: view.show(std::min(at, to_), to_); break;

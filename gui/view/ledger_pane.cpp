@@ -190,6 +190,30 @@ void LedgerPane::take(const std::shared_ptr<const Answer>& answer) {
     gaps_ = answer->gaps;
     model_->show(answer->row);
     show_sentences();
+    show_chosen_layer();
+}
+
+void LedgerPane::choose_layer(LayerKind kind) {
+    chosen_layer_ = kind;
+    if (!stale_ && !busy()) {
+        show_chosen_layer();
+    }
+}
+
+void LedgerPane::show_chosen_layer() {
+    if (!chosen_layer_ || busy()) {
+        return;
+    }
+    const LayerKind kind = *std::exchange(chosen_layer_, std::nullopt);
+    const auto& row = model_->row();
+    const auto begin = row ? row->layers.begin() : decltype(row->layers.begin())();
+    const auto end = row ? row->layers.end() : begin;
+    const auto found = std::find_if(begin, end, [&](const Layer& layer) { return layer.kind == kind; });
+    if (found != end) {
+        table_->selectRow(static_cast<int>(found - begin));
+    } else {
+        table_->clearSelection();
+    }
 }
 
 void LedgerPane::update_colors() {

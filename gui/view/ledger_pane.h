@@ -5,9 +5,9 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "gui/model/latest_task.h"
 #include "gui/model/ledger_model.h"
 #include "gui/model/session.h"
-#include "gui/model/latest_task.h"
 
 class QLabel;
 class QTableView;
@@ -30,6 +30,8 @@ public:
     LedgerPlot& plot() { return *plot_; }
     QString gaps_text() const;
     bool busy() const { return task_.busy() || delay_.isActive(); }
+    /// Chooses the first layer of this kind, as soon as the table is that of the cursor.
+    void choose_layer(LayerKind kind);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -46,10 +48,12 @@ private:
     void request();
     void take(const std::shared_ptr<const Answer>& answer);
     void show_sentences();
+    void show_chosen_layer();
     void update_colors();
 
     QPointer<Session> session_;
     bool stale_ = false;
+    std::optional<LayerKind> chosen_layer_;  ///< until it is shown
     LedgerModel* model_;
     LatestTask<Answer> task_;
     QTimer delay_;

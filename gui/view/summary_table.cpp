@@ -39,11 +39,11 @@ public:
         initStyleOption(&plain, index);
         const QString text = std::exchange(plain.text, QString());
         plain.widget->style()->drawControl(QStyle::CE_ItemViewItem, &plain, painter, plain.widget);
-        const QVariant color = index.data(HoldersModel::color_role);
+        const QVariant color = index.data(AttributionModel::color_role);
         const Theme theme = Theme::current();
         QRectF bar = QRectF(option.rect).adjusted(6, 4, -8, -4);
         const double text_width = plain.fontMetrics.horizontalAdvance(QStringLiteral("100 % "));
-        bar.setWidth(std::max(0.0, bar.width() - text_width) * index.data(HoldersModel::share_role).toDouble());
+        bar.setWidth(std::max(0.0, bar.width() - text_width) * index.data(AttributionModel::share_role).toDouble());
         painter->fillRect(bar, color.isValid() ? color.value<QColor>() : theme.faint_text);
         painter->setFont(plain.font);
         const bool chosen = (option.state & QStyle::State_Selected) != 0;
@@ -56,24 +56,24 @@ public:
 
 SummaryTable::SummaryTable(QWidget* parent)
     : QWidget(parent),
-      holders_(new HoldersModel(this)),
+      attribution_(new AttributionModel(this)),
       counters_(new CountersModel(this)),
-      holders_task_(this, [this](std::shared_ptr<const Answer> answer) { take(std::move(answer)); }),
+      attribution_task_(this, [this](std::shared_ptr<const Answer> answer) { take(std::move(answer)); }),
       counters_task_(this, [this](std::shared_ptr<const CountersAnswer> answer) {
           counters_->show(std::shared_ptr<const Counters>(answer, &answer->counters));
           show_note();
       }) {
-    setAccessibleName(tr("Who holds memory at the cursor"));
-    holders_table_ = make_table(holders_, tr("Holders"));
-    holders_table_->setItemDelegateForColumn(HoldersModel::share, new ShareDelegate(holders_table_));
-    holders_table_->setColumnWidth(HoldersModel::share, fontMetrics().horizontalAdvance(u'0') * 26);
-    holders_table_->setSortingEnabled(true);
-    holders_table_->sortByColumn(HoldersModel::taken, Qt::DescendingOrder);
-    holders_table_->horizontalHeader()->setSectionResizeMode(HoldersModel::name, QHeaderView::Stretch);
+    setAccessibleName(tr("Who allocated what is active at the cursor"));
+    attribution_table_ = make_table(attribution_, tr("Who allocated"));
+    attribution_table_->setItemDelegateForColumn(AttributionModel::share, new ShareDelegate(attribution_table_));
+    attribution_table_->setColumnWidth(AttributionModel::share, fontMetrics().horizontalAdvance(u'0') * 26);
+    attribution_table_->setSortingEnabled(true);
+    attribution_table_->sortByColumn(AttributionModel::taken, Qt::DescendingOrder);
+    attribution_table_->horizontalHeader()->setSectionResizeMode(AttributionModel::name, QHeaderView::Stretch);
     counters_table_ = make_table(counters_, tr("Counters"));
     counters_table_->horizontalHeader()->setSectionResizeMode(CountersModel::metric, QHeaderView::Stretch);
     pages_ = new QStackedWidget(this);
-    pages_->addWidget(holders_table_);
+    pages_->addWidget(attribution_table_);
     pages_->addWidget(counters_table_);
     note_ = new QLabel(this);
     note_->setAlignment(Qt::AlignCenter);
@@ -84,9 +84,10 @@ SummaryTable::SummaryTable(QWidget* parent)
 
     delay_.setSingleShot(true);
     connect(&delay_, &QTimer::timeout, this, &SummaryTable::request);
-    connect(holders_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+    connect(attribution_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) { choose_row(current.row()); });
-    connect(holders_table_, &QTableView::clicked, this, [this](const QModelIndex& index) { choose_row(index.row()); });
+    connect(attribution_table_, &QTableView::clicked, this,
+            [this](const QModelIndex& index) { choose_row(index.row()); });
     set_session(nullptr);
 }
 
@@ -120,10 +121,10 @@ QTableView* SummaryTable::make_table(QAbstractItemModel* model, const QString& n
 
 void SummaryTable::make_controls() {
     tabs_ = new QTabBar(this);
-    tabs_->addTab(tr("Holders"));
+    tabs_->addTab(tr("Who allocated"));
     tabs_->addTab(tr("Counters"));
     tabs_->setDrawBase(false);
-    tabs_->setAccessibleName(tr("Holders or counters"));
+    tabs_->setAccessibleName(tr("Who allocated, or counters"));
     by_ = new QComboBox(this);
     by_->setAccessibleName(tr("Add up by"));
     const std::pair<QString, GroupBy> kinds[] = {{tr("by stack"), GroupBy::stack},
@@ -170,11 +171,11 @@ void SummaryTable::set_session(Session* session) {
         session_->selection().disconnect(this);
         session_->graph_source().disconnect(this);
     }
-    holders_task_.abandon();
+    attribution_task_.abandon();
     counters_task_.abandon();
     empty_trace_ = session && !session->has_device();
     session_ = session && session->has_device() ? session : nullptr;
-    holders_->show(nullptr, nullptr, group_by());
+    attribution_->show(nullptr, nullptr, group_by());
     counters_->show(nullptr);
     moment_->clear();
     if (session_) {
@@ -182,7 +183,7 @@ void SummaryTable::set_session(Session* session) {
         connect(&selection, &Selection::moment_changed, this, &SummaryTable::schedule);
         connect(&session_->graph_source(), &GraphSource::changed, this, &SummaryTable::schedule);
         connect(&selection, &Selection::device_changed, this, [this] {
-            holders_task_.abandon();
+            attribution_task_.abandon();
             counters_task_.abandon();
             schedule();
         });
@@ -201,24 +202,22 @@ void SummaryTable::set_session(Session* session) {
 void SummaryTable::set_group_by(GroupBy by) { by_->setCurrentIndex(by_->findData(static_cast<int>(by))); }
 void SummaryTable::show_counters(bool on) { tabs_->setCurrentIndex(on ? 1 : 0); }
 GroupBy SummaryTable::group_by() const { return static_cast<GroupBy>(by_->currentData().toInt()); }
-QTableView* SummaryTable::front() const { return tabs_->currentIndex() == 0 ? holders_table_ : counters_table_; }
+QTableView* SummaryTable::front() const { return tabs_->currentIndex() == 0 ? attribution_table_ : counters_table_; }
 
 void SummaryTable::update_colors() {
     if (!session_) {
         return;
     }
     const bool same_groups = session_->group_by() == group_by();
-    holders_->set_color_of(
-        [groups = session_->shared_groups(), theme = Theme::current(), same_groups,
-         session = QPointer<Session>(session_)](const AttributionGroup& g) {
-            const Grouping& grouping = groups->grouping;
-            // A holder has the colour its largest allocation has elsewhere, if the same kind of groups is coloured
-            // there.
-            return same_groups && session && g.largest < grouping.group_of.size()
-                       ? color_of_group(theme, *groups,
-                                        grouping.group_at(g.largest, session->selection().state().moment))
-                       : QColor();
-        });
+    attribution_->set_color_of([groups = session_->shared_groups(), theme = Theme::current(), same_groups,
+                                session = QPointer<Session>(session_)](const AttributionGroup& g) {
+        const Grouping& grouping = groups->grouping;
+        // A holder has the colour its largest allocation has elsewhere, if the same kind of groups is coloured
+        // there.
+        return same_groups && session && g.largest < grouping.group_of.size()
+                   ? color_of_group(theme, *groups, grouping.group_at(g.largest, session->selection().state().moment))
+                   : QColor();
+    });
 }
 
 // --- Answers ----------------------------------------------------------------------------------------------------
@@ -251,7 +250,7 @@ void SummaryTable::request() {
         });
         return;
     }
-    holders_task_.start([analysis, moment, by = group_by(), graph = session_->graph()](Progress&) {
+    attribution_task_.start([analysis, moment, by = group_by(), graph = session_->graph()](Progress&) {
         GroupOptions options;
         if (graph && !graph->tables().empty() && &graph->index.trace() == &analysis->trace()) {
             options.categories = &graph->categories;
@@ -264,11 +263,11 @@ void SummaryTable::request() {
 void SummaryTable::take(std::shared_ptr<const Answer> answer) {
     const GroupBy by = answer->by;
     following_ = true;
-    const int scroll = holders_table_->verticalScrollBar()->value();
+    const int scroll = attribution_table_->verticalScrollBar()->value();
     update_colors();
-    holders_->show(session_ ? session_->shared_trace() : nullptr,
-                   std::shared_ptr<const Holders>(answer, &answer->holders), by);
-    holders_table_->verticalScrollBar()->setValue(scroll);
+    attribution_->show(session_ ? session_->shared_trace() : nullptr,
+                       std::shared_ptr<const Attribution>(answer, &answer->attribution), by);
+    attribution_table_->verticalScrollBar()->setValue(scroll);
     following_ = false;
     show_note();
     show_choice();
@@ -279,10 +278,10 @@ void SummaryTable::show_note() {
     const bool counters = front() == counters_table_;
     if (!session_) {
         note = empty_trace_ ? tr("This trace holds no memory events of any device.")
-                            : tr("No trace is open. Open one to see who holds its memory.");
-    } else if (counters ? counters_->rowCount() == 0 : !holders_->is_known()) {
+                            : tr("No trace is open. Open one to see who allocated its memory.");
+    } else if (counters ? counters_->rowCount() == 0 : !attribution_->is_known()) {
         note = counters ? tr("Counting events…") : tr("Adding up…");
-    } else if (!counters && holders_->rowCount() == 0) {
+    } else if (!counters && attribution_->rowCount() == 0) {
         note = tr("Nothing is allocated at this moment.");
     }
     note_->setText(note);
@@ -294,7 +293,7 @@ void SummaryTable::show_note() {
 // --- Selection --------------------------------------------------------------------------------------------------
 
 void SummaryTable::choose_row(int row) {
-    const AttributionGroup* group = holders_->group_at(row);
+    const AttributionGroup* group = attribution_->group_at(row);
     if (following_ || !session_ || !group) {
         return;
     }
@@ -314,13 +313,13 @@ void SummaryTable::show_choice() {
     }
     following_ = true;
     const std::optional<StackId> stack = session_->selection().state().stack;
-    const int row = group_by() == GroupBy::stack && stack ? holders_->row_of_stack(*stack) : -1;
+    const int row = group_by() == GroupBy::stack && stack ? attribution_->row_of_stack(*stack) : -1;
     if (row >= 0) {
-        holders_table_->selectionModel()->setCurrentIndex(
-            holders_->index(row, 0), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+        attribution_table_->selectionModel()->setCurrentIndex(
+            attribution_->index(row, 0), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     } else {
-        holders_table_->clearSelection();
-        holders_table_->setCurrentIndex({});
+        attribution_table_->clearSelection();
+        attribution_table_->setCurrentIndex({});
     }
     following_ = false;
 }

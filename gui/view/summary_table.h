@@ -1,13 +1,13 @@
-// The pane that says who holds memory at the cursor, and what torch.cuda.memory_stats() said then.
+// The pane that says who allocated what is active at the cursor, and what torch.cuda.memory_stats() said then.
 #pragma once
 
 #include <QPointer>
 #include <QTimer>
 #include <QWidget>
 
+#include "gui/model/latest_task.h"
 #include "gui/model/session.h"
 #include "gui/model/summary_model.h"
-#include "gui/model/latest_task.h"
 
 class QComboBox;
 class QLabel;
@@ -29,9 +29,9 @@ public:
 
     void show_counters(bool on);
     void set_group_by(GroupBy by);
-    HoldersModel& holders() { return *holders_; }
+    AttributionModel& attribution() { return *attribution_; }
     CountersModel& counters() { return *counters_; }
-    bool busy() const { return holders_task_.busy() || counters_task_.busy() || delay_.isActive(); }
+    bool busy() const { return attribution_task_.busy() || counters_task_.busy() || delay_.isActive(); }
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -40,7 +40,7 @@ protected:
 
 private:
     struct Answer {
-        Holders holders;
+        Attribution attribution;
         GroupBy by;
     };
     struct CountersAnswer {
@@ -64,9 +64,9 @@ private:
     bool empty_trace_ = false;
     bool stale_ = false;
     bool following_ = false;
-    HoldersModel* holders_;
+    AttributionModel* attribution_;
     CountersModel* counters_;
-    LatestTask<Answer> holders_task_;
+    LatestTask<Answer> attribution_task_;
     LatestTask<CountersAnswer> counters_task_;
     QTimer delay_;
     QTabBar* tabs_;
@@ -74,7 +74,7 @@ private:
     QLabel* moment_;
     QLabel* note_;
     QStackedWidget* pages_;
-    QTableView *holders_table_, *counters_table_;
+    QTableView *attribution_table_, *counters_table_;
 };
 
 }  // namespace tidemark::gui

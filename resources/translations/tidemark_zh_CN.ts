@@ -441,6 +441,14 @@
     </message>
 </context>
 <context>
+    <name>ExplanationSource</name>
+    <message>
+        <source>en</source>
+        <comment>the language findings are told in: en or zh_CN</comment>
+        <translation>zh_CN</translation>
+    </message>
+</context>
+<context>
     <name>Export</name>
     <message>
         <source>%1 cannot be written: %2.</source>
@@ -1055,16 +1063,20 @@
         <translation>记录（.tide）或 PyTorch 显存快照。</translation>
     </message>
     <message>
-        <source>Draw a view into a picture and exit: timeline, allocations, segments, graph, ledger, overview or window.</source>
-        <translation>把一个视图画成图片后退出：timeline、allocations、segments、graph、ledger、overview 或 window。</translation>
-    </message>
-    <message>
         <source>How stacked pictures are divided: stack, category, module, ...</source>
         <translation>堆叠图按什么划分：stack、category、module 等。</translation>
     </message>
     <message>
         <source>Of a window: segments, graph, table, summary or ledger.</source>
         <translation>窗口中的窗格：segments、graph、table、summary 或 ledger。</translation>
+    </message>
+    <message>
+        <source>Draw a view into a picture and exit: why, timeline, allocations, segments, graph, ledger, overview or window.</source>
+        <translation>把一个视图画成图片后退出：why、timeline、allocations、segments、graph、ledger、overview 或 window。</translation>
+    </message>
+    <message>
+        <source>Of why and window: the number of the finding to show.</source>
+        <translation>用于 why 和 window：要显示的发现的编号。</translation>
     </message>
 </context>
 <context>
@@ -1313,6 +1325,37 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::AttributionModel</name>
+    <message>
+        <source>Active in all</source>
+        <translation>活跃总计</translation>
+    </message>
+    <message>
+        <source>Allocated by</source>
+        <translation>由谁分配</translation>
+    </message>
+    <message>
+        <source>Taken</source>
+        <translation>占用</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>占比</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Requested</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>等待中</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::CommandPalette</name>
     <message>
         <source>Commands</source>
@@ -1475,6 +1518,72 @@
     <message>
         <source>The file is not on this machine; copied %1.</source>
         <translation>该文件不在本机；已复制 %1。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::FindingBody</name>
+    <message>
+        <source>What happened</source>
+        <translation>发生了什么</translation>
+    </message>
+    <message>
+        <source>Where to look</source>
+        <translation>看哪里</translation>
+    </message>
+    <message>
+        <source>Show me</source>
+        <translation>带我看</translation>
+    </message>
+    <message>
+        <source>Goes through the evidence step by step, in every pane</source>
+        <translation>在每个面板中逐步查看证据</translation>
+    </message>
+    <message>
+        <source>Show me the evidence of this finding</source>
+        <translation>带我看这一发现的证据</translation>
+    </message>
+    <message>
+        <source>What helps, each by itself</source>
+        <translation>解决办法（任选其一）</translation>
+    </message>
+    <message>
+        <source>What helps</source>
+        <translation>解决办法</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copy what helps, with its code</source>
+        <translation>复制解决办法及其代码</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>How sure: %1</source>
+        <translation>把握程度：%1</translation>
+    </message>
+    <message>
+        <source>Not known: %1</source>
+        <translation>未知：%1</translation>
+    </message>
+    <message>
+        <source>How sure it is</source>
+        <translation>把握程度</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::FindingCard</name>
+    <message>
+        <source>Enter shows its evidence in every pane; left and right close and open it.</source>
+        <translation>按 Enter 在每个面板中显示其证据；左右方向键收起和展开。</translation>
+    </message>
+    <message>
+        <source>Open or close this finding</source>
+        <translation>展开或收起这一发现</translation>
     </message>
 </context>
 <context>
@@ -1645,37 +1754,6 @@
     <message>
         <source>Drawing of the autograd graph</source>
         <translation>自动求导计算图的图</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::HoldersModel</name>
-    <message>
-        <source>Active in all</source>
-        <translation>活跃总计</translation>
-    </message>
-    <message>
-        <source>Holder</source>
-        <translation>占用者</translation>
-    </message>
-    <message>
-        <source>Taken</source>
-        <translation>占用</translation>
-    </message>
-    <message>
-        <source>Share</source>
-        <translation>占比</translation>
-    </message>
-    <message>
-        <source>Allocations</source>
-        <translation>分配</translation>
-    </message>
-    <message>
-        <source>Requested</source>
-        <translation>请求</translation>
-    </message>
-    <message>
-        <source>Waiting</source>
-        <translation>等待中</translation>
     </message>
 </context>
 <context>
@@ -2473,6 +2551,38 @@
         <source>Pane %1</source>
         <translation>面板：%1</translation>
     </message>
+    <message>
+        <source>Why</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>Save explanation</source>
+        <translation>保存解释</translation>
+    </message>
+    <message>
+        <source>Web page (*.html)</source>
+        <translation>网页 (*.html)</translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation>Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>Save e&amp;xplanation…</source>
+        <translation>保存解释(&amp;X)…</translation>
+    </message>
+    <message>
+        <source>Copy explanation</source>
+        <translation>复制解释</translation>
+    </message>
+    <message>
+        <source>Explanation</source>
+        <translation>解释</translation>
+    </message>
+    <message>
+        <source>Explain now</source>
+        <translation>立即解释</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -3051,6 +3161,21 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::ShareBar</name>
+    <message>
+        <source>Parts of the memory</source>
+        <translation>内存的各部分</translation>
+    </message>
+    <message>
+        <source>Where the memory is</source>
+        <translation>内存在哪里</translation>
+    </message>
+    <message>
+        <source>together</source>
+        <translation>合计</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::ShortcutHelp</name>
     <message>
         <source>Keys and mouse</source>
@@ -3167,14 +3292,6 @@
 <context>
     <name>tidemark::gui::SummaryTable</name>
     <message>
-        <source>Who holds memory at the cursor</source>
-        <translation>光标处谁占用显存</translation>
-    </message>
-    <message>
-        <source>Holders</source>
-        <translation>占用者</translation>
-    </message>
-    <message>
         <source>Counters</source>
         <translation>计数器</translation>
     </message>
@@ -3197,10 +3314,6 @@
     <message>
         <source>Export</source>
         <translation>导出</translation>
-    </message>
-    <message>
-        <source>Holders or counters</source>
-        <translation>占用者或计数器</translation>
     </message>
     <message>
         <source>Add up by</source>
@@ -3247,10 +3360,6 @@
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
     <message>
-        <source>No trace is open. Open one to see who holds its memory.</source>
-        <translation>尚未打开记录。打开后可查看谁占用显存。</translation>
-    </message>
-    <message>
         <source>Counting events…</source>
         <translation>正在统计事件…</translation>
     </message>
@@ -3289,6 +3398,22 @@
     <message>
         <source>by step that made the graph</source>
         <translation>按产生计算图的步骤</translation>
+    </message>
+    <message>
+        <source>Who allocated what is active at the cursor</source>
+        <translation>光标处的活跃内存由谁分配</translation>
+    </message>
+    <message>
+        <source>Who allocated</source>
+        <translation>由谁分配</translation>
+    </message>
+    <message>
+        <source>Who allocated, or counters</source>
+        <translation>由谁分配，或计数器</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see who allocated its memory.</source>
+        <translation>没有打开的跟踪。打开一个即可查看其内存由谁分配。</translation>
     </message>
 </context>
 <context>
@@ -3629,6 +3754,167 @@
     <message>
         <source>Graph</source>
         <translation>计算图</translation>
+    </message>
+    <message>
+        <source>W
+h
+y</source>
+        <comment>one letter below the other</comment>
+        <translation>原
+因</translation>
+    </message>
+    <message>
+        <source>Show why (Y)</source>
+        <translation>显示原因 (Y)</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::VerdictMark</name>
+    <message>
+        <source>Memory goes up again and again and does not come back.</source>
+        <translation>内存一次次上升，不再回落。</translation>
+    </message>
+    <message>
+        <source>The run could not have the memory it asked for.</source>
+        <translation>运行没能得到它请求的内存。</translation>
+    </message>
+    <message>
+        <source>It does not grow, but more memory is taken than the work needs.</source>
+        <translation>没有增长，但占用的内存多于工作所需。</translation>
+    </message>
+    <message>
+        <source>What the program&apos;s own doing looks like in memory: expected.</source>
+        <translation>程序自身行为在内存中的样子：符合预期。</translation>
+    </message>
+    <message>
+        <source>Every program has it.</source>
+        <translation>每个程序都有。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::WalkBar</name>
+    <message>
+        <source>What this step shows</source>
+        <translation>这一步显示什么</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>上一步</translation>
+    </message>
+    <message>
+        <source>Guide through the evidence</source>
+        <translation>证据向导</translation>
+    </message>
+    <message>
+        <source>End the guide (Esc)</source>
+        <translation>结束向导 (Esc)</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>第 %1 步，共 %2 步</translation>
+    </message>
+    <message>
+        <source>Next</source>
+        <translation>下一步</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>完成</translation>
+    </message>
+    <message>
+        <source>Next step</source>
+        <translation>下一步</translation>
+    </message>
+    <message>
+        <source>End the guide</source>
+        <translation>结束向导</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::WhyPane</name>
+    <message>
+        <source>Why: what the memory is, and what was found</source>
+        <translation>原因：内存由什么组成，发现了什么</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>How old this explanation is</source>
+        <translation>这一解释的新旧</translation>
+    </message>
+    <message>
+        <source>Explain now</source>
+        <translation>立即解释</translation>
+    </message>
+    <message>
+        <source>Looks for reasons again, in the run as far as it has come</source>
+        <translation>按运行目前的进展重新寻找原因</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copy the explanation as text</source>
+        <translation>以文本形式复制解释</translation>
+    </message>
+    <message>
+        <source>Hide this pane (Y)</source>
+        <translation>隐藏此面板 (Y)</translation>
+    </message>
+    <message>
+        <source>State of the explanation</source>
+        <translation>解释的状态</translation>
+    </message>
+    <message>
+        <source>This trace holds no memory events of any device: there is nothing to explain.</source>
+        <translation>这个跟踪不含任何设备的内存事件：没有可解释的。</translation>
+    </message>
+    <message>
+        <source>Open a trace to read why its memory is as it is.</source>
+        <translation>打开一个跟踪，了解其内存为何如此。</translation>
+    </message>
+    <message>
+        <source>Looking for reasons…</source>
+        <translation>正在寻找原因…</translation>
+    </message>
+    <message>
+        <source>No reasons could be found: %1</source>
+        <translation>没能找到原因：%1</translation>
+    </message>
+    <message>
+        <source>The run goes on. Its reasons are looked for when it has ended, or whenever you ask.</source>
+        <translation>运行仍在继续。结束后会寻找原因，也可以随时要求。</translation>
+    </message>
+    <message>
+        <source>as of %1</source>
+        <translation>截至 %1</translation>
+    </message>
+    <message>
+        <source>What is explained</source>
+        <translation>解释的对象</translation>
+    </message>
+    <message>
+        <source>In short</source>
+        <translation>简而言之</translation>
+    </message>
+    <message>
+        <source>What was found</source>
+        <translation>发现</translation>
+    </message>
+    <message>
+        <source>What every program has (%1)</source>
+        <translation>每个程序都有的（%1）</translation>
+    </message>
+    <message>
+        <source>Memory that every program on a GPU takes</source>
+        <translation>GPU 上每个程序都会占用的内存</translation>
+    </message>
+    <message>
+        <source>Not recorded</source>
+        <translation>未记录</translation>
     </message>
 </context>
 </TS>

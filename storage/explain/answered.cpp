@@ -8,12 +8,15 @@ namespace {
 /// Fewer bytes do not explain what nvidia-smi shows.
 constexpr int64_t least_answer = 1 << 20;
 
+/// Says how memory is used, not why there is so much of it.
+bool only_describes(FindingKind kind) { return kind == FindingKind::steady || kind == FindingKind::block_reuse; }
+
 }  // namespace
 
 bool is_answered(const Findings& findings) {
     return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
         const bool is_small_pattern = finding.verdict == Verdict::pattern && finding.bytes < least_answer;
-        return finding.verdict < Verdict::background && finding.kind != FindingKind::steady && !is_small_pattern;
+        return finding.verdict < Verdict::background && !only_describes(finding.kind) && !is_small_pattern;
     });
 }
 

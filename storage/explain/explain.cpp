@@ -1,6 +1,8 @@
 #include "storage/explain/explain.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/gaps.h"
@@ -12,21 +14,47 @@ namespace {
 
 /// What a program did deserves to be told before what every program has, unless it is next to nothing.
 constexpr int64_t too_small_to_matter = 1 << 20;
+/// That nothing grows comes before patterns that make up less of the peak than this.
+constexpr int64_t large_part_of_peak = 8;
 
-int rank_of(const Finding& finding) {
-    const bool is_small = finding.verdict == Verdict::pattern && finding.bytes < too_small_to_matter;
-    return static_cast<int>(is_small ? Verdict::background : finding.verdict) * 2 + (is_small ? 1 : 0);
+/// Where several patterns are true at once, what explains the others is told first.
+int precedence(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::reserved_follows_largest: return 1;  // of a longer round that was told of
+        case FindingKind::block_reuse: return 3;               // a detail of all the others
+        default: return 0;
+    }
 }
 
-bool comes_first(const Finding& a, const Finding& b) {
-    if (rank_of(a) != rank_of(b)) {
-        return rank_of(a) < rank_of(b);
+class Order {
+public:
+    explicit Order(const Case& of) : peak_(of.curves().peak(Series::allocated).max) {}
+
+    bool operator()(const Finding& a, const Finding& b) const {
+        if (a.verdict == Verdict::leak && b.verdict == Verdict::leak) {
+            return a.per_round.value_or(0) > b.per_round.value_or(0);
+        }
+        return std::tuple(rank(a), -a.bytes) < std::tuple(rank(b), -b.bytes);
     }
-    if (a.verdict == Verdict::leak && a.per_round.value_or(0) != b.per_round.value_or(0)) {
-        return a.per_round.value_or(0) > b.per_round.value_or(0);
+
+private:
+    std::pair<int, int> rank(const Finding& finding) const {
+        const int verdict = static_cast<int>(finding.verdict);
+        if (finding.kind == FindingKind::steady) {
+            return {verdict, 1};
+        }
+        if (finding.verdict != Verdict::pattern) {
+            return {verdict, 0};
+        }
+        if (finding.bytes < too_small_to_matter) {
+            return {static_cast<int>(Verdict::background), 1};
+        }
+        const bool is_large = finding.bytes * large_part_of_peak >= peak_;
+        return {verdict, 2 * !is_large + precedence(finding.kind)};
     }
-    return a.bytes > b.bytes;
-}
+
+    int64_t peak_;
+};
 
 }  // namespace
 
@@ -46,7 +74,7 @@ Explanation explain(const Case& of, const Words& words, Progress& progress) {
     for (Finding& finding : explanation.findings) {
         finding.device = of.device().device;
     }
-    std::stable_sort(explanation.findings.begin(), explanation.findings.end(), comes_first);
+    std::stable_sort(explanation.findings.begin(), explanation.findings.end(), Order(of));
     explanation.unknowns = what_was_not_recorded(of, words);
     write_headline(of, words, explanation);
     return explanation;

@@ -87,12 +87,17 @@ void write_shares(const Case& of, const Words& words, Explanation& explanation) 
     }
 }
 
+/// Page-locked host memory is none of the GPU's.
+bool is_leak_of_the_gpu(const Finding& finding) {
+    return finding.verdict == Verdict::leak && finding.kind != FindingKind::pinned_grows;
+}
+
 Course course_of(const Case& of, const Explanation& explanation) {
     const auto& findings = explanation.findings;
     if (of.out_of_memory()) {
         return Course::out_of_memory;
     }
-    if (std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.verdict == Verdict::leak; })) {
+    if (std::any_of(findings.begin(), findings.end(), is_leak_of_the_gpu)) {
         return Course::grows;
     }
     return of.rounds().size() < 3 ? Course::too_short : Course::steady;
@@ -134,7 +139,7 @@ std::string growth(const Case& of, const Words& words, const Explanation& explan
     int64_t per_round = 0;
     size_t leaks = 0;
     for (const Finding& finding : explanation.findings) {
-        if (finding.verdict == Verdict::leak) {
+        if (is_leak_of_the_gpu(finding)) {
             ++leaks;
             per_round += finding.per_round.value_or(0);
         }

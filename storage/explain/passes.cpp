@@ -130,7 +130,7 @@ std::vector<Turn> turns_of(const std::vector<PassGroup>& groups) {
 size_t last_pass_before(const PassGroup& group, EventNumber event) {
     const auto after = std::upper_bound(group.passes.begin(), group.passes.end(), event,
                                         [](EventNumber e, const Pass& pass) { return e < pass.backward; });
-    return static_cast<size_t>(after - group.passes.begin()) - 1;
+    return after == group.passes.begin() ? 0 : static_cast<size_t>(after - group.passes.begin()) - 1;
 }
 
 /// By age.
@@ -157,7 +157,8 @@ void add_gradients(const Case& of, std::vector<PassGroup>& groups) {
         }
         const Turn& turn = *std::prev(after);
         PassGroup& group = groups[turn.group];
-        group.gradients.push_back({a, turn.position, last_pass_before(group, allocations.free_event[a])});
+        const size_t last = last_pass_before(group, allocations.free_event[a]);
+        group.gradients.push_back({a, turn.position, std::max(turn.position, last)});
     }
 }
 

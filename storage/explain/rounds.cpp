@@ -38,6 +38,8 @@ struct Beat {
 
 }  // namespace
 
+bool is_garbage_collection(const Annotation& span) { return span.name.starts_with("garbage collection"); }
+
 Rounds::Rounds(const Trace& trace, const DeviceHistory& device) {
     take_steps(trace, device);
     if (empty()) {
@@ -74,7 +76,7 @@ void Rounds::take_steps(const Trace& trace, const DeviceHistory& device) {
 void Rounds::take_marks(const Trace& trace, const DeviceHistory& device) {
     std::map<std::string, std::vector<const Annotation*>> spans;
     for (const Annotation& span : trace.annotations) {
-        if (span.closed && span.kind != "phase" && span.kind != "gc") {
+        if (span.closed && span.kind != "phase" && !is_garbage_collection(span)) {
             spans[name_without_number(span.name)].push_back(&span);
         }
     }

@@ -52,7 +52,8 @@ def explain(tidemark, trace):
     if answer.returncode != 0:
         return f"explain: exit {answer.returncode}: {answer.stderr.strip()[:100]}"
     try:
-        return json.loads(answer.stdout)["findings"]
+        told = json.loads(answer.stdout)
+    return (told[0] if isinstance(told, list) else told)["findings"]
     except (ValueError, KeyError) as error:
         return f"explain: no findings in its JSON ({error})"
 

@@ -6,6 +6,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
+#include "storage/explain/element_wise.h"
 #include "storage/explain/holder_words.h"
 #include "storage/explain/makeup.h"
 #include "storage/explain/telling.h"
@@ -19,19 +20,13 @@ constexpr double least_part_of_peak = 0.05;
 /// memory it can have been made from was broadcast.
 constexpr uint64_t widest = 8;
 /// Lines looked at, those with the largest results.
-constexpr size_t most_lines = 64;
+constexpr size_t most_lines = 16;
 
-/// Element by element: without broadcasting the result has as many elements as the largest operand.
-constexpr std::array element_wise{"aten::add", "aten::sub",         "aten::mul",       "aten::div",     "aten::rsub",
-                                  "aten::pow", "aten::where",       "aten::maximum",   "aten::minimum", "aten::atan2",
-                                  "aten::eq",  "aten::ne",          "aten::lt",        "aten::le",      "aten::gt",
-                                  "aten::ge",  "aten::logical_and", "aten::logical_or"};
 /// Copies: the result has as many elements as what is copied, which shares memory while it is a view.
 constexpr std::array copies{"aten::contiguous", "aten::clone", "aten::reshape", "aten::expand_copy"};
 
-template <class List>
-bool is_one_of(const std::string& op, const List& list) {
-    return std::find(list.begin(), list.end(), std::string_view(op)) != list.end();
+bool is_copy(const std::string& op) {
+    return std::find(copies.begin(), copies.end(), std::string_view(op)) != copies.end();
 }
 
 struct Broadcast {
@@ -45,8 +40,8 @@ class Search {
 public:
     explicit Search(const Case& of) : of_(of), allocations_(of.device().allocations) {
         for (const Origin& origin : of.trace().origins) {
-            is_element_wise_.push_back(is_one_of(origin.op, element_wise));
-            is_copy_.push_back(is_one_of(origin.op, copies));
+            is_element_wise_.push_back(is_element_wise(origin.op));
+            is_copy_.push_back(is_copy(origin.op));
         }
     }
 

@@ -45,7 +45,7 @@ void add_frees(const Case& of, Collection& collection, Cycles& cycles) {
 
 void add_collections(const Case& of, Cycles& cycles) {
     for (const Annotation& span : of.trace().annotations) {
-        if (!span.closed || !span.name.starts_with("garbage collection")) {
+        if (!span.closed || !is_garbage_collection(span)) {
             continue;
         }
         Collection collection{&span, of.device().events_until(span.start), of.device().events_until(span.end), 0};

@@ -4,6 +4,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
+#include "storage/explain/element_wise.h"
 #include "storage/explain/holder_words.h"
 #include "storage/explain/makeup.h"
 #include "storage/explain/telling.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr size_t fewest_rounds = 5;
 /// So many rounds are looked at, and it must be seen in so many.
 constexpr size_t rounds_looked_at = 6, fewest_seen = 2;
+/// Where another optimizer's steps come in between, the round before may be so many steps ago.
+constexpr size_t rounds_back = 3;
 /// Rounds with lower peaks than this part of the highest of them do not matter.
 constexpr double high_peak = 0.9;
 /// Less does not lower a peak by what somebody would notice.
@@ -43,14 +46,16 @@ public:
         }
         for (size_t round = first; round < last; ++round) {
             if (static_cast<double>(peaks[round]) >= high_peak * static_cast<double>(highest)) {
-                look_at(of_.rounds()[round]);
+                look_at(round);
             }
         }
         return std::move(found_);
     }
 
 private:
-    void look_at(const Round& round) {
+    void look_at(size_t position) {
+        const Round& round = of_.rounds()[position];
+        const EventNumber oldest = of_.rounds()[position - std::min(position, rounds_back)].first;
         const Extremes peak = of_.curves().extremes(Series::allocated, round.first, round.last);
         const double least = std::max<double>(least_bytes, least_part_of_peak * static_cast<double>(peak.max));
         for (const AllocationIndex a : allocated_at(of_, peak.max_event)) {
@@ -58,7 +63,7 @@ private:
             if (static_cast<double>(bytes) < least) {
                 break;
             }
-            if (!is_of_last_round(a, round) || !may_go(a, peak.max_event)) {
+            if (!is_of_last_round(a, round, oldest) || !may_go(a, peak.max_event)) {
                 continue;
             }
             const AllocationIndex next = next_of_line(a, round);
@@ -66,7 +71,7 @@ private:
             const int64_t later =
                 of_.curves().extremes(Series::allocated, freed + 1, std::max(freed + 1, round.last)).max;
             const int64_t lower = std::min(bytes, peak.max - later);
-            if (next != no_allocation && static_cast<double>(lower) >= least) {
+            if (next != no_allocation && static_cast<double>(lower) >= least && !is_operand(a, next)) {
                 Leftover& leftover = found_[allocations_.stack[a]];
                 leftover = {a, next, peak.max_event, bytes, lower, leftover.seen + 1};
             }
@@ -74,9 +79,9 @@ private:
     }
 
     /// Made before this round, and given back in its course.
-    bool is_of_last_round(AllocationIndex a, const Round& round) const {
+    bool is_of_last_round(AllocationIndex a, const Round& round, EventNumber oldest) const {
         return allocations_.alloc_event[a] < round.first && allocations_.free_event[a] < round.last &&
-               allocations_.alloc_event[a] >= 0;
+               allocations_.alloc_event[a] >= std::max(oldest, 0);
     }
 
     /// Nothing is known that would need it at the peak.
@@ -104,6 +109,17 @@ private:
             }
         }
         return no_allocation;
+    }
+
+    /// As in x = x * 2: nothing else that was there is as large as the result of an element-wise op.
+    bool is_operand(AllocationIndex old, AllocationIndex next) const {
+        if (!is_element_wise(of_.trace().origins[allocations_.origin[next]].op)) {
+            return false;
+        }
+        const std::vector<AllocationIndex> there = allocated_at(of_, allocations_.alloc_event[next]);
+        return std::none_of(there.begin(), there.end(), [&](AllocationIndex a) {
+            return a != old && allocations_.requested[a] >= allocations_.requested[next];
+        });
     }
 
     const Case& of_;

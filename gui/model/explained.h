@@ -1,0 +1,25 @@
+// An explanation with what its findings point into.
+#pragma once
+
+#include <QString>
+#include <memory>
+
+#include "storage/explain/case.h"
+#include "storage/explain/explanation.h"
+#include "storage/explain/words.h"
+#include "storage/report/report.h"
+
+namespace tidemark::gui {
+
+/// Immutable; thread: any.
+struct Explained {
+    std::shared_ptr<const Case> of;
+    Explanation explanation;
+    tidemark::Language language = tidemark::Language::english;
+    QString problem;  ///< why there is no explanation; empty: there is one
+
+    Told told() const { return {*of, explanation}; }
+    Words words() const { return Words(language); }
+};
+
+}  // namespace tidemark::gui

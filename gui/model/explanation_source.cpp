@@ -1,0 +1,156 @@
+#include "gui/model/explanation_source.h"
+
+#include <exception>
+
+#include "gui/model/explained.h"
+#include "gui/model/session.h"
+#include "gui/model/text.h"
+#include "storage/explain/explain.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr double share_of_graph = 0.3;  // of the progress that is shown
+
+/// What a worker explains from; a case that was made before needs only new words.
+struct Question {
+    std::shared_ptr<const Case> of;
+    std::shared_ptr<const Analysis> analysis;
+    std::shared_ptr<const Graph> graph;
+    tidemark::Language language;
+};
+
+std::shared_ptr<const Explained> answer(const Question& question, Progress& progress) {
+    auto result = std::make_shared<Explained>();
+    result->language = question.language;
+    try {
+        const std::shared_ptr<const GraphTables> tables(question.graph,
+                                                        question.graph ? &question.graph->tables() : nullptr);
+        result->of = question.of ? question.of : std::make_shared<const Case>(question.analysis, tables);
+        result->explanation = explain(*result->of, Words(question.language), progress);
+    } catch (const std::exception& error) {
+        result->problem = to_qstring(error.what());
+    }
+    return progress.cancelled ? nullptr : result;
+}
+
+}  // namespace
+
+ExplanationSource::ExplanationSource(Session& session)
+    : QObject(&session),
+      session_(session),
+      task_(this, [this](const std::shared_ptr<const Explained>& explained) { take(explained); }) {
+    connect(&session.selection(), &Selection::device_changed, this, &ExplanationSource::show_device);
+    connect(&session.graph_source(), &GraphSource::state_changed, this, &ExplanationSource::graph_ready);
+    connect(&session, &Session::live_changed, this, &ExplanationSource::end_of_run);
+}
+
+ExplanationSource::~ExplanationSource() = default;
+
+tidemark::Language ExplanationSource::language() {
+    const QString code = tr("en", "the language findings are told in: en or zh_CN");
+    return language_from_name(code.toStdString()).value_or(tidemark::Language::english);
+}
+
+ExplanationSource::State ExplanationSource::state() const {
+    if (awaits_graph_ || task_.busy()) {
+        return State::working;
+    }
+    const auto it = explained_.find(session_.selection().state().device);
+    return it == explained_.end() ? State::not_asked : it->second->problem.isEmpty() ? State::ready : State::failed;
+}
+
+double ExplanationSource::fraction() const {
+    return awaits_graph_ ? session_.graph_source().fraction() * share_of_graph
+                         : share_of_graph + (1 - share_of_graph) * task_.fraction();
+}
+
+QString ExplanationSource::problem() const {
+    const auto it = explained_.find(session_.selection().state().device);
+    return it == explained_.end() ? QString() : it->second->problem;
+}
+
+std::shared_ptr<const Explained> ExplanationSource::explained() const {
+    const auto it = explained_.find(session_.selection().state().device);
+    return it == explained_.end() || !it->second->problem.isEmpty() ? nullptr : it->second;
+}
+
+bool ExplanationSource::is_current() const {
+    const auto it = explained_.find(session_.selection().state().device);
+    return it != explained_.end() && it->second->of && &it->second->of->trace() == &session_.trace();
+}
+
+void ExplanationSource::want() {
+    wanted_ = true;
+    if (!session_.has_device() || session_.is_live()) {
+        return;
+    }
+    const auto it = explained_.find(session_.selection().state().device);
+    if (it == explained_.end() || !is_current() || it->second->language != language()) {
+        explain_now();
+    }
+}
+
+void ExplanationSource::explain_now() {
+    wanted_ = true;
+    session_.load_graph();
+    awaits_graph_ = true;
+    emit state_changed();
+    graph_ready();
+}
+
+void ExplanationSource::graph_ready() {
+    if (awaits_graph_ && session_.graph_source().state() != GraphSource::State::reading) {
+        awaits_graph_ = false;
+        start();
+    }
+}
+
+void ExplanationSource::start() {
+    Question question{nullptr, session_.shared_analysis(), nullptr, language()};
+    if (session_.graph() && session_.graph_source().is_of(session_.trace())) {
+        question.graph = session_.graph();
+    }
+    if (is_current()) {
+        question.of = explained_[session_.selection().state().device]->of;
+    }
+    task_.start([question](Progress& progress) { return answer(question, progress); });
+    emit state_changed();
+}
+
+void ExplanationSource::take(const std::shared_ptr<const Explained>& explained) {
+    const int position =
+        explained->of ? static_cast<int>(explained->of->device_position()) : session_.selection().state().device;
+    explained_[position] = explained;
+    if (position == session_.selection().state().device) {
+        chosen_ = -1;
+        emit changed();
+    }
+    emit state_changed();
+}
+
+void ExplanationSource::show_device() {
+    chosen_ = -1;
+    emit changed();
+    if (wanted_) {
+        want();
+    }
+    emit state_changed();
+}
+
+void ExplanationSource::end_of_run() {
+    if (wanted_) {
+        want();
+    }
+    emit state_changed();
+}
+
+void ExplanationSource::choose(int finding) {
+    if (finding != chosen_) {
+        chosen_ = finding;
+        emit chosen_changed();
+    }
+}
+
+}  // namespace tidemark::gui

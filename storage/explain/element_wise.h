@@ -1,0 +1,11 @@
+// Operations that work element by element.
+#pragma once
+
+#include <string_view>
+
+namespace tidemark {
+
+/// Without broadcasting the result of such an op ("aten::mul") has as many elements as its largest operand.
+bool is_element_wise(std::string_view op);
+
+}  // namespace tidemark

@@ -1,0 +1,599 @@
+// Diagnoses of what the program itself does: training steps, variables, graphs, operations.
+#include <gtest/gtest.h>
+
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/makeup.h"
+#include "storage/explain/passes.h"
+#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/hand_made_run.h"
+
+namespace tidemark {
+namespace {
+
+using test::GraphMaker;
+using test::RunMaker;
+
+constexpr int64_t MiB = 1 << 20;
+
+/// A run together with its graph; memory of device 0.
+struct Program {
+    Program() {
+        run.segment(1 << 30);
+        backward = run.origin("MmBackward0 > aten::mm");
+        run.trace.origins.back().phase = "backward";
+    }
+
+    static AllocationRef memory(AllocationIndex a) { return {0, a}; }
+    AllocationIndex labelled(int64_t bytes, const std::string& line, Category category, const std::string& name = "") {
+        const AllocationIndex a = run.alloc(static_cast<uint64_t>(bytes), run.line(line));
+        graph.label(memory(a), run.now(), category, name);
+        return a;
+    }
+    NodeIndex node(const std::string& type, const std::vector<NodeIndex>& children,
+                   const std::vector<AllocationIndex>& saved, AllocationIndex output, const std::string& line) {
+        std::vector<AllocationRef> kept;
+        for (const AllocationIndex a : saved) {
+            kept.push_back(memory(a));
+        }
+        GraphMaker::Life life;
+        life.created = run.now();
+        return graph.node(type, children, kept, life, memory(output), run.line(line));
+    }
+    void runs(NodeIndex node) { graph.tables.nodes.executed[node] = graph.tables.nodes.released[node] = run.now(); }
+    void dies(NodeIndex node) { graph.tables.nodes.died[node] = run.now(); }
+    /// The last search found it under this name.
+    void held(AllocationIndex a, const std::string& name, const std::string& element = "") {
+        std::vector<HolderLink> links{{"global", graph.text(name), 0, graph.text("train.py"), 3}};
+        if (!element.empty()) {
+            links.push_back({"index", graph.text(element), 0, 0, 0});
+        }
+        graph.tables.holders.push_back({0, no_node, memory(a), links});
+    }
+
+    std::unique_ptr<Case> make_case() {
+        graph.tables.scans = {{run.now(), "end", 10, 100, 20}};
+        return run.make_case(std::make_shared<const GraphTables>(graph.tables));
+    }
+    Findings ask(Diagnosis diagnose, Findings findings = {}) {
+        Progress progress;
+        diagnose(*make_case(), Words(Language::english), findings, progress);
+        return findings;
+    }
+
+    RunMaker run;
+    GraphMaker graph;
+    uint32_t backward = 0;
+};
+
+/// One parameter of 8 MiB, activations of 4 MiB.
+struct Training : Program {
+    Training() {
+        weight = labelled(8 * MiB, "main", Category::parameter, "weight");
+        leaf = node("AccumulateGrad", {}, {}, weight, "");
+    }
+
+    void pass() {
+        const AllocationIndex input = labelled(512, "batch", Category::input);
+        const AllocationIndex activation = run.alloc(4 * MiB, run.line("forward"));
+        const NodeIndex mm = node("MmBackward0", {leaf}, {activation, weight}, activation, "forward");
+        graph.tables.saved.version.back() = version;
+        const AllocationIndex loss = run.alloc(512, run.line("loss"));
+        const NodeIndex root = node("SumBackward0", {mm}, {}, loss, "loss");
+        if (zero_before_backward) {
+            zero_grad();
+        }
+        runs(root);
+        accumulate();
+        runs(mm);
+        for (const AllocationIndex a : {activation, loss, input}) {
+            run.free(a);
+        }
+        dies(mm);
+        dies(root);
+    }
+    void update() {
+        ++version;
+        run.step();
+    }
+    void zero_grad() {
+        if (gradient != no_allocation) {
+            run.free(gradient);
+        }
+        gradient = no_allocation;
+    }
+
+    AllocationIndex weight = 0, gradient = no_allocation;
+    NodeIndex leaf = 0;
+    uint16_t version = 0;
+    bool zero_before_backward = false;
+
+private:
+    void accumulate() {
+        const AllocationIndex made = run.alloc(8 * MiB, run.line("forward"), backward);
+        if (gradient == no_allocation) {
+            gradient = made;
+            graph.label(memory(made), run.now(), Category::gradient, "weight");
+        } else {
+            run.free(made);
+        }
+    }
+};
+
+TEST(ExplainPasses, AreToldByTheirRoots) {
+    Training program;
+    for (int i = 0; i < 6; ++i) {
+        program.pass();
+        program.update();
+        program.zero_grad();
+    }
+    const auto of = program.make_case();
+    const std::vector<PassGroup> groups = find_passes(*of);
+    ASSERT_EQ(groups.size(), 1u);
+    EXPECT_EQ(groups[0].passes.size(), 6u);
+    EXPECT_EQ(groups[0].gradients.size(), 6u);
+    EXPECT_EQ(groups[0].gradients[2].first, 2u);
+    EXPECT_EQ(groups[0].gradients[2].passes(), 1u);
+    EXPECT_EQ(passes_per_update(*of, groups[0]), 1u);
+    EXPECT_EQ(activation_bytes(*of, groups[0].passes[1]), 4 * MiB + 512);
+}
+
+TEST(ExplainOptimizerState, IsMadeAtTheFirstStep) {
+    Training program;
+    for (int i = 0; i < 8; ++i) {
+        program.pass();
+        if (i == 0) {
+            program.labelled(8 * MiB, "step", Category::optimizer_state, "exp_avg of weight");
+            program.labelled(8 * MiB, "step", Category::optimizer_state, "exp_avg_sq of weight");
+        }
+        program.update();
+        program.zero_grad();
+    }
+    const Findings findings = program.ask(diagnose_optimizer_state);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::optimizer_state);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 16 * MiB);
+    EXPECT_EQ(findings[0].since_round, 0);
+    EXPECT_NE(findings[0].text[1].find("`exp_avg` and `exp_avg_sq`, each as large"), std::string::npos);
+}
+
+TEST(ExplainOptimizerState, IsNotWhatComesWithEveryStep) {
+    Training program;
+    for (int i = 0; i < 8; ++i) {
+        program.pass();
+        program.labelled(1 * MiB, "step", Category::optimizer_state, "history of weight");
+        program.update();
+        program.zero_grad();
+    }
+    EXPECT_TRUE(program.ask(diagnose_optimizer_state).empty());
+}
+
+Training accumulating(int passes) {
+    Training program;
+    for (int i = 0; i < 6; ++i) {
+        for (int p = 0; p < passes; ++p) {
+            program.pass();
+        }
+        program.update();
+        program.zero_grad();
+    }
+    return program;
+}
+
+TEST(ExplainGradientAccumulation, CountsPassesThatShareGradients) {
+    const Findings findings = accumulating(4).ask(diagnose_gradient_accumulation);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 8 * MiB);
+    EXPECT_EQ(findings[0].count, 4);
+}
+
+TEST(ExplainGradientAccumulation, IsSilentWhereEachPassIsFollowedByAStep) {
+    EXPECT_TRUE(accumulating(1).ask(diagnose_gradient_accumulation).empty());
+}
+
+Training keeping_gradients(bool keep, bool update) {
+    Training program;
+    for (int i = 0; i < 8; ++i) {
+        program.pass();
+        if (update) {
+            program.update();
+        }
+        if (!keep) {
+            program.zero_grad();
+        }
+    }
+    return program;
+}
+
+TEST(ExplainGradientsInForward, SpeaksOfThoseThatOutliveUpdates) {
+    const Findings findings = keeping_gradients(true, true).ask(diagnose_gradients_in_forward);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].bytes, 8 * MiB);
+    EXPECT_EQ(findings[0].fixes[0].bytes, 4 * MiB + 512);
+}
+
+TEST(ExplainGradientsInForward, IsSilentWhereTheyAreGivenBackOrAreWanted) {
+    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnose_gradients_in_forward).empty());
+    EXPECT_TRUE(keeping_gradients(true, false).ask(diagnose_gradients_in_forward).empty());
+    EXPECT_TRUE(accumulating(4).ask(diagnose_gradients_in_forward).empty());
+}
+
+TEST(ExplainSecondRoundPeak, LiesOnTheFirstGradients) {
+    Training program;
+    program.zero_before_backward = true;
+    for (int i = 0; i < 6; ++i) {
+        program.pass();
+        program.update();
+    }
+    const Findings findings = program.ask(diagnose_second_round_peak);
+    EXPECT_TRUE(findings.empty());  // the peak of a backward pass is the same in both rounds
+
+    const Findings kept = keeping_gradients(true, false).ask(diagnose_second_round_peak);
+    ASSERT_EQ(kept.size(), 1u);
+    EXPECT_EQ(kept[0].verdict, Verdict::pattern);
+    EXPECT_EQ(kept[0].bytes, 8 * MiB);
+}
+
+TEST(ExplainSecondRoundPeak, IsSilentWhereItWasToldOrNothingIsLeft) {
+    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnose_second_round_peak).empty());
+    Finding told;
+    told.kind = FindingKind::gradients_in_forward;
+    EXPECT_EQ(keeping_gradients(true, false).ask(diagnose_second_round_peak, {told}).size(), 1u);
+}
+
+/// Twelve steps; number 7 works on `times` the data, or does something else as large.
+Program steps_with_one(uint64_t times, bool is_other_work = false) {
+    Program program;
+    program.run.alloc(4 * MiB, program.run.line("model"));
+    for (uint64_t i = 0; i < 12; ++i) {
+        const uint64_t by = i == 7 && !is_other_work ? times : 1;
+        const AllocationIndex batch = program.run.alloc(by * 512, program.run.line("batch"));
+        const AllocationIndex work = program.run.alloc(by * 4 * MiB, program.run.line("forward"));
+        const bool is_other = i == 7 && is_other_work;
+        const AllocationIndex other =
+            program.run.alloc(is_other ? (times - 1) * 4 * MiB : 512, program.run.line(is_other ? "evaluate" : "norm"));
+        const AllocationIndex loss = program.run.alloc(512, program.run.line("loss"));
+        program.run.free(other);
+        program.run.free(work);
+        program.run.free(loss);
+        program.run.free(batch);
+        program.run.step();
+    }
+    return program;
+}
+
+TEST(ExplainLongerRound, IsTheSameWorkOnMoreData) {
+    const Findings findings = steps_with_one(4).ask(diagnose_longer_round);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].since_round, 7);
+    EXPECT_EQ(findings[0].bytes, 12 * MiB + 3 * 512);
+    EXPECT_NE(findings[0].text[1].find("4.0 times"), std::string::npos);
+}
+
+TEST(ExplainLongerRound, IsNotOtherWorkAndNotTheUsual) {
+    EXPECT_TRUE(steps_with_one(1).ask(diagnose_longer_round).empty());
+    EXPECT_TRUE(steps_with_one(4, true).ask(diagnose_longer_round).empty());
+}
+
+Program retaining(const std::string& op) {
+    Program program;
+    const uint32_t made_by = program.run.origin(op);
+    program.run.trace.origins.back().phase = "backward";
+    const AllocationIndex x = program.labelled(4 * MiB, "main", Category::input);
+    const NodeIndex leaf = program.node("AccumulateGrad", {}, {}, x, "");
+    const AllocationIndex y = program.run.alloc(4 * MiB, program.run.line("multiply"));
+    const NodeIndex mul = program.node("MulBackward0", {leaf}, {}, y, "multiply");
+    const AllocationIndex gradient = program.run.alloc(4 * MiB, program.run.line("main"), made_by);
+    program.graph.label(Program::memory(gradient), program.run.now(), Category::gradient);
+    program.runs(mul);
+    return program;
+}
+
+TEST(ExplainRetainedGradients, AreClonesOfResults) {
+    const Findings findings = retaining("MulBackward0 > aten::clone").ask(diagnose_retained_gradients);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].bytes, 4 * MiB);
+    EXPECT_EQ(findings[0].line, "train.py:10 multiply");
+}
+
+TEST(ExplainRetainedGradients, AreNotThoseOfLeaves) {
+    EXPECT_TRUE(retaining("MulBackward0 > aten::mul").ask(diagnose_retained_gradients).empty());
+    EXPECT_TRUE(retaining("torch::autograd::AccumulateGrad > aten::clone").ask(diagnose_retained_gradients).empty());
+}
+
+/// A line whose result is let go of after the next one was made, or before.
+Program local_of_rounds(bool is_late, bool is_saved = false, const std::string& op = "aten::linear") {
+    Program program;
+    const uint32_t made_by = program.run.origin(op);
+    AllocationIndex last = no_allocation;
+    for (int i = 0; i < 8; ++i) {
+        if (!is_late && last != no_allocation) {
+            program.run.free(last);
+        }
+        const AllocationIndex made = program.run.alloc(16 * MiB, program.run.line("decode"), made_by);
+        if (is_saved) {
+            program.node("MulBackward0", {}, {made}, made, "decode");
+        }
+        if (is_late && last != no_allocation) {
+            program.run.free(last);
+        }
+        last = made;
+        program.run.free(program.run.alloc(512, program.run.line("norm")));
+        program.run.step();
+    }
+    return program;
+}
+
+TEST(ExplainPreviousRoundLocal, IsThereBesideItsSuccessor) {
+    const Findings findings = local_of_rounds(true).ask(diagnose_previous_round_local);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].bytes, 16 * MiB);
+    EXPECT_EQ(findings[0].fixes[0].bytes, 16 * MiB - 512);  // what `norm` takes is there then
+}
+
+TEST(ExplainPreviousRoundLocal, IsSilentWhereItIsGoneOrNeeded) {
+    EXPECT_TRUE(local_of_rounds(false).ask(diagnose_previous_round_local).empty());
+    EXPECT_TRUE(local_of_rounds(true, true).ask(diagnose_previous_round_local).empty());
+    EXPECT_TRUE(local_of_rounds(true, false, "aten::mul").ask(diagnose_previous_round_local).empty());  // x = x * 2
+}
+
+/// Objects of 2 MiB pile up and go together, four at a time; two are left.
+Program piles_that_go(bool by_collection) {
+    Program program;
+    for (int collection = 0; collection < 3; ++collection) {
+        std::vector<AllocationIndex> dead;
+        for (int i = 0; i < 4; ++i) {
+            dead.push_back(program.run.alloc(2 * MiB, program.run.line("play")));
+        }
+        const int64_t start = program.run.now() + 1;
+        for (const AllocationIndex a : dead) {
+            program.run.free(a);
+        }
+        program.run.trace.annotations.push_back(
+            {by_collection ? "garbage collection (40 objects)" : "clear", "user", 0, start, program.run.now(), true});
+    }
+    program.run.alloc(2 * MiB, program.run.line("play"));
+    program.run.alloc(2 * MiB, program.run.line("play"));
+    return program;
+}
+
+TEST(ExplainCycles, GoWhenGarbageIsCollected) {
+    const Findings findings = piles_that_go(true).ask(diagnose_cycles_wait_for_gc);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].bytes, 4 * MiB);
+    EXPECT_EQ(findings[0].count, 2);
+    EXPECT_NE(findings[0].title.find("8.00 MiB"), std::string::npos);
+}
+
+TEST(ExplainCycles, AreNotWhatGoesOtherwise) {
+    EXPECT_TRUE(piles_that_go(false).ask(diagnose_cycles_wait_for_gc).empty());
+}
+
+Program two_types(bool saves_source) {
+    Program program;
+    const AllocationIndex x = program.run.alloc(8 * MiB, program.run.line("block"));
+    const NodeIndex add = program.node("AddBackward0", {}, {}, x, "block");
+    const AllocationIndex half = program.run.alloc(4 * MiB, program.run.line("linear"));
+    const NodeIndex cast = program.node("ToCopyBackward0", {add}, {}, half, "linear");
+    const AllocationIndex y = program.run.alloc(4 * MiB, program.run.line("linear"));
+    program.node("AddmmBackward0", {cast}, {half}, y, "linear");
+    if (saves_source) {
+        const AllocationIndex square = program.run.alloc(512, program.run.line("norm"));
+        program.node("PowBackward0", {add}, {x}, square, "norm");
+    }
+    program.run.alloc(512, program.run.line("loss"));
+    return program;
+}
+
+TEST(ExplainSavedTwice, FindsTheCastBetweenBoth) {
+    const Findings findings = two_types(true).ask(diagnose_saved_twice);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].bytes, 4 * MiB);
+    EXPECT_NE(findings[0].text[0].find("PowBackward0"), std::string::npos);
+}
+
+TEST(ExplainSavedTwice, IsSilentWhereOneOfThemIsSaved) {
+    EXPECT_TRUE(two_types(false).ask(diagnose_saved_twice).empty());
+}
+
+/// A result of 64 MiB, made when the largest tensor was of `operand` bytes.
+Program result_of(const std::string& op, int64_t operand) {
+    Program program;
+    const uint32_t made_by = program.run.origin(op);
+    program.labelled(operand, "main", Category::input);
+    program.run.alloc(64 * MiB, program.run.line("expand"), made_by);
+    return program;
+}
+
+TEST(ExplainBroadcast, TellsACopyFromAResult) {
+    const Findings copy = result_of("aten::contiguous", 1 * MiB).ask(diagnose_broadcast_materialised);
+    ASSERT_EQ(copy.size(), 1u);
+    EXPECT_EQ(copy[0].verdict, Verdict::waste);
+    EXPECT_EQ(copy[0].bytes, 64 * MiB);
+    EXPECT_EQ(copy[0].confidence, Confidence::certain);
+    const Findings sum = result_of("aten::add", 1 * MiB).ask(diagnose_broadcast_materialised);
+    ASSERT_EQ(sum.size(), 1u);
+    EXPECT_EQ(sum[0].verdict, Verdict::pattern);
+}
+
+TEST(ExplainBroadcast, IsSilentWhereAnOperandIsLargeEnough) {
+    EXPECT_TRUE(result_of("aten::contiguous", 64 * MiB).ask(diagnose_broadcast_materialised).empty());
+    EXPECT_TRUE(result_of("aten::add", 8 * MiB).ask(diagnose_broadcast_materialised).empty());
+    EXPECT_TRUE(result_of("aten::randn", 1 * MiB).ask(diagnose_broadcast_materialised).empty());
+}
+
+/// z = 2 * (x * x), backward once or twice.
+Program second_backward(bool is_tried) {
+    Program program;
+    const AllocationIndex x = program.labelled(4 * MiB, "main", Category::input);
+    const AllocationIndex square = program.run.alloc(4 * MiB, program.run.line("square"));
+    const NodeIndex inner = program.node("MulBackward0", {}, {x}, square, "square");
+    const AllocationIndex z = program.run.alloc(512, program.run.line("sum"));
+    const NodeIndex root = program.node("SumBackward0", {inner}, {}, z, "sum");
+    program.held(z, "z");
+    program.runs(root);
+    program.run.free(square);
+    program.runs(inner);
+    program.run.alloc(4 * MiB, program.run.line("gradient"), program.backward);
+    if (is_tried) {
+        program.graph.tables.nodes.executed[root] = program.run.now();
+    }
+    program.run.alloc(512, program.run.line("after"));
+    return program;
+}
+
+TEST(ExplainReleasedGraph, StopsWhereSavedTensorsAreGone) {
+    const Findings findings = second_backward(true).ask(diagnose_released_graph);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 4 * MiB);
+    EXPECT_EQ(findings[0].count, 1);
+    EXPECT_NE(findings[0].title.find("MulBackward0"), std::string::npos);
+}
+
+TEST(ExplainReleasedGraph, IsSilentAfterOneBackward) {
+    EXPECT_TRUE(second_backward(false).ask(diagnose_released_graph).empty());
+}
+
+/// The backward pass of one line takes 16 MiB in passing, so many times.
+Program temporaries(int times) {
+    Program program;
+    const uint32_t made_by = program.run.origin("MeanBackward0 > aten::div");
+    program.run.trace.origins.back().phase = "backward";
+    const AllocationIndex x = program.labelled(16 * MiB, "main", Category::input);
+    program.held(x, "x");
+    for (int i = 0; i < times; ++i) {
+        program.run.free(program.run.alloc(16 * MiB, program.run.line("mean"), made_by));
+    }
+    program.run.alloc(512, program.run.line("after"));
+    return program;
+}
+
+TEST(ExplainOpTemporary, AccountsForThePeak) {
+    const Findings findings = temporaries(1).ask(diagnose_op_temporary);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 16 * MiB);
+    EXPECT_NE(findings[0].text[0].find("the node MeanBackward0"), std::string::npos);
+    EXPECT_NE(findings[0].text[2].find("16.0 MiB `x`"), std::string::npos);
+}
+
+TEST(ExplainOpTemporary, IsNotTheUsualWorkOfALine) { EXPECT_TRUE(temporaries(6).ask(diagnose_op_temporary).empty()); }
+
+Program variables(int count) {
+    Program program;
+    for (int i = 0; i < count; ++i) {
+        program.held(program.labelled(4 * MiB, "main", Category::input), std::string(1, static_cast<char>('a' + i)));
+    }
+    return program;
+}
+
+TEST(ExplainHeldByVariables, NamesThem) {
+    const Findings findings = variables(6).ask(diagnose_held_by_variables);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 24 * MiB);
+    EXPECT_NE(findings[0].text[0].find("`a`, `b`, `c`, `d`, `e` and `f`"), std::string::npos);
+}
+
+TEST(ExplainHeldByVariables, IsSilentAboutTwo) { EXPECT_TRUE(variables(2).ask(diagnose_held_by_variables).empty()); }
+
+/// Each round adds an entry of 1 MiB to `cache`; beyond `most` the oldest goes.
+Program cache(size_t most) {
+    Program program;
+    std::vector<AllocationIndex> entries;
+    for (int i = 0; i < 30; ++i) {
+        if (entries.size() == most) {
+            program.run.free(entries.front());
+            entries.erase(entries.begin());
+        }
+        entries.push_back(program.run.alloc(1 * MiB, program.run.line("encode")));
+        program.run.step();
+    }
+    for (size_t i = 0; i < entries.size(); ++i) {
+        program.held(entries[i], "cache", std::to_string(i));
+    }
+    return program;
+}
+
+TEST(ExplainBoundedCache, FillsAndStays) {
+    const Findings findings = cache(8).ask(diagnose_bounded_cache);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 8 * MiB);
+    EXPECT_NE(findings[0].holder.find("`cache`"), std::string::npos);
+}
+
+TEST(ExplainBoundedCache, IsSilentWhereItGrows) { EXPECT_TRUE(cache(100).ask(diagnose_bounded_cache).empty()); }
+
+TEST(ExplainSteady, SaysThatNothingStays) {
+    const Findings findings = keeping_gradients(false, true).ask(diagnose_steady);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].bytes, 0);
+    EXPECT_NE(findings[0].text[1].find("16 are gone"), std::string::npos);
+}
+
+TEST(ExplainSteady, IsSilentWhereSomethingGrows) {
+    EXPECT_TRUE(cache(100).ask(diagnose_steady).empty());
+    Finding leak;
+    leak.verdict = Verdict::leak;
+    EXPECT_EQ(keeping_gradients(false, true).ask(diagnose_steady, {leak}).size(), 1u);  // the leak alone
+}
+
+TEST(ExplainRounds, AreNotCollectionsOfGarbage) {
+    const auto of = piles_that_go(true).make_case();
+    EXPECT_NE(of->rounds().source(), RoundSource::marks);
+}
+
+/// Forward passes whose outputs are dropped; a backward runs them or not.
+Program evaluations(bool is_run) {
+    Program program;
+    for (int i = 0; i < 6; ++i) {
+        const AllocationIndex activation = program.run.alloc(8 * MiB, program.run.line("forward"));
+        const NodeIndex node = program.node("MulBackward0", {}, {activation}, activation, "forward");
+        if (is_run) {
+            program.runs(node);
+        }
+        program.run.free(activation);
+        program.dies(node);
+        program.run.step();
+    }
+    program.run.alloc(512, program.run.line("after"));
+    return program;
+}
+
+TEST(ExplainEvaluationGraph, IsBuiltInVain) {
+    const Findings findings = evaluations(false).ask(diagnose_evaluation_graph);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::evaluation_builds_graph);
+    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].bytes, 8 * MiB);
+    EXPECT_EQ(findings[0].count, 5);  // the last may be work in progress
+}
+
+TEST(ExplainEvaluationGraph, IsSilentWhereABackwardRan) {
+    EXPECT_TRUE(evaluations(true).ask(diagnose_evaluation_graph).empty());
+}
+
+TEST(ExplainMakeup, AddsUp) {
+    Training program;
+    program.pass();
+    const auto of = program.make_case();
+    const EventNumber end = of->device().event_count();
+    const Makeup makeup = makeup_at(*of, end);
+    EXPECT_EQ(makeup.of(Category::parameter), 8 * MiB);
+    EXPECT_EQ(makeup.of(Category::gradient), 8 * MiB);
+    EXPECT_EQ(makeup.total(), of->curves().value(Series::allocated, end));
+    EXPECT_EQ(makeup_words(Words(Language::english), makeup), "parameters 8.00 MiB and gradients 8.00 MiB");
+}
+
+}  // namespace
+}  // namespace tidemark
