@@ -14,7 +14,7 @@ namespace {
 
 /// What a program did deserves to be told before what every program has, unless it is next to nothing.
 constexpr int64_t too_small_to_matter = 1 << 20;
-/// That nothing grows comes before patterns that make up less of the peak than this.
+/// That nothing grows comes before a second round's peak that is a smaller part of the whole than this.
 constexpr int64_t large_part_of_peak = 8;
 
 /// Where several patterns are true at once, what explains the others is told first.
@@ -41,7 +41,7 @@ private:
     std::pair<int, int> rank(const Finding& finding) const {
         const int verdict = static_cast<int>(finding.verdict);
         if (finding.kind == FindingKind::steady) {
-            return {verdict, 1};
+            return {verdict, 2};
         }
         if (finding.verdict != Verdict::pattern) {
             return {verdict, 0};
@@ -49,12 +49,21 @@ private:
         if (finding.bytes < too_small_to_matter) {
             return {static_cast<int>(Verdict::background), 1};
         }
-        const bool is_large = finding.bytes * large_part_of_peak >= peak_;
-        return {verdict, 2 * !is_large + precedence(finding.kind)};
+        const bool is_small_part = finding.bytes * large_part_of_peak < peak_;
+        const bool is_aside = finding.kind == FindingKind::second_round_peak && is_small_part;
+        return {verdict, is_aside ? 3 : precedence(finding.kind)};
     }
 
     int64_t peak_;
 };
+
+/// Titles stand alone in a list, and behind "First: " in the headline.
+std::string capitalised(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+        text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    }
+    return text;
+}
 
 }  // namespace
 
@@ -77,6 +86,9 @@ Explanation explain(const Case& of, const Words& words, Progress& progress) {
     std::stable_sort(explanation.findings.begin(), explanation.findings.end(), Order(of));
     explanation.unknowns = what_was_not_recorded(of, words);
     write_headline(of, words, explanation);
+    for (Finding& finding : explanation.findings) {
+        finding.title = capitalised(std::move(finding.title));
+    }
     return explanation;
 }
 
