@@ -19,6 +19,31 @@ EventNumber before_last_frees(const DeviceHistory& device) {
     return n == 0 ? device.event_count() : n;
 }
 
+/// Tensors for which each search of the heap found a holder in Python.
+std::vector<size_t> found_by_searches(const GraphTables& tables) {
+    std::vector<size_t> found(tables.scans.size());
+    for (const Holder& holder : tables.holders) {
+        found[holder.scan] += !holder.links.empty() && holder.links.front().kind != "native";
+    }
+    return found;
+}
+
+/// What the program still held when its own code had ended: then its objects are searched a last time. Where all was
+/// gone by then, because functions had returned, the state before that.
+EventNumber end_of_work(const Analysis& analysis, const GraphTables* graph) {
+    const EventNumber before = before_last_frees(analysis.device());
+    if (!graph || graph->scans.empty() || graph->scans.back().reason != "end") {
+        return before;
+    }
+    const std::vector<size_t> found = found_by_searches(*graph);
+    const EventNumber searched = analysis.device().events_until(graph->scans.back().time);
+    if (found.back() == 0 || found.back() < *std::max_element(found.begin(), found.end())) {
+        return before;
+    }
+    const auto allocated = [&](EventNumber n) { return analysis.curves().value(Series::allocated, n); };
+    return searched > before && allocated(searched) * 2 >= allocated(before) ? searched : before;
+}
+
 const OtherEvent* last_out_of_memory(const DeviceHistory& device) {
     const auto found = std::find_if(device.others.rbegin(), device.others.rend(),
                                     [](const OtherEvent& event) { return event.action == Action::oom; });
@@ -34,15 +59,6 @@ EventNumber usual_length(const Rounds& rounds) {
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     return *middle;
-}
-
-/// Tensors for which each search of the heap found a holder in Python.
-std::vector<size_t> found_by_searches(const GraphTables& tables) {
-    std::vector<size_t> found(tables.scans.size());
-    for (const Holder& holder : tables.holders) {
-        found[holder.scan] += !holder.links.empty() && holder.links.front().kind != "native";
-    }
-    return found;
 }
 
 /// The search of the heap that speaks best of this moment: the last one before it, or the one after it if that found at
@@ -92,7 +108,7 @@ Case::Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph
     : analysis_(std::move(analysis)), ledger_(analysis_), rounds_(trace(), device()) {
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
     oom_ = last_out_of_memory(device());
-    choose_now();
+    choose_now(graph.get());
     find_floor();
     look_behind_the_steps();
     row_ = ledger_.at(now_);
@@ -104,16 +120,17 @@ Case::Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph
     piles_ = find_piles(survivors_, rounds_, graph_.get(), device(), device_position_);
 }
 
-void Case::choose_now() {
+void Case::choose_now(const GraphTables* graph) {
     now_ = before_last_frees(device());
-    if (!rounds_.empty()) {
-        const Round& last = rounds_.all().back();
-        const bool ends_with_round = now_ - last.last < usual_length(rounds_);
-        if (rounds_.source() == RoundSource::repetition) {
-            rounds_.end_at(now_);
-        } else if (ends_with_round && last.last > 0) {
-            now_ = last.last;
-        }
+    const bool counts_rounds = !rounds_.empty() && rounds_.source() != RoundSource::repetition;
+    const EventNumber last = counts_rounds ? rounds_.all().back().last : 0;
+    if (last > 0 && now_ - last < usual_length(rounds_)) {
+        now_ = last;
+    } else {
+        now_ = end_of_work(*analysis_, graph);
+    }
+    if (rounds_.source() == RoundSource::repetition) {
+        rounds_.end_at(now_);
     }
     if (oom_ && device().event_count() - oom_->event <= std::max(now_ / 10, 1000)) {
         now_ = oom_->event + 1;

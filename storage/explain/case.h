@@ -76,7 +76,7 @@ public:
     std::vector<int64_t> peaks(Series series) const;
 
 private:
-    void choose_now();
+    void choose_now(const GraphTables* graph);
     /// After training a program may evaluate, in rounds that are no steps: if memory grows there, these are the rounds.
     void look_behind_the_steps();
     void find_floor();

@@ -13,7 +13,7 @@ constexpr int64_t most_events = 1'000'000;
 std::string environment(std::string_view setting) { return "export PYTORCH_CUDA_ALLOC_CONF=" + std::string(setting); }
 
 Experiment setting(const Words& words, std::string_view text, Change change) {
-    return {words("With {setting}", with("setting", text)), environment(text), std::move(change), {}};
+    return {words("with {setting}", with("setting", text)), environment(text), std::move(change), {}};
 }
 
 Change with_expandable() {
@@ -42,7 +42,7 @@ Change without_piles(const Case& of) {
 std::vector<Experiment> settings_to_try(const Case& of, const Words& words, std::optional<EventNumber> failure) {
     std::vector<Experiment> list;
     if (!of.piles().empty()) {
-        list.push_back({words("If what piles up were freed each round"), "", without_piles(of), {}});
+        list.push_back({words("if what piles up were freed each round"), "", without_piles(of), {}});
     }
     list.push_back(setting(words, "expandable_segments:True", with_expandable()));
     Change split, divisions, collecting, emptied;
@@ -55,7 +55,7 @@ std::vector<Experiment> settings_to_try(const Case& of, const Words& words, std:
     if (failure) {
         emptied.empty_cache_at = {*failure};
         list.push_back(
-            {words("With torch.cuda.empty_cache() right before"), "torch.cuda.empty_cache()", std::move(emptied), {}});
+            {words("with torch.cuda.empty_cache() right before"), "torch.cuda.empty_cache()", std::move(emptied), {}});
     }
     return list;
 }

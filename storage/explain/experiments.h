@@ -14,7 +14,7 @@
 namespace tidemark {
 
 struct Experiment {
-    std::string text;  ///< "With expandable_segments:True"
+    std::string text;  ///< "with expandable_segments:True"
     std::string code;  ///< lines to copy
     Change change;
     Outcome outcome;

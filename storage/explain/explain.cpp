@@ -21,7 +21,7 @@ constexpr int64_t large_part_of_peak = 8;
 int precedence(FindingKind kind) {
     switch (kind) {
         case FindingKind::reserved_follows_largest: return 1;  // of a longer round that was told of
-        case FindingKind::block_reuse: return 3;               // a detail of all the others
+        case FindingKind::block_reuse: return 4;               // a detail of all the others
         default: return 0;
     }
 }
@@ -57,9 +57,10 @@ private:
     int64_t peak_;
 };
 
-/// Titles stand alone in a list, and behind "First: " in the headline.
+/// Titles stand alone in a list, and behind "First: " in the headline. Code and names (cuBLAS) stay as they are.
 std::string capitalised(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    const auto end = std::find(text.begin(), text.end(), ' ');
+    if (!text.empty() && std::all_of(text.begin(), end, [](char c) { return c >= 'a' && c <= 'z'; })) {
         text[0] = static_cast<char>(text[0] - 'a' + 'A');
     }
     return text;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double too_little_for_a_name = 0.02;
 constexpr size_t most_shares = 7;
+constexpr size_t fewest_rounds = 5;  ///< to say that nothing grows
 
 std::string layer_name(const Words& words, const Layer& layer) {
     switch (layer.kind) {
@@ -100,19 +101,11 @@ Course course_of(const Case& of, const Explanation& explanation) {
     if (std::any_of(findings.begin(), findings.end(), is_leak_of_the_gpu)) {
         return Course::grows;
     }
-    return of.rounds().size() < 3 ? Course::too_short : Course::steady;
-}
-
-int64_t bytes_of_others(const Case& of) {
-    int64_t bytes = 0;
-    for (const Layer& layer : of.row().layers) {
-        bytes += layer.kind == LayerKind::other_processes ? layer.bytes : 0;
-    }
-    return bytes;
+    return of.rounds().size() < fewest_rounds ? Course::too_short : Course::steady;
 }
 
 std::string where_it_is(const Case& of, const Words& words, const Explanation& explanation) {
-    const int64_t others = bytes_of_others(of), mine = explanation.total - others;
+    const int64_t others = of.row().bytes_of(LayerKind::other_processes), mine = explanation.total - others;
     const std::string others_name = words("other programs on this GPU");
     std::vector<std::string> largest;
     for (const Share& share : explanation.shares) {

@@ -81,7 +81,7 @@ struct Sampled {
     std::string key;
 };
 
-/// What holds most of the site's samples; of equals the one seen first.
+/// What holds most of the site's samples.
 Sampled usual_hold(const Site& site, const GraphCase& graph, uint32_t device) {
     std::vector<Sampled> all;
     std::map<std::string, int> votes;
@@ -92,8 +92,13 @@ Sampled usual_hold(const Site& site, const GraphCase& graph, uint32_t device) {
         // Somebody who is known to hold it says more than that nobody was found.
         votes[all.back().key] += hold.holder || hold.through_graph ? 2 : 1;
     }
-    return *std::max_element(all.begin(), all.end(),
-                             [&](const Sampled& a, const Sampled& b) { return votes[a.key] < votes[b.key]; });
+    const auto most = std::max_element(all.begin(), all.end(),
+                                       [&](const Sampled& a, const Sampled& b) { return votes[a.key] < votes[b.key]; });
+    // One from the middle: at both ends lies what is not typical.
+    const std::string key = most->key;
+    const auto alike =
+        std::stable_partition(all.begin(), all.end(), [&](const Sampled& one) { return one.key == key; });
+    return all[static_cast<size_t>((alike - all.begin()) / 2)];
 }
 
 /// What lies at a site but does not pile up (a workspace made at the first pass) is no part of the pile. What was made

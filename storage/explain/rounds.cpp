@@ -9,6 +9,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t fewest_rounds = 3;
+constexpr size_t sure_rounds = 5;  ///< fewer than that may be chance, unless another line repeats as often
 
 /// "ProfilerStep#12" and "ProfilerStep#13" are one thing that repeats.
 std::string name_without_number(const std::string& name) {
@@ -35,6 +36,16 @@ struct Beat {
         return mean <= 0 ? 1e9 : std::sqrt(std::max(0.0, squares / n - mean * mean)) / mean;
     }
 };
+
+using Beats = std::unordered_map<uint64_t, Beat>;
+
+/// A loop runs more than one line, in most cases.
+bool has_company(const Beats& beats, const Beat& beat) {
+    return std::any_of(beats.begin(), beats.end(), [&](const auto& other) {
+        return &other.second != &beat && other.second.stack != beat.stack &&
+               other.second.members.size() == beat.members.size();
+    });
+}
 
 }  // namespace
 
@@ -104,7 +115,7 @@ void Rounds::take_marks(const Trace& trace, const DeviceHistory& device) {
 
 void Rounds::take_beat(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to) {
     const Allocations& allocations = device.allocations;
-    std::unordered_map<uint64_t, Beat> beats;
+    Beats beats;
     for (AllocationIndex a = 0; a < allocations.size(); ++a) {
         const uint32_t origin = allocations.origin[a];
         const EventNumber made = allocations.alloc_event[a];
@@ -133,7 +144,7 @@ void Rounds::take_beat(const Trace& trace, const DeviceHistory& device, EventNum
             best = &beat;
         }
     }
-    if (!best || best->members.size() < fewest_rounds) {
+    if (!best || (best->members.size() < sure_rounds && !has_company(beats, *best))) {
         return;
     }
     source_ = RoundSource::repetition;

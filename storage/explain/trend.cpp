@@ -67,6 +67,15 @@ bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise)
     return true;
 }
 
+/// Warm-up may hide the first rounds of a rise: those that brought about as much belong to it.
+size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_round) {
+    const auto brought = [&](size_t i) { return static_cast<double>(floor[i] - (i == 0 ? 0 : floor[i - 1])); };
+    while (from > 0 && brought(from - 1) > per_round / 2 && brought(from - 1) < per_round * 2) {
+        --from;
+    }
+    return from;
+}
+
 /// Position behind which the series never again differs from its end.
 size_t rest_begins(std::span<const int64_t> values, int64_t noise) {
     size_t at = values.size();
@@ -96,7 +105,8 @@ Trend find_trend(std::span<const int64_t> values, int64_t noise) {
     if (values.size() >= fewest_rounds && keeps_rising(floor, from, noise)) {
         trend.shape = Shape::rising;
         trend.per_round = robust_slope(std::span(floor).subspan(from));
-        trend.rise = floor.back() - floor[from];
+        trend.since = rise_begins(floor, from, trend.per_round);
+        trend.rise = floor.back() - floor[trend.since];
         return trend;
     }
     const Moves moves = moves_of(steady, noise);

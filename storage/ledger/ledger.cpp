@@ -31,6 +31,14 @@ bool concerns(const Loss& loss, const DeviceHistory& device) { return loss.devic
 
 }  // namespace
 
+int64_t LedgerRow::bytes_of(LayerKind kind) const {
+    int64_t bytes = 0;
+    for (const Layer& layer : layers) {
+        bytes += layer.kind == kind ? layer.bytes : 0;
+    }
+    return bytes;
+}
+
 std::string_view layer_word(LayerKind kind) { return words[static_cast<size_t>(kind)]; }
 
 struct Ledger::Index {

@@ -46,6 +46,9 @@ struct LedgerRow {
     int64_t device_total = 0;
     std::optional<int64_t> sample_time;
     std::vector<Layer> layers;  ///< sum of bytes == device_used when there is one; layers of 0 bytes are left out
+
+    /// Of all layers of this kind together.
+    int64_t bytes_of(LayerKind kind) const;
 };
 
 /// What the ledger of a device cannot tell, as sentences: no driver capture, CUPTI given up from 1.2 s to 3.4 s, ...

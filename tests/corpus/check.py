@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Asks `tidemark explain` about each trace of a folder and compares with what is known. Exit status 1: it differs.
+"""Asks `tidemark explain` about each trace and compares with what is known. Exit status 1: it differs.
 
-    check.py FOLDER --tidemark build/all/recorder/cli/tidemark [--only 'w0*'] [--strict]
+    check.py FOLDER|ARCHIVE.tar.xz --tidemark build/all/recorder/cli/tidemark [--only 'w0*'] [--strict]
 
 Bytes may differ by 1 % or 1 MiB. With --strict bytes per round count too, by 1 % or 512 B; with noise, which has steps
 of its own, they are never compared.
@@ -11,10 +11,10 @@ import argparse
 import concurrent.futures
 import fnmatch
 import json
-import lzma
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 import corpus
@@ -24,7 +24,7 @@ KIND_COLUMN = 26
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("traces", type=pathlib.Path, metavar="FOLDER|ARCHIVE")
     parser.add_argument("--tidemark", type=pathlib.Path, required=True)
     parser.add_argument("--only", default="*", metavar="GLOB", help="names of runs")
     parser.add_argument("--strict", action="store_true")
@@ -32,28 +32,16 @@ def parse_options():
     return parser.parse_args()
 
 
-def find_trace(folder, run):
-    for suffix in (".tide", ".tide.xz"):
-        path = folder / (run.name + suffix)
-        if path.exists():
-            return path
-    return None
-
-
 def explain(tidemark, trace):
     """The findings; a sentence where there is no answer."""
-    with tempfile.TemporaryDirectory() as folder:
-        if trace.suffix == ".xz":
-            unpacked = pathlib.Path(folder) / trace.stem
-            unpacked.write_bytes(lzma.decompress(trace.read_bytes()))
-            trace = unpacked
-        command = [str(tidemark), "explain", str(trace), "--format", "json"]
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    command = [str(tidemark), "explain", str(trace), "--format", "json"]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if answer.returncode != 0:
         return f"explain: exit {answer.returncode}: {answer.stderr.strip()[:100]}"
     try:
         told = json.loads(answer.stdout)
-    return (told[0] if isinstance(told, list) else told)["findings"]
+        # Of several devices the first: the programs work there.
+        return (told[0] if isinstance(told, list) else told)["findings"]
     except (ValueError, KeyError) as error:
         return f"explain: no findings in its JSON ({error})"
 
@@ -108,11 +96,10 @@ def print_row(run, findings, differences):
     print(f"{run.name:<46} {verdict:<11}{kind:<{KIND_COLUMN}} {'; '.join(differences) or 'ok'}", flush=True)
 
 
-def main():
-    options = parse_options()
+def check_all(options, folder):
     wanted = [run for run in corpus.runs() if fnmatch.fnmatch(run.name, options.only)]
-    found = [(run, trace) for run in wanted if (trace := find_trace(options.folder, run))]
-    truths = corpus.read_truths(options.folder)
+    found = [(run, trace) for run in wanted if (trace := folder / f"{run.name}.tide").exists()]
+    truths = corpus.read_truths(folder)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         rows = list(pool.map(lambda pair: check(options, *pair, truths.get(pair[0].name)), found))
     for row in rows:
@@ -120,6 +107,16 @@ def main():
     wrong = sum(1 for row in rows if row[2])
     print(f"\n{len(rows)} traces, {len(wanted) - len(found)} runs without one, {wrong} not as known")
     return 1 if wrong or not rows else 0
+
+
+def main():
+    options = parse_options()
+    if options.traces.is_dir():
+        return check_all(options, options.traces)
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(options.traces) as archive:
+            archive.extractall(folder, filter="data")
+        return check_all(options, pathlib.Path(folder))
 
 
 if __name__ == "__main__":

@@ -52,9 +52,14 @@ def words(entry, key):
 
 
 def read_truths(folder):
-    """By name of run; from truth.json, and from files of single runs."""
-    merged = folder / "truth.json"
-    truths = json.loads(merged.read_text()) if merged.exists() else {}
-    for path in folder.glob("*.truth.json"):
-        truths[path.name.removesuffix(".truth.json")] = json.loads(path.read_text())
-    return truths
+    """By name of run."""
+    return {
+        path.name.removesuffix(".truth.json"): json.loads(path.read_text()) for path in folder.glob("*.truth.json")
+    }
+
+
+def without_owner(member):
+    """Nothing of the machine that packs goes into an archive."""
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    return member

@@ -1,40 +1,49 @@
 #!/usr/bin/env python3
-"""Packs recorded traces for tests/data/corpus: NAME.SIZE.tide.xz, and all truths in one truth.json.
+"""Packs recorded traces with their truths into one archive for tests/data/corpus.
 
-    pack.py FROM TO [--only '*.medium*']
+    pack.py FOLDER ARCHIVE.tar.xz [--only '*.medium'] [--replace OLD=NEW]...
+
+OLD=NEW takes paths of the recording machine out of the traces, as tests/data/neutral_paths.py does.
 """
 
 import argparse
 import fnmatch
-import json
-import lzma
 import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
 
 import corpus
+
+NEUTRAL_PATHS = corpus.HERE.parent / "data" / "neutral_paths.py"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=pathlib.Path)
-    parser.add_argument("to", type=pathlib.Path)
+    parser.add_argument("archive", type=pathlib.Path)
     parser.add_argument("--only", default="*", metavar="GLOB", help="names of runs")
+    parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
     options = parser.parse_args()
-    options.to.mkdir(parents=True, exist_ok=True)
-    truths, total = corpus.read_truths(options.to), 0
-    of_source = corpus.read_truths(options.source)
-    for run in corpus.runs():
-        trace = options.source / f"{run.name}.tide"
-        if not trace.exists() or not fnmatch.fnmatch(run.name, options.only):
-            continue
-        packed = lzma.compress(trace.read_bytes(), preset=9 | lzma.PRESET_EXTREME)
-        (options.to / f"{run.name}.tide.xz").write_bytes(packed)
-        truths.pop(run.name, None)
-        if run.name in of_source:
-            truths[run.name] = of_source[run.name]
-        total += len(packed)
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(truths[name])}" for name in sorted(truths))
-    (options.to / "truth.json").write_text("{\n" + lines + "\n}\n")
-    print(f"{total:,} bytes in {options.to}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        traces = [
+            shutil.copy(options.source / f"{run.name}.tide", folder)
+            for run in corpus.runs()
+            if fnmatch.fnmatch(run.name, options.only) and (options.source / f"{run.name}.tide").exists()
+        ]
+        rewrites = [part for pair in options.replace for part in ("--replace", pair)]
+        subprocess.run([sys.executable, NEUTRAL_PATHS, *traces, *rewrites], check=True)
+        for trace in traces:
+            truth = options.source / (pathlib.Path(trace).stem + ".truth.json")
+            if truth.exists():
+                shutil.copy(truth, folder)
+        with tarfile.open(options.archive, "w:xz", preset=9) as archive:
+            for path in sorted(folder.iterdir()):
+                archive.add(path, path.name, filter=corpus.without_owner)
+    print(f"{len(traces)} traces, {options.archive.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

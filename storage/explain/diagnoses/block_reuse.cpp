@@ -10,7 +10,8 @@
 namespace tidemark {
 namespace {
 
-constexpr uint32_t most_allocations = 200;  ///< in longer runs nobody asks about single requests
+constexpr uint32_t most_allocations = 400;  ///< in longer runs nobody asks about single requests
+constexpr size_t most_steps = 5;            ///< nor where training goes on
 constexpr uint64_t least_bytes = 1 << 20;   ///< smaller requests share small segments: not what is asked about
 constexpr EventNumber just_before = 2;      ///< a segment is taken right before the allocation it is taken for
 
@@ -97,7 +98,8 @@ void tell_miss(Finding& finding, const Case& of, const Words& words, const Miss&
 
 void diagnose_block_reuse(const Case& of, const Words& words, Findings& findings, Progress&) {
     const Allocations& allocations = of.device().allocations;
-    if (allocations.size() > most_allocations || !of.piles().empty() || of.rounds().source() == RoundSource::steps) {
+    const bool trains = of.rounds().source() == RoundSource::steps && of.rounds().size() > most_steps;
+    if (allocations.size() > most_allocations || !of.piles().empty() || trains) {
         return;
     }
     Reuse reuse;

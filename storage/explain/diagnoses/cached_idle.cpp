@@ -8,20 +8,11 @@ namespace {
 
 constexpr int64_t least_bytes = 16 << 20;  ///< less than a segment is not worth a word
 
-int64_t layer_bytes(const LedgerRow& row, LayerKind kind) {
-    for (const Layer& layer : row.layers) {
-        if (layer.kind == kind) {
-            return layer.bytes;
-        }
-    }
-    return 0;
-}
-
 }  // namespace
 
 void diagnose_cached_idle(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const int64_t idle = layer_bytes(of.row(), LayerKind::idle_segments);
-    const int64_t gaps = layer_bytes(of.row(), LayerKind::free_in_segments);
+    const int64_t idle = of.row().bytes_of(LayerKind::idle_segments);
+    const int64_t gaps = of.row().bytes_of(LayerKind::free_in_segments);
     if (idle + gaps < least_bytes) {
         return;
     }

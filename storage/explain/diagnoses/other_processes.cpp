@@ -73,10 +73,7 @@ Others find_others(const Case& of) {
 
 /// This process's own context is the measure for those of others.
 size_t count_contexts(const Case& of, const Others& others) {
-    int64_t context = 0;
-    for (const Layer& layer : of.row().layers) {
-        context += layer.kind == LayerKind::context ? layer.bytes : 0;
-    }
+    const int64_t context = of.row().bytes_of(LayerKind::context);
     return static_cast<size_t>(
         std::count_if(others.highest_of.begin(), others.highest_of.end(), [&](const auto& other) {
             return context > 0 && other.second * 4 >= context * 3 && other.second * 4 <= context * 5;

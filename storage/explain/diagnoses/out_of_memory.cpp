@@ -89,22 +89,55 @@ std::string block_words(const Case& of, const Words& words, AllocationIndex a) {
                : words("{bytes} from {line}", bytes, line);
 }
 
+void name_block(Finding& finding, const Case& of, const Words& words, AllocationIndex a,
+                std::vector<std::string>& named) {
+    if (named.size() < most_named && a != no_allocation) {
+        named.push_back(block_words(of, words, a));
+        finding.evidence.push_back(at_allocation(of, words("In the way: {block}", with("block", named.back())), a));
+    }
+}
+
+/// No segment is as large as the request: what keeps those with most free memory from going back to the driver.
+void add_pins_of_segments(Finding& finding, const Case& of, const Autopsy& autopsy, const Words& words) {
+    std::vector<const SegmentState*> segments;
+    for (const SegmentState& segment : autopsy.state.segments) {
+        if (!segment.idle() && segment.free() > segment.size / 2) {
+            segments.push_back(&segment);
+        }
+    }
+    std::sort(segments.begin(), segments.end(), [](const auto* a, const auto* b) { return a->free() > b->free(); });
+    int64_t in_use = 0;
+    std::vector<std::string> named;
+    for (const SegmentState* segment : segments) {
+        in_use += static_cast<int64_t>(segment->allocated + segment->pending);
+        for (const Block& block : segment->blocks) {
+            name_block(finding, of, words, block.allocation, named);
+        }
+    }
+    if (!named.empty()) {
+        finding.text.push_back(words(
+            "{segments} are mostly free, but a few blocks, {bytes} in all, keep them from being used as a whole or "
+            "given back. Those in the largest: {named}.",
+            with("segments", words.counted(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
+            with("bytes", format_bytes(in_use)), with("named", words.list(named))));
+    }
+}
+
 /// Fragmentation: the blocks that are in the way.
 void add_pins(Finding& finding, const Case& of, const Autopsy& autopsy, const Words& words) {
     const Window window = cheapest_window(autopsy.state, autopsy.oom.size);
     if (window.size == 0 || window.blocks.empty()) {
+        add_pins_of_segments(finding, of, autopsy, words);
         return;
     }
     std::vector<std::string> named;
     for (const AllocationIndex a : window.blocks) {
-        if (named.size() < most_named && a != no_allocation) {
-            named.push_back(block_words(of, words, a));
-            finding.evidence.push_back(at_allocation(of, words("In the way: {block}", with("block", named.back())), a));
-        }
+        name_block(finding, of, words, a, named);
     }
+    const auto count = static_cast<int64_t>(window.blocks.size());
     finding.text.push_back(
         words("{blocks} with {bytes} in all stand in the way of a hole that is large enough: {named}.",
-              with("blocks", words.counted(static_cast<int64_t>(window.blocks.size()), "{n} block", "{n} blocks")),
+              with("blocks", words.counted(count, "{n} block", "{n} blocks")),
               with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
@@ -143,10 +176,9 @@ void add_experiments(Finding& finding, const Case& of, const Autopsy& autopsy, c
         const auto peak = with("peak", format_bytes(experiment.outcome.peak_reserved));
         const auto change = with("change", experiment.text);
         if (experiment.outcome.fits) {
-            const int64_t saved = experiments.as_recorded.peak_reserved - experiment.outcome.peak_reserved;
-            finding.fixes.push_back({words("{change} it would have fitted: {peak} reserved at most.", change, peak),
+            finding.fixes.push_back({words("It would have fitted {change}: {peak} reserved at most.", change, peak),
                                      experiment.code,
-                                     saved > 0 ? std::optional(saved) : std::nullopt,
+                                     {},
                                      {}});
         } else {
             in_vain.push_back(experiment.text);

@@ -12,10 +12,12 @@ namespace {
 constexpr int64_t least_bytes = 16 << 20;  ///< that a smaller round leaves unused
 constexpr double clearly_smaller = 0.67;   ///< than the largest: peak of the rounds at the end
 
+/// What needed most, and what is needed at the end.
 struct Rise {
-    size_t largest = 0;  ///< position of the round with the highest peak
-    int64_t peak = 0;    ///< allocated, in that round
-    int64_t later = 0;   ///< highest peak of the last quarter of the rounds
+    std::optional<size_t> round;  ///< with the highest peak; nothing: it came before the rounds
+    EventNumber event = 0;        ///< of that peak
+    int64_t peak = 0;             ///< allocated
+    int64_t later = 0;            ///< highest peak of the last quarter of the rounds
 };
 
 std::optional<Rise> find_rise(const Case& of) {
@@ -25,47 +27,29 @@ std::optional<Rise> find_rise(const Case& of) {
     }
     const auto highest = std::max_element(peaks.begin(), peaks.end());
     const size_t last = std::max<size_t>(1, peaks.size() / 4);
-    Rise rise{static_cast<size_t>(highest - peaks.begin()), *highest,
-              *std::max_element(peaks.end() - static_cast<std::ptrdiff_t>(last), peaks.end())};
+    const Extremes all = of.curves().extremes(Series::allocated, 0, of.now());
+    Rise rise{
+        {}, all.max_event, all.max, *std::max_element(peaks.end() - static_cast<std::ptrdiff_t>(last), peaks.end())};
+    if (*highest == all.max) {
+        rise.round = static_cast<size_t>(highest - peaks.begin());
+    }
     const bool fell = static_cast<double>(rise.later) < clearly_smaller * static_cast<double>(rise.peak);
     return fell ? std::optional(rise) : std::nullopt;
 }
 
-}  // namespace
+/// What was allocated there last: at the peak that is what made it one.
+StackId stack_of_peak(const Case& of, EventNumber state) {
+    const EventRef ref = state > 0 ? of.device().event_ref[static_cast<size_t>(state - 1)] : EventRef();
+    return state > 0 && ref.action() == Action::alloc ? of.device().allocations.stack[ref.index()] : 0;
+}
 
-void diagnose_reserved_follows_largest(const Case& of, const Words& words, Findings& findings, Progress& progress) {
-    const int64_t reserved = of.curves().value(Series::reserved, of.now());
-    const std::optional<Rise> rise = find_rise(of);
-    if (!rise || reserved < rise->peak || reserved - rise->later < least_bytes || !of.piles().empty()) {
-        return;
-    }
-    int64_t idle = 0;
-    for (const Layer& layer : of.row().layers) {
-        idle += layer.kind == LayerKind::idle_segments ? layer.bytes : 0;
-    }
-    Finding finding;
-    finding.kind = FindingKind::reserved_follows_largest;
-    finding.verdict = Verdict::pattern;
-    finding.basis =
-        words("Seen in the allocator's events: peaks of allocated memory fall back, reserved memory does not.");
-    finding.bytes = reserved - of.curves().value(Series::allocated, of.now());
-    finding.layer = LayerKind::idle_segments;
-    set_since(finding, of, rise->largest);
-    const std::string round = round_name(of, words, static_cast<int64_t>(rise->largest));
-    finding.title = words("reserved memory stays at what {round} needed: {bytes}", with("round", round),
-                          with("bytes", format_bytes(reserved)));
-    finding.text = {
-        words("{round} needed {peak}; the last ones need {later} at most. What was allocated went back each time. What "
-              "PyTorch "
-              "had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
-              with("round", round), with("peak", format_bytes(rise->peak)), with("later", format_bytes(rise->later)))};
-    finding.evidence = {
-        at_round(of, words("The largest: {round}", with("round", round)), static_cast<int64_t>(rise->largest)),
-        at_layer(of, words("What is idle now: {bytes}", with("bytes", format_bytes(idle))), LayerKind::idle_segments)};
-    finding.fixes = {{words("If other programs need the memory: give back what is idle, once, after the large rounds."),
-                      "torch.cuda.empty_cache()",
-                      idle,
-                      {}}};
+Evidence evidence_of(const Case& of, const Words& words, const Rise& rise, const std::string& name) {
+    return rise.round
+               ? at_round(of, words("The largest: {round}", with("round", name)), static_cast<int64_t>(*rise.round))
+               : at_event(of, words("The peak, before the rounds begin"), rise.event);
+}
+
+void add_expandable(Finding& finding, const Case& of, const Words& words, Progress& progress) {
     const Experiments experiments = try_expandable(of, words, progress);
     if (experiments.was_tried) {
         const Outcome& outcome = experiments.tried.front().outcome;
@@ -80,6 +64,46 @@ void diagnose_reserved_follows_largest(const Case& of, const Words& words, Findi
     } else if (!experiments.why_not.empty()) {
         finding.unknowns.push_back(experiments.why_not);
     }
+}
+
+}  // namespace
+
+void diagnose_reserved_follows_largest(const Case& of, const Words& words, Findings& findings, Progress& progress) {
+    const int64_t reserved = of.curves().value(Series::reserved, of.now());
+    const std::optional<Rise> rise = find_rise(of);
+    if (!rise || reserved < rise->peak || reserved - rise->later < least_bytes || !of.piles().empty()) {
+        return;
+    }
+    const int64_t idle = of.row().bytes_of(LayerKind::idle_segments);
+    Finding finding;
+    finding.kind = FindingKind::reserved_follows_largest;
+    finding.verdict = Verdict::pattern;
+    finding.basis =
+        words("Seen in the allocator's events: peaks of allocated memory fall back, reserved memory does not.");
+    finding.bytes = reserved - of.curves().value(Series::allocated, of.now());
+    finding.layer = LayerKind::idle_segments;
+    finding.since = of.device().time_of_state(rise->event);
+    set_line(finding, of, stack_of_peak(of, rise->event));
+    std::string round = words("the work before the rounds");
+    if (rise->round) {
+        set_since(finding, of, *rise->round);
+        round = round_name(of, words, static_cast<int64_t>(*rise->round));
+    }
+    finding.title = words("reserved memory stays at what {round} needed: {bytes}", with("round", round),
+                          with("bytes", format_bytes(reserved)));
+    finding.text = {words(
+        "At its peak {round} needed {peak}; the last rounds need {later} at most. What was allocated went back. What "
+        "PyTorch "
+        "had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
+        with("round", round), with("peak", format_bytes(rise->peak)), with("later", format_bytes(rise->later)))};
+    finding.evidence = {
+        evidence_of(of, words, *rise, round),
+        at_layer(of, words("What is idle now: {bytes}", with("bytes", format_bytes(idle))), LayerKind::idle_segments)};
+    finding.fixes = {{words("If other programs need the memory: give back what is idle, once, after the large rounds."),
+                      "torch.cuda.empty_cache()",
+                      idle,
+                      {}}};
+    add_expandable(finding, of, words, progress);
     findings.push_back(std::move(finding));
 }
 

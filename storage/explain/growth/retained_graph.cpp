@@ -80,7 +80,7 @@ std::optional<Finding> read_retained_graph(const Case& of, const Pile& pile, con
               "saved for backward: {total} in {graphs} by now.",
               each, bytes, total, graphs));
     if (!finding.holder.empty()) {
-        finding.text.push_back(words("{holder} holds the root of each graph. ", holder) + way_words(of, pile, words));
+        finding.text.push_back(words("The root of each graph is held by {holder}. ", holder) + way_words(of, pile, words));
         finding.text.push_back(words(
             "It takes both: because of {holder} the graphs live on, and because of backward(retain_graph=True) they "
             "still have what they saved. Without either of the two this memory would be free.",

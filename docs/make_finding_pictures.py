@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Draws the pictures of docs/findings and renews what its pages quote of `tidemark explain`.
+
+    docs/make_finding_pictures.py RECORDED [--build build/all] [--only WORD]... [--replace OLD=NEW]...
+
+RECORDED is a folder in which tests/corpus/record.py has left its traces (NAME.medium.tide). --replace takes paths of the
+recording machine out of them (see tests/data/neutral_paths.py). Pillow and zopfli must be there, to make the pictures
+small.
+"""
+
+import argparse
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import typing
+
+import zopfli.png
+from PIL import Image
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs" / "findings"
+LARGEST = 54_000  # bytes of a picture
+SIZE = "1400x820"
+WITH_GRAPH = "1640x860"  # its pane is wider
+
+# What shows each finding best: the trace, and how to draw the window on it.
+SHOWN = {
+    "retained-graph": ("s01_list_of_cpu_outputs", "--pane", "graph"),
+    "evaluation-builds-graph": ("s10_validation_without_no_grad", "--stack-by", "category", "--pane", "segments"),
+    "loss-summed": ("w01_evaluate", "--stack-by", "category", "--pane", "segments"),
+    "state-carried": ("w03_hidden_state_carried", "--pane", "segments"),
+    "gradient-cycle": ("w05_create_graph_cycle", "--pane", "summary"),
+    "hook-cycle": ("w06_hook_cycle", "--pane", "segments"),
+    "hook-keeps": ("w09_forward_hook_stores", "--stack-by", "module", "--pane", "summary"),
+    "ctx-keeps": ("w10_tensor_on_ctx", "--pane", "segments"),
+    "tensors-collected": ("w02_outputs_in_dict", "--pane", "summary"),
+    "exception-keeps": ("w25_exception_kept", "--pane", "summary"),
+    "autocast-cache": ("w29_autocast_cache", "--stack-by", "op", "--pane", "segments"),
+    "private-pools-grow": ("w28_graph_for_each_shape", "--stack-by", "pool", "--pane", "segments"),
+    "library-grows": ("w24_library_takes_more", "--pane", "ledger"),
+    "pinned-grows": ("w31_pinned_memory",),
+    "unexplained-growth": ("resources/examples/retain_graph.pickle", "--pane", "summary"),
+    "out-of-memory": ("s09_list_until_out_of_memory", "--pane", "segments"),
+    "fragmentation": ("w15_fragmentation", "--pane", "segments"),
+    "cycles-wait-for-gc": ("w26_reference_cycles", "--pane", "summary"),
+    "previous-round-local": ("w27_local_of_previous_round", "--pane", "segments"),
+    "retained-gradients": ("w08_retain_grad", "--stack-by", "category", "--pane", "segments"),
+    "gradients-in-forward": ("w12_gradients_in_forward", "--stack-by", "category", "--pane", "segments"),
+    "checkpoint-on-gpu": ("w30_checkpoint_on_gpu", "--stack-by", "category", "--pane", "segments"),
+    "saved-twice": ("w32_saved_twice", "--stack-by", "category", "--pane", "segments"),
+    "waits-for-stream": ("w17_record_stream", "--pane", "segments"),
+    "empty-cache-each-round": ("s05_empty_cache_each_step", "--pane", "ledger"),
+    "broadcast-materialised": ("s14_loss_beside_memory", "--pane", "segments"),
+    "workspace-burst": ("w18_cudnn_workspace", "--stack-by", "op", "--pane", "segments"),
+    "stray-context": ("w21_stray_context", "--pane", "ledger"),
+    "recorder-itself": ("w34_profiler_takes_memory", "--pane", "ledger"),
+    "optimizer-state": ("s13_adam_first_step", "--stack-by", "category", "--pane", "segments"),
+    "gradient-accumulation": ("w13_gradient_accumulation", "--stack-by", "category", "--pane", "segments"),
+    "second-round-peak": ("s12_three_linears", "--stack-by", "category", "--pane", "segments"),
+    "reserved-follows-largest": ("s11_validation_sizes", "--pane", "segments"),
+    "longer-round": ("w33_one_longer_batch", "--pane", "summary"),
+    "released-graph": ("s03_second_backward", "--pane", "graph"),
+    "op-temporary": ("s04_gigabyte_times_five", "--stack-by", "category", "--pane", "segments"),
+    "held-by-variables": ("s07_six_names", "--pane", "segments"),
+    "block-reuse": ("s08_after_a_big_one", "--pane", "segments"),
+    "bounded-cache": ("h08_cache_of_constant_size", "--pane", "segments"),
+    "collective-buffers": ("w22_process_groups", "--pane", "ledger"),
+    "steady": ("s02_detached", "--pane", "segments"),
+    "cached-idle": ("w16_reserved_above_allocated", "--pane", "ledger"),
+    "library-workspace": ("w19_cublas_workspaces", "--stack-by", "category", "--pane", "segments"),
+    "private-pools": ("tests/data/recorded/graphs.tide", "--stack-by", "pool", "--pane", "segments"),
+    "context": ("s06_one_element", "--pane", "ledger"),
+    "other-processes": ("w23_other_process", "--pane", "ledger"),
+}
+
+
+class Tools:
+    def __init__(self, build):
+        self.command = build / "recorder" / "cli" / "tidemark"
+        self.window = build / "gui" / "tidemark-gui"
+
+    def explain(self, trace, *options):
+        environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1"}
+        command = [self.command, "explain", trace, "--lang", "en", *options]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+    def draw(self, trace, picture, finding, options):
+        """What every program has is no card of its own: the window is drawn as it is."""
+        size = WITH_GRAPH if "graph" in options else SIZE
+        chosen = [] if finding.is_background else ["--finding", str(finding.number)]
+        command = [self.window, "--render", "window", "--size", size, "--device", str(finding.device), *chosen]
+        environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+        subprocess.run([*command, *options, "-o", picture, trace], env=environment, check=True)
+
+
+def neutral_copy(tools, source, folder, name, replacements):
+    """A trace without paths of the machine that recorded it; a snapshot is imported."""
+    copy = folder / f"{name}.tide"
+    if source.suffix == ".tide":
+        shutil.copy(source, copy)
+    else:
+        subprocess.run([tools.command, "import", source, "-o", copy], check=True, capture_output=True)
+    if replacements:
+        rewrites = [part for pair in replacements for part in ("--replace", pair)]
+        subprocess.run([sys.executable, ROOT / "tests/data/neutral_paths.py", copy, *rewrites], check=True)
+    return copy
+
+
+class Found(typing.NamedTuple):
+    device: int
+    number: int  # as the text and the window count
+    is_background: bool
+
+
+def find(tools, trace, word):
+    """The first finding of this kind."""
+    devices = json.loads(tools.explain(trace, "--format", "json"))
+    for device in devices if isinstance(devices, list) else [devices]:
+        for position, finding in enumerate(device["findings"]):
+            if finding["kind"] == word:
+                return Found(device["device"], position + 1, finding["verdict"] == "background")
+    raise SystemExit(f"{trace.name} shows no {word}")
+
+
+def save_small(png, path):
+    """In as many colours as fit."""
+    picture = Image.open(png).convert("RGB")
+    for colours in (96, 64, 48, 32, 16):
+        packed = io.BytesIO()
+        picture.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(packed, "PNG")
+        small = zopfli.png.optimize(packed.getvalue())
+        if len(small) <= LARGEST:
+            break
+    path.write_bytes(small)
+
+
+def told(tools, trace, finding):
+    """What explain says about it, without places to look at and fixes: those are told by the page."""
+    lines, part, wanted = [], False, False
+    for line in tools.explain(trace, "--all", "--device", str(finding.device)).splitlines():
+        heading = re.match(r" ?(\d+)\. ", line)
+        if heading:
+            wanted, part = int(heading[1]) == finding.number, True
+        if wanted and not line:
+            break
+        if wanted:
+            if re.match(r"    \S", line):
+                part = not re.match(r"    (Look at|What helps)", line)
+                lines += [] if part or lines[-1] == "    [...]" else ["    [...]"]
+            lines += [line] if part else []
+    return "\n".join(lines)
+
+
+def renew_page(path, name, text):
+    page = path.read_text()
+    quoted = f"```\n$ tidemark explain {name}.tide\n{text}\n```"
+    path.write_text(re.sub(r"```\n\$ tidemark explain .*?\n```", lambda _: quoted, page, count=1, flags=re.DOTALL))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recorded", type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "all")
+    parser.add_argument("--only", action="append", choices=SHOWN)
+    parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
+    options = parser.parse_args()
+    tools = Tools(options.build.resolve())
+    (PAGES / "images").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for word in options.only or SHOWN:
+            shown, *how = SHOWN[word]
+            is_path = "/" in shown
+            source = ROOT / shown if is_path else options.recorded / f"{shown}.medium.tide"
+            name = source.stem if is_path else shown
+            trace = neutral_copy(tools, source, folder, name, options.replace)
+            finding = find(tools, trace, word)
+            tools.draw(trace, folder / "window.png", finding, how)
+            save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
+            if (PAGES / f"{word}.md").exists():
+                renew_page(PAGES / f"{word}.md", name, told(tools, trace, finding))
+            print(word)
+
+
+if __name__ == "__main__":
+    main()
