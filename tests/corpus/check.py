@@ -109,13 +109,18 @@ def check_all(options, folder):
     return 1 if wrong or not rows else 0
 
 
+def unpack(archive, folder):
+    with tarfile.open(archive) as packed:
+        for member in packed:
+            (folder / pathlib.Path(member.name).name).write_bytes(packed.extractfile(member).read())
+
+
 def main():
     options = parse_options()
     if options.traces.is_dir():
         return check_all(options, options.traces)
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(options.traces) as archive:
-            archive.extractall(folder, filter="data")
+        unpack(options.traces, pathlib.Path(folder))
         return check_all(options, pathlib.Path(folder))
 
 
