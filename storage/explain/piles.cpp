@@ -122,6 +122,30 @@ EventNumber searched_before(const GraphCase& graph, const Rounds& rounds, const 
     return round < 0 ? 0 : rounds[std::min(static_cast<size_t>(round), rounds.size() - 1)].first;
 }
 
+/// Made in the last round, and gone long before what the rounds before left: work in progress.
+class InFlight {
+public:
+    InFlight(const Site& site, const Rounds& rounds, const Allocations& allocations)
+        : allocations_(allocations), begin_(rounds.empty() ? never : rounds.all().back().first) {
+        for (const AllocationIndex a : site.now) {
+            left_ = allocations.alloc_event[a] < begin_ ? allocations.free_event[a] : left_;
+        }
+        // A container that goes lets go of all it has within a few events.
+        at_once_ = std::max<int64_t>(16, 4 * site.count);
+    }
+
+    bool has(AllocationIndex a) const {
+        const EventNumber freed = allocations_.free_event[a];
+        return allocations_.alloc_event[a] >= begin_ && freed != never && int64_t{left_} - freed > at_once_;
+    }
+
+private:
+    const Allocations& allocations_;
+    EventNumber begin_;     ///< of the last round
+    EventNumber left_ = 0;  ///< when the newest of the rounds before is freed
+    int64_t at_once_ = 0;
+};
+
 struct Piled {
     int64_t bytes = 0, count = 0;
 };
@@ -132,8 +156,9 @@ Piled piled_at(const Site& site, const Pile& pile, const Rounds& rounds, const G
     Piled piled;
     if (graph && site.count == static_cast<int64_t>(site.now.size())) {
         const EventNumber sure_before = searched_before(*graph, rounds, device);
+        const InFlight in_flight(site, rounds, device.allocations);
         for (const AllocationIndex a : site.now) {
-            if (belongs(pile, *graph, {position, a}, sure_before)) {
+            if (belongs(pile, *graph, {position, a}, sure_before) && !in_flight.has(a)) {
                 piled.bytes += static_cast<int64_t>(device.allocations.block_size[a]);
                 ++piled.count;
             }

@@ -50,11 +50,18 @@ def train(model, batch_size, noise):
     return bad_batches
 
 
+@torch.no_grad()
+def evaluate(model, batch_size):
+    return min(model(*make_batch(0, batch_size)).item() for _ in range(20))
+
+
 def main():
     options = scenario.options(__doc__)
     noise = Noise(options.noise)
-    bad_batches = train(Model(1024).cuda(), options.many(512), noise)
-    print(f"{len(bad_batches)} bad batches, {torch.cuda.memory_allocated():,} bytes allocated")
+    model = Model(1024).cuda()
+    bad_batches = train(model, options.many(512), noise)
+    loss = evaluate(model, options.many(512))
+    print(f"loss {loss:.4f}, {len(bad_batches)} bad batches, {torch.cuda.memory_allocated():,} bytes allocated")
 
 
 main()

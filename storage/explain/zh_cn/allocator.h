@@ -69,9 +69,9 @@ inline constexpr Translation allocator[] = {
     // diagnoses/out_of_memory.cpp
     {"PyTorch had {reserved} reserved, all of it in use.", "PyTorch 保留了 {reserved}，全部在使用中。"},
     {"PyTorch had {reserved} reserved. {free} of it was free, in {holes}, the largest of {largest}.",
-     "PyTorch 保留了 {reserved}。其中 {free} 空闲，分布在 {holes}中，最大的是 {largest}。"},
-    {"{n} hole between tensors", "{n} 个张量之间的空洞"},
-    {"{n} holes between tensors", "{n} 个张量之间的空洞"},
+     "PyTorch 保留了 {reserved}。其中 {free} 空闲，分布在{holes}中，最大的是 {largest}。"},
+    {"{n} hole between tensors", "张量之间的 {n} 个空洞"},
+    {"{n} holes between tensors", "张量之间的 {n} 个空洞"},
     {"The device itself had {free} left: it was a limit set for the process (memory fraction) that refused.",
      "设备本身还有 {free} 空闲：拒绝请求的是为进程设置的上限（memory fraction）。"},
     {"The device had {free} left.", "设备还有 {free} 空闲。"},
@@ -95,7 +95,7 @@ inline constexpr Translation allocator[] = {
     {"{bytes} in {tensors} from {line}", "{line} 的 {tensors}共 {bytes}"},
     {"Most of what is in use: {named}.", "使用中的显存主要是：{named}。"},
     {"{bytes} of it piled up round after round in {holder}: see that finding.",
-     "其中 {bytes} 是一轮轮堆积起来的，持有者：{holder}；参见那一条发现。"},
+     "其中 {bytes} 是一轮轮堆积起来的，持有者：{holder}；参见对应的发现。"},
     {"It would have fitted {change}: {peak} reserved at most.", "{change}，就能放下：最多保留 {peak}。"},
     {"Replayed with other settings, it fails all the same: {settings}.", "换成其他设置重放，同样会失败：{settings}。"},
     {"How much the process could have had at most is not known exactly; {bytes} were taken for it.",
@@ -114,8 +114,8 @@ inline constexpr Translation allocator[] = {
      "把长期存活的张量放在大的临时张量之前，或者最先分配。"},
     {"The error is an event of the allocator; the state before it was replayed block by block.",
      "报错是分配器的一个事件；它之前的状态是逐块重放得到的。"},
-    {"out of memory: {asked} were asked for", "显存不足：请求 {asked}"},
-    {"out of memory: {asked} were asked for by {line}", "显存不足：{line} 请求 {asked}"},
+    {"out of memory: {asked} were asked for", "显存不足，请求了 {asked}"},
+    {"out of memory: {asked} were asked for by {line}", "显存不足，{line} 请求了 {asked}"},
     // diagnoses/private_pools.cpp
     {"CUDA graphs take {bytes} more {each}, in private pools", "CUDA 图{each}又占用 {bytes}，在私有池中"},
     {"A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that nothing else "

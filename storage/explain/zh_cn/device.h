@@ -19,7 +19,7 @@ inline constexpr Translation device[] = {
     {"The tensors were made inside torch.load and lie beside others of the same sizes.",
      "这些张量在 torch.load 中产生，并与大小相同的其他张量同时存在。"},
     {"torch.load put a second copy of the weights on the GPU: {bytes}",
-     "torch.load 把权重的第二份副本放到了 GPU 上：{bytes}"},
+     "torch.load 把权重的第二份副本（{bytes}）放到了 GPU 上"},
     {"torch.load puts tensors back on the device they were saved from, unless map_location says otherwise. So "
      "{tensors} with {bytes} lie on the GPU beside the model's own, which load_state_dict() copied them into.",
      "除非用 map_location 另外指定，torch.load 会把张量放回保存时所在的设备。"
@@ -44,7 +44,7 @@ inline constexpr Translation device[] = {
      "到现在共 {bytes}（{pieces}），一直保留到进程组被销毁。"},
     {"PyTorch does not count this memory: torch.cuda.memory_reserved() does not show it, nvidia-smi does.",
      "PyTorch 不统计这些显存：torch.cuda.memory_reserved() 看不到它，nvidia-smi 能看到。"},
-    {"It took memory {times}, up to {bytes} at once.", "它共 {times}取得显存，一次最多 {bytes}。"},
+    {"It took memory {times}, up to {bytes} at once.", "它分 {times}取得显存，一次最多 {bytes}。"},
     {"Make fewer process groups and use them again; destroy those that are done.",
      "少建一些进程组并重复使用；用完的就销毁。"},
     {"Let NCCL use fewer channels and smaller buffers, at some cost in bandwidth.",
@@ -119,7 +119,7 @@ inline constexpr Translation device[] = {
     {"Multiply matrices on fewer streams.", "在更少的流上做矩阵乘法。"},
     {"Where every MiB counts, give cuBLAS smaller workspaces before the first product; some products become slower.",
      "如果每个 MiB 都很重要，在第一次矩阵乘法之前给 cuBLAS 更小的工作区；有些矩阵乘法会变慢。"},
-    {"Seen when each workspace was taken.", "每个工作区申请时都看到了。"},
+    {"Seen when each workspace was taken.", "看到了每个工作区的申请。"},
     {"Recognised by their size, and because they were never given back.", "根据它们的大小以及从未释放这一点识别。"},
     {"cuBLAS keeps {bytes} of workspaces, one for each of {n} streams",
      "cuBLAS 保留着 {bytes} 的工作区，{n} 个流各一个"},
@@ -178,7 +178,7 @@ inline constexpr Translation device[] = {
     {"The profiler's own calls to the driver were recorded.", "profiler 自己的驱动调用有记录。"},
     {"The program's profiler took over CUPTI, the part of the driver that tells tools what happens.",
      "程序的 profiler 接管了 CUPTI，即驱动中把发生的事情告诉工具的部分。"},
-    {"a profiler takes {bytes} itself", "profiler 自己占用 {bytes}"},
+    {"a profiler takes {bytes} itself", "有 {bytes} 是 profiler 自己占用的"},
     {"a profiler ran, and took next to no GPU memory", "运行过 profiler，几乎没有占用 GPU 显存"},
     {"a profiler ran, which may have taken GPU memory itself", "运行过 profiler，它自己可能占用过 GPU 显存"},
     {"How much it took was not measured: the recorder had lent CUPTI to the profiler, and NVML was not asked "
@@ -190,12 +190,12 @@ inline constexpr Translation device[] = {
     // diagnoses/stray_context.cpp
     {"The first tensor on GPU {device}: {bytes} from {line}", "GPU {device} 上的第一个张量：{bytes}，来自 {line}"},
     {"The process has a context there and hardly any tensor; that the program does not need it is inferred.",
-     "该进程在那里有上下文，却几乎没有张量；程序不需要它，这是推断。"},
+     "该进程在那里有上下文，却几乎没有张量；程序并不需要它，这一点是推断的。"},
     {"GPU {device} is hardly used, yet a CUDA context takes {bytes} there",
      "GPU {device} 几乎没有使用，CUDA 上下文却在那里占用 {bytes}"},
     {"The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came to more than "
      "{tensors}. The first touch makes a CUDA context, which takes {bytes} and stays until the process ends.",
-     "程序在 GPU {main} 上工作，但也碰到了 GPU {device}，它的张量在那里从未超过 {tensors}。"
+     "程序在 GPU {main} 上工作，但也碰到了 GPU {device}，程序的张量在那里从未超过 {tensors}。"
      "第一次接触就会建立 CUDA 上下文，占用 {bytes}，一直保留到进程结束。"},
     {"The context", "上下文"},
     {"What the program uses on its own GPU", "程序在自己的 GPU 上占用的显存"},

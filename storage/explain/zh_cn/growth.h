@@ -9,7 +9,8 @@ inline constexpr Translation growth[] = {
     // of several files
     {"Every {round} leaves {bytes} behind, {total} by now.", "每{round}留下 {bytes}，到现在共 {total}。"},
     // growth/autocast_cache.cpp
-    {"autocast keeps copies of weights, and through them the weights", "autocast 保留着权重的副本，进而保留着权重本身"},
+    {"autocast keeps copies of weights, and through them the weights",
+     "权重的副本被 autocast 保留着，权重本身也因此存活"},
     {"Inside autocast each weight is copied to half precision at its first use, and the copy is kept until the "
      "outermost autocast ends, so that it need not be made again. {copies} such copies are alive; nothing in Python "
      "holds them. Where models come and go within one autocast, the copies of all of them stay.",
@@ -20,7 +21,7 @@ inline constexpr Translation growth[] = {
      "为每个模型或每{round}单独打开 autocast，不要用一个 autocast 包住全部。"},
     {"Or switch its cache off.", "或者关闭它的缓存。"},
     // growth/ctx_keeps.cpp
-    {"{tensors} are kept as attributes of {holder}", "{holder}的属性保留着 {tensors}"},
+    {"{tensors} are kept as attributes of {holder}", "{tensors}被当作属性保留着：{holder}"},
     {"A custom autograd Function stores a tensor as an attribute of its ctx. Such a tensor is not released when "
      "backward has run, as one given to save_for_backward is: it lives as long as anything keeps the node. Every "
      "{round} leaves {bytes} behind, {total} by now.",
@@ -65,7 +66,7 @@ inline constexpr Translation growth[] = {
     {"Or break the cycle when the gradients were used.", "或者在用完梯度之后打破引用环。"},
     // growth/hook_cycle.cpp
     {"hooks keep the graphs they are registered on: a cycle through C++",
-     "hook 让它们所注册的计算图保持存活：经过 C++ 的引用环"},
+     "注册在计算图上的 hook 让计算图自己保持存活，形成经过 C++ 的引用环"},
     {"The tensors are reached only through a Python object that C++ holds, as the variables of a hook's function are. "
      "A hook that uses a tensor of the graph it is registered on closes a cycle: graph, hook, tensor, graph. The "
      "garbage collector does not see it.",
@@ -133,7 +134,7 @@ inline constexpr Translation growth[] = {
      "反向传播已经运行过它们，它们却仍保留着所保存的张量：这正是 retain_graph=True 所要求的。"},
     // growth/state_carried.cpp
     {"one graph runs through all rounds: what {line} made is carried on with its graph",
-     "一个计算图贯穿所有轮次：{line} 的结果连同计算图一起传了下去"},
+     "一个计算图贯穿所有轮次，{line} 的结果连同计算图一起传了下去"},
     {"The graph of each {round} ends in that of the {round} before: {later} takes what {earlier} made one {round} "
      "earlier, so the newest tensor keeps everything that was ever saved. {bytes} come with each {round}, {total} by "
      "now.",

@@ -34,7 +34,7 @@ inline constexpr Translation program[] = {
      "复制时，没有任何张量能提供这么多不同的元素。"},
     {"Besides other results of broadcasts there was no tensor from which so many different elements could come.",
      "除了其他广播的结果，没有任何张量能提供这么多不同的元素。"},
-    {"a broadcast tensor was copied out: {bytes} at {line}", "广播后的张量被完整复制了出来：{bytes}，在 {line}"},
+    {"a broadcast tensor was copied out: {bytes} at {line}", "{line} 把广播后的张量完整复制了出来，共 {bytes}"},
     {"{op} at {line} made {bytes}, but no tensor it can have been made from has more than {operand}. expand() gives a "
      "view that reads the same elements again and again and takes no memory; a copy of it writes every element out as "
      "often as it occurs.",
@@ -204,7 +204,7 @@ inline constexpr Translation program[] = {
      "如果占用太多：以 8 位保存状态的优化器大约只需要四分之一。"},
     {"On several GPUs the state can be divided among them, as FSDP and ZeroRedundancyOptimizer do.",
      "在多块 GPU 上，可以像 FSDP 和 ZeroRedundancyOptimizer 那样把状态分散到各块 GPU。"},
-    {"The optimizer's own record of its state was read.", "读取了优化器自己对状态的登记。"},
+    {"The optimizer's own record of its state was read.", "依据优化器自己登记的状态。"},
     {"The memory was made where PyTorch's optimizers make their state (`_init_group`).",
      "显存是在 PyTorch 的优化器建立状态的地方（`_init_group`）分配的。"},
     // diagnoses/previous_round_local.cpp
