@@ -10,10 +10,10 @@ namespace {
 constexpr size_t warm_up = 2;
 constexpr size_t fewest_rounds = 5;
 
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+double quantile(std::vector<double> values, double share) {
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
 }
 
 /// Median of the slopes between values half the series apart: single outliers do not move it.
@@ -23,7 +23,7 @@ double robust_slope(std::span<const int64_t> values) {
     for (size_t i = 0; i + half < values.size(); ++i) {
         slopes.push_back(static_cast<double>(values[i + half] - values[i]) / static_cast<double>(half));
     }
-    return median(std::move(slopes));
+    return quantile(std::move(slopes), 0.5);
 }
 
 /// The lowest of what is still to come, for each value: what has gone for good does not count.
@@ -67,6 +67,17 @@ bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise)
     return true;
 }
 
+/// The last third lies above the first by more than what each of them spreads over, and by a good part of the rise: in
+/// mere noise the lowest of what is still to come rises towards the end as well.
+bool moves_as_a_whole(std::span<const int64_t> values, int64_t rise) {
+    const size_t third = std::max<size_t>(1, values.size() / 3);
+    const std::vector<double> first(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(third));
+    const std::vector<double> last(values.end() - static_cast<std::ptrdiff_t>(third), values.end());
+    const auto spread = [](const std::vector<double>& part) { return quantile(part, 0.75) - quantile(part, 0.25); };
+    const double moved = quantile(last, 0.5) - quantile(first, 0.5);
+    return moved * 2 >= static_cast<double>(rise) && moved >= 0.75 * (spread(first) + spread(last));
+}
+
 /// Warm-up may hide the first rounds of a rise: those that brought about as much belong to it.
 size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_round) {
     const auto brought = [&](size_t i) { return static_cast<double>(floor[i] - (i == 0 ? 0 : floor[i - 1])); };
@@ -102,7 +113,8 @@ Trend find_trend(std::span<const int64_t> values, int64_t noise) {
         return trend;
     }
     const std::vector<int64_t> floor = lasting(values);
-    if (values.size() >= fewest_rounds && keeps_rising(floor, from, noise)) {
+    if (values.size() >= fewest_rounds && keeps_rising(floor, from, noise) &&
+        moves_as_a_whole(steady, floor.back() - floor[from])) {
         trend.shape = Shape::rising;
         trend.per_round = robust_slope(std::span(floor).subspan(from));
         trend.since = rise_begins(floor, from, trend.per_round);

@@ -38,14 +38,16 @@ public:
         segment.pool = pool;
         segment.alloc_event = event(Action::segment_alloc, static_cast<uint32_t>(device().segments.size()));
         device().segments.push_back(segment);
+        next_ = address_;
         address_ += bytes;
         return static_cast<uint32_t>(device().segments.size() - 1);
     }
     AllocationIndex alloc(uint64_t bytes, StackId stack = 0, uint32_t origin = 0, uint32_t segment = 0) {
-        const AllocationIndex a = add_allocation(device(), device().event_count(), never, never, address_, bytes,
+        const AllocationIndex a = add_allocation(device(), device().event_count(), never, never, next_, bytes,
                                                  (bytes + 511) / 512 * 512, stack);
         device().allocations.origin[a] = origin;
         device().allocations.segment[a] = segment;
+        next_ += device().allocations.block_size[a];
         event(Action::alloc, a);
         return a;
     }
@@ -82,6 +84,7 @@ private:
         return device().event_count() - 1;
     }
 
+    uint64_t next_ = 0x1000;  ///< where the next allocation lies: behind the one before
     uint64_t address_ = 0x1000000;
 };
 

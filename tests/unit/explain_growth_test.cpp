@@ -1,0 +1,229 @@
+// What grows without a graph, rounds, the moment a case is about, and the diagnoses of the allocator.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "storage/explain/explain.h"
+#include "storage/explain/given_back.h"
+#include "storage/explain/hole_finder.h"
+#include "tests/unit/hand_made_run.h"
+
+namespace tidemark::test {
+namespace {
+
+constexpr uint64_t mib = 1 << 20;
+
+const Finding* find(const Explanation& explanation, FindingKind kind) {
+    const auto found = std::find_if(explanation.findings.begin(), explanation.findings.end(),
+                                    [&](const Finding& finding) { return finding.kind == kind; });
+    return found == explanation.findings.end() ? nullptr : &*found;
+}
+
+Explanation explained(const Case& of) {
+    Progress progress;
+    return explain(of, Words(Language::english), progress);
+}
+
+/// Each round makes and frees work, and keeps `kept` bytes.
+void loop(RunMaker& run, int rounds, uint64_t kept, bool steps) {
+    const StackId work = run.line("forward"), keep = run.line("main");
+    for (int i = 0; i < rounds; ++i) {
+        const AllocationIndex a = run.alloc(4 * mib, work);
+        if (kept > 0) {
+            run.alloc(kept, keep);
+        }
+        run.free(a);
+        if (steps) {
+            run.step();
+        }
+    }
+}
+
+TEST(ExplainGrowth, WhatStaysEachRoundIsALeak) {
+    for (const bool steps : {false, true}) {
+        SCOPED_TRACE(steps);
+        RunMaker run;
+        run.segment(4096 * mib);
+        loop(run, 20, 2 * mib, steps);
+        const auto made = run.make_case();
+        EXPECT_EQ(made->rounds().source(), steps ? RoundSource::steps : RoundSource::repetition);
+        EXPECT_EQ(made->rounds().size(), 20u);
+        const Explanation explanation = explained(*made);
+        EXPECT_EQ(explanation.course, Course::grows);
+        ASSERT_FALSE(explanation.findings.empty());
+        const Finding& first = explanation.findings.front();
+        EXPECT_EQ(first.kind, FindingKind::unexplained_growth);
+        EXPECT_EQ(first.verdict, Verdict::leak);
+        EXPECT_EQ(first.per_round, 2 * mib);
+        EXPECT_NEAR(static_cast<double>(first.bytes), 40.0 * mib, 0.4 * mib);
+        EXPECT_NE(first.line.find("main"), std::string::npos);
+        EXPECT_FALSE(first.evidence.empty());
+        EXPECT_FALSE(first.fixes.empty());
+        EXPECT_FALSE(first.unknowns.empty()) << "who holds it was not recorded";
+        EXPECT_EQ(explanation.headline.size(), 3u);
+    }
+}
+
+TEST(ExplainGrowth, NothingStaysNothingIsSaid) {
+    RunMaker run;
+    run.segment(4096 * mib);
+    loop(run, 20, 0, true);
+    const Explanation explanation = explained(*run.make_case());
+    EXPECT_EQ(explanation.course, Course::steady);
+    for (const Finding& finding : explanation.findings) {
+        EXPECT_NE(finding.verdict, Verdict::leak) << finding.title;
+    }
+}
+
+TEST(ExplainGrowth, OneTensorThatIsLargerEachTimeIsNoPile) {
+    RunMaker run;
+    run.segment(4096 * mib);
+    const StackId line = run.line("main");
+    AllocationIndex before = no_allocation;
+    for (uint64_t i = 1; i <= 20; ++i) {
+        const AllocationIndex a = run.alloc(i * mib, line);
+        if (before != no_allocation) {
+            run.free(before);
+        }
+        before = a;
+        run.step();
+    }
+    EXPECT_TRUE(run.make_case()->piles().empty());
+}
+
+TEST(ExplainGrowth, SharesAddUpToTheTotal) {
+    RunMaker run;
+    run.segment(64 * mib);
+    loop(run, 8, mib, true);
+    const Explanation explanation = explained(*run.make_case());
+    int64_t sum = 0;
+    for (const Share& share : explanation.shares) {
+        sum += share.bytes;
+    }
+    EXPECT_EQ(sum, explanation.total);
+    EXPECT_EQ(explanation.total, 64 * mib);
+}
+
+TEST(ExplainGrowth, ItIsAboutTheStateBeforeThatProgramLetAllGo) {
+    RunMaker run;
+    run.segment(4096 * mib);
+    const StackId keep = run.line("main"), work = run.line("forward");
+    std::vector<AllocationIndex> kept;
+    for (int i = 0; i < 12; ++i) {
+        run.free(run.alloc(3 * mib, work));
+        kept.push_back(run.alloc(mib, keep));
+    }
+    const EventNumber full = run.device().event_count();
+    for (const AllocationIndex a : kept) {
+        run.free(a);
+    }
+    const auto made = run.make_case();
+    EXPECT_EQ(made->now(), full);
+    EXPECT_EQ(explained(*made).course, Course::grows);
+}
+
+TEST(ExplainGrowth, ThreeInALineAreNoLoop) {
+    RunMaker run;
+    run.segment(64 * mib);
+    const StackId line = run.line("main");
+    for (int i = 0; i < 3; ++i) {
+        run.alloc(mib, line);
+    }
+    EXPECT_TRUE(run.make_case()->rounds().empty());
+}
+
+TEST(ExplainGrowth, WhatGrowsBehindTheLastStepIsSeen) {
+    RunMaker run;
+    run.segment(4096 * mib);
+    loop(run, 6, 0, true);
+    loop(run, 20, mib, false);
+    const auto made = run.make_case();
+    EXPECT_EQ(made->rounds().source(), RoundSource::repetition);
+    EXPECT_EQ(made->allocated_trend().shape, Shape::rising);
+}
+
+OtherEvent out_of_memory(RunMaker& run, uint64_t asked, uint64_t free_on_device, StackId stack) {
+    OtherEvent oom;
+    oom.event = run.device().event_count();
+    oom.action = Action::oom;
+    oom.size = asked;
+    oom.address = free_on_device;
+    oom.stack = stack;
+    run.device().event_time.push_back(run.now() + RunMaker::millisecond);
+    run.device().event_ref.push_back(EventRef(Action::oom, static_cast<uint32_t>(run.device().others.size())));
+    run.device().others.push_back(oom);
+    return oom;
+}
+
+TEST(ExplainOutOfMemory, SaysWhatWasAskedAndWhoHasTheRest) {
+    RunMaker run;
+    run.segment(100 * mib);
+    const StackId keep = run.line("main"), asker = run.line("forward");
+    for (int i = 0; i < 50; ++i) {
+        run.alloc(2 * mib, keep);
+    }
+    out_of_memory(run, 8 * mib, mib, asker);
+    const auto made = run.make_case();
+    const Explanation explanation = explained(*made);
+    EXPECT_EQ(explanation.course, Course::out_of_memory);
+    const Finding* finding = find(explanation, FindingKind::out_of_memory);
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(finding->verdict, Verdict::failure);
+    EXPECT_EQ(finding->bytes, 8 * mib);
+    EXPECT_NE(finding->line.find("forward"), std::string::npos);
+    EXPECT_EQ(find(explanation, FindingKind::fragmentation), nullptr) << "nothing was free";
+}
+
+TEST(ExplainOutOfMemory, EnoughButInPiecesIsFragmentation) {
+    RunMaker run;
+    run.segment(64 * mib);
+    const StackId small = run.line("table"), large = run.line("forward");
+    std::vector<AllocationIndex> freed;
+    for (int i = 0; i < 8; ++i) {
+        freed.push_back(run.alloc(7 * mib, large));
+        run.alloc(mib, small);
+    }
+    for (const AllocationIndex a : freed) {
+        run.free(a);
+    }
+    out_of_memory(run, 20 * mib, mib, large);
+    const auto made = run.make_case();
+    const Explanation explanation = explained(*made);
+    const Finding* finding = find(explanation, FindingKind::fragmentation);
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(finding->bytes, 56 * mib);
+    const bool names_pin = std::any_of(finding->evidence.begin(), finding->evidence.end(), [&](const Evidence& e) {
+        return e.allocation && run.device().allocations.stack[e.allocation.index] == small;
+    });
+    EXPECT_TRUE(names_pin) << "a block that is in the way";
+}
+
+TEST(HoleFinder, TakesTheStretchWithFewestBytesInUse) {
+    RunMaker run;
+    run.segment(20 * mib);
+    const AllocationIndex a = run.alloc(4 * mib), b = run.alloc(mib), c = run.alloc(6 * mib);
+    run.alloc(9 * mib);
+    run.free(a);
+    run.free(c);
+    const auto made = run.make_case();
+    const MemoryState state = memory_state(made->device(), made->analysis().live(), made->device().event_count());
+    const Window window = cheapest_window(state, 10 * mib);
+    EXPECT_EQ(window.in_use, mib);
+    EXPECT_EQ(window.blocks, std::vector<AllocationIndex>{b});
+    EXPECT_EQ(cheapest_window(state, 40 * mib).size, 0u) << "no segment is as large";
+}
+
+TEST(ExplainAllocator, FreedMemoryThatIsKeptIsBackground) {
+    RunMaker run;
+    run.segment(256 * mib);
+    run.free(run.alloc(200 * mib, run.line("main")));
+    run.alloc(mib, run.line("main"));
+    const Explanation explanation = explained(*run.make_case());
+    const Finding* finding = find(explanation, FindingKind::cached_idle);
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(finding->verdict, Verdict::background);
+    EXPECT_EQ(finding->bytes, 255 * mib);
+}
+
+}  // namespace
+}  // namespace tidemark::test

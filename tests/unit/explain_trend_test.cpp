@@ -1,0 +1,86 @@
+#include "storage/explain/trend.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace tidemark {
+namespace {
+
+std::vector<int64_t> series(size_t count, int64_t (*level)(size_t)) {
+    std::vector<int64_t> values;
+    for (size_t i = 0; i < count; ++i) {
+        values.push_back(level(i));
+    }
+    return values;
+}
+
+TEST(Trend, AStaircaseRisesByItsStep) {
+    const Trend trend = find_trend(series(60, [](size_t i) { return static_cast<int64_t>(8192 * (i + 1)); }));
+    EXPECT_EQ(trend.shape, Shape::rising);
+    EXPECT_DOUBLE_EQ(trend.per_round, 8192);
+    EXPECT_EQ(trend.since, 0u) << "the first rounds brought as much as the others";
+    EXPECT_EQ(trend.highest, 60 * 8192);
+}
+
+TEST(Trend, WhatIsMadeInTheFirstRoundIsNoPartOfTheRise) {
+    auto values = series(30, [](size_t i) { return static_cast<int64_t>(1'000'000 + 512 * i); });
+    values[0] = 0;
+    const Trend trend = find_trend(values);
+    EXPECT_EQ(trend.shape, Shape::rising);
+    EXPECT_DOUBLE_EQ(trend.per_round, 512);
+    EXPECT_EQ(trend.rise, values.back() - values[trend.since]);
+    EXPECT_LE(trend.since, 2u);
+}
+
+TEST(Trend, WarmUpIsFlat) {
+    EXPECT_EQ(find_trend(std::vector<int64_t>{0, 100, 900, 900, 900, 900, 900, 900}).shape, Shape::flat);
+    EXPECT_EQ(find_trend(std::vector<int64_t>{}).shape, Shape::flat);
+    EXPECT_EQ(find_trend(std::vector<int64_t>{7}).shape, Shape::flat);
+}
+
+TEST(Trend, ACacheThatFillsUpIsNotRising) {
+    const Trend trend =
+        find_trend(series(40, [](size_t i) { return static_cast<int64_t>(100 * std::min<size_t>(i, 16)); }));
+    EXPECT_EQ(trend.shape, Shape::filled);
+}
+
+TEST(Trend, ASawtoothComesBack) {
+    const Trend trend = find_trend(series(60, [](size_t i) { return static_cast<int64_t>(1000 * (i % 12)); }));
+    EXPECT_EQ(trend.shape, Shape::sawtooth);
+}
+
+TEST(Trend, OneHighRoundIsNoRise) {
+    std::vector<int64_t> values(30, 5000);
+    values[12] = 90'000;
+    EXPECT_NE(find_trend(values).shape, Shape::rising);
+    values.back() = 90'000;
+    EXPECT_NE(find_trend(values).shape, Shape::rising) << "at the end, too";
+}
+
+TEST(Trend, NoiseIsNoRise) {
+    std::mt19937 random(7);
+    for (int run = 0; run < 200; ++run) {
+        std::vector<int64_t> values(40);
+        for (int64_t& value : values) {
+            value = 1'000'000 + static_cast<int64_t>(random() % 100'000);
+        }
+        EXPECT_NE(find_trend(values).shape, Shape::rising) << "run " << run;
+    }
+}
+
+TEST(Trend, ARiseIsSeenThroughPeaksThatGoBack) {
+    auto values = series(50, [](size_t i) { return static_cast<int64_t>(4096 * i + (i % 7 == 3 ? 1'000'000 : 0)); });
+    const Trend trend = find_trend(values);
+    EXPECT_EQ(trend.shape, Shape::rising);
+    EXPECT_NEAR(trend.per_round, 4096, 300);
+}
+
+TEST(Trend, FewRoundsAreNeverCalledRising) {
+    EXPECT_NE(find_trend(std::vector<int64_t>{0, 10, 20, 30}).shape, Shape::rising);
+    EXPECT_EQ(find_trend(std::vector<int64_t>{0, 10, 20, 30, 40}).shape, Shape::rising);
+}
+
+}  // namespace
+}  // namespace tidemark
