@@ -93,13 +93,6 @@ bool is_the_graphs_own(const GraphMoment& moment, const Holder& holder) {
            (holder.allocation && !moment.keepers(holder.allocation).empty());
 }
 
-/// No device allocated or freed anything from one time to the other.
-bool nothing_between(const Trace& trace, int64_t time, int64_t later) {
-    return std::all_of(trace.devices.begin(), trace.devices.end(), [&](const DeviceHistory& device) {
-        return device.events_until(time) == device.events_until(later);
-    });
-}
-
 }  // namespace
 
 HolderIndex::HolderIndex(const GraphIndex& index, int64_t time) : index_(index) {
@@ -109,9 +102,7 @@ HolderIndex::HolderIndex(const GraphIndex& index, int64_t time) : index_(index) 
     }
     const auto after = std::upper_bound(scans.begin(), scans.end(), time,
                                         [](int64_t t, const HolderScan& scan) { return t < scan.time; });
-    const bool is_next =
-        after != scans.end() && (after == scans.begin() || nothing_between(index.trace(), time, after->time));
-    scan_ = static_cast<uint32_t>(after - scans.begin() - !is_next);
+    scan_ = static_cast<uint32_t>(after == scans.begin() ? 0 : after - scans.begin() - 1);
     const auto& holders = index.tables().holders;
     for (uint32_t h = 0; h < holders.size(); ++h) {
         if (holders[h].scan != *scan_) {

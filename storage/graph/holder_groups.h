@@ -15,8 +15,7 @@ namespace tidemark {
 /// The holders one search found, by node and by memory. Keeps a reference to the index. Immutable, thread: any.
 class HolderIndex {
 public:
-    /// Of the last search at or before `time`; of the first one after it where there was none, or where nothing was
-    /// allocated or freed in between.
+    /// Of the last search at or before `time`, or, where there was none, of the first one after it.
     HolderIndex(const GraphIndex& index, int64_t time);
 
     /// nullptr: the heap was never searched.
