@@ -3,7 +3,8 @@
 
     docs/make_finding_pictures.py RECORDED [--build build/all] [--only WORD]... [--replace OLD=NEW]...
 
-RECORDED is a folder in which tests/corpus/record.py has left its traces (NAME.medium.tide). --replace takes paths of the
+RECORDED is a folder of traces NAME.medium.tide, as tests/corpus/record.py leaves them or as unpacked from
+tests/data/corpus/medium.tar.xz. --replace takes paths of the
 recording machine out of them (see tests/data/neutral_paths.py). Pillow and zopfli must be there, to make the pictures
 small.
 """
@@ -27,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "findings"
 LARGEST = 54_000  # bytes of a picture
 SIZE = "1400x820"
-WITH_GRAPH = "1640x860"  # its pane is wider
+WITH_GRAPH = "1640x860"  # its pane is wider; some evidence opens it
 
 # What shows each finding best: the trace, and how to draw the window on it.
 SHOWN = {
@@ -50,23 +51,23 @@ SHOWN = {
     "fragmentation": ("w15_fragmentation", "--pane", "segments"),
     "cycles-wait-for-gc": ("w26_reference_cycles", "--pane", "summary"),
     "previous-round-local": ("w27_local_of_previous_round", "--pane", "segments"),
-    "retained-gradients": ("w08_retain_grad", "--stack-by", "category", "--pane", "segments"),
-    "gradients-in-forward": ("w12_gradients_in_forward", "--stack-by", "category", "--pane", "segments"),
-    "checkpoint-on-gpu": ("w30_checkpoint_on_gpu", "--stack-by", "category", "--pane", "segments"),
-    "saved-twice": ("w32_saved_twice", "--stack-by", "category", "--pane", "segments"),
+    "retained-gradients": ("w08_retain_grad", "--stack-by", "category", "--pane", "graph"),
+    "gradients-in-forward": ("w12_gradients_in_forward", "--stack-by", "category", "--pane", "graph"),
+    "checkpoint-on-gpu": ("w30_checkpoint_on_gpu", "--stack-by", "category", "--pane", "graph"),
+    "saved-twice": ("w32_saved_twice", "--stack-by", "category", "--pane", "graph"),
     "waits-for-stream": ("w17_record_stream", "--pane", "segments"),
     "empty-cache-each-round": ("s05_empty_cache_each_step", "--pane", "ledger"),
     "broadcast-materialised": ("s14_loss_beside_memory", "--pane", "segments"),
-    "workspace-burst": ("w18_cudnn_workspace", "--stack-by", "op", "--pane", "segments"),
-    "stray-context": ("w21_stray_context", "--pane", "ledger"),
+    "workspace-burst": ("w18_cudnn_workspace", "--stack-by", "op", "--pane", "graph"),
+    "stray-context": ("w21_stray_context", "--pane", "graph"),
     "recorder-itself": ("w34_profiler_takes_memory", "--pane", "ledger"),
     "optimizer-state": ("s13_adam_first_step", "--stack-by", "category", "--pane", "segments"),
-    "gradient-accumulation": ("w13_gradient_accumulation", "--stack-by", "category", "--pane", "segments"),
+    "gradient-accumulation": ("w13_gradient_accumulation", "--stack-by", "category", "--pane", "graph"),
     "second-round-peak": ("s12_three_linears", "--stack-by", "category", "--pane", "segments"),
     "reserved-follows-largest": ("s11_validation_sizes", "--pane", "segments"),
     "longer-round": ("w33_one_longer_batch", "--pane", "summary"),
     "released-graph": ("s03_second_backward", "--pane", "graph"),
-    "op-temporary": ("s04_gigabyte_times_five", "--stack-by", "category", "--pane", "segments"),
+    "op-temporary": ("s04_gigabyte_times_five", "--stack-by", "category", "--pane", "graph"),
     "held-by-variables": ("s07_six_names", "--pane", "segments"),
     "block-reuse": ("s08_after_a_big_one", "--pane", "segments"),
     "bounded-cache": ("h08_cache_of_constant_size", "--pane", "segments"),
