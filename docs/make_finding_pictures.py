@@ -4,9 +4,8 @@
     docs/make_finding_pictures.py RECORDED [--build build/all] [--only WORD]... [--replace OLD=NEW]...
 
 RECORDED is a folder of traces NAME.medium.tide, as tests/corpus/record.py leaves them or as unpacked from
-tests/data/corpus/medium.tar.xz. --replace takes paths of the
-recording machine out of them (see tests/data/neutral_paths.py). Pillow and zopfli must be there, to make the pictures
-small.
+tests/data/corpus/medium.tar.xz. --replace takes paths of the recording machine out of them (see
+tests/data/neutral_paths.py). Pillow and zopfli must be there, to make the pictures small.
 """
 
 import argparse
@@ -26,9 +25,11 @@ from PIL import Image
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "findings"
-LARGEST = 54_000  # bytes of a picture
-SIZE = "1400x820"
-WITH_GRAPH = "1640x860"  # its pane is wider; some evidence opens it
+LARGEST = 51_000  # bytes of a picture
+SIZE = "1400x790"
+ALIKE = 20  # parts of colours, of 255
+AREAS = 8  # whose colours are kept, alike or not
+WITH_GRAPH = "1600x760"  # its pane is wider; some evidence opens it
 
 # What shows each finding best: the trace, and how to draw the window on it.
 SHOWN = {
@@ -129,21 +130,26 @@ def find(tools, trace, word):
     raise SystemExit(f"{trace.name} shows no {word}")
 
 
-RARE = 16
+def distance(one, other):
+    return max(abs(a - b) for a, b in zip(one, other))
 
 
 def in_few_colours(picture, count):
-    """Areas keep their colours, and so does what is small and bright; the edges of letters take what is near."""
-    usual = [colour for _, colour in sorted(picture.getcolors(1 << 24), reverse=True)[: count - RARE]]
-    rare = picture.quantize(RARE, method=Image.Quantize.MAXCOVERAGE).getpalette()[: 3 * RARE]
+    """In its most frequent colours that are not much alike: areas and legends keep theirs, edges of letters do not."""
+    chosen = []
+    for _, colour in sorted(picture.getcolors(1 << 24), reverse=True):
+        if len(chosen) < AREAS or all(distance(colour, other) > ALIKE for other in chosen):
+            chosen.append(colour)
+        if len(chosen) == count:
+            break
     palette = Image.new("P", (1, 1))
-    palette.putpalette([part for colour in usual for part in colour] + rare)
+    palette.putpalette([part for colour in chosen for part in colour])
     return picture.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
 def save_small(png, path):
     picture = Image.open(png).convert("RGB")
-    for colours in (64, 48, 32, 24, 20):
+    for colours in (64, 48, 40, 32, 26, 20, 16):
         packed = io.BytesIO()
         in_few_colours(picture, colours).save(packed, "PNG", optimize=True)
         if packed.tell() <= LARGEST * 9 // 8:  # zopfli saves as much

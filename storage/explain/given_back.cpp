@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "storage/allocator/rules.h"
 #include "storage/whatif/hidden_inputs.h"
 #include "storage/whatif/recorded_moves.h"
 
@@ -68,6 +69,7 @@ void add_arrival(GivenBack& back, const DeviceHistory& device, const DriverMove&
 std::vector<GivenBack> given_back(const Case& of) {
     const std::vector<DriverMove> moves = recorded_moves(of.device(), recorded_inputs(of.device()).pools);
     const FreeTimes times = driver_free_times(of);
+    const bool retries_show = AllocatorSettings::from_text(of.trace().settings).retries_show();
     std::vector<GivenBack> list;
     for (size_t i = 0; i < moves.size();) {
         if (moves[i].arrives) {
@@ -77,7 +79,7 @@ std::vector<GivenBack> given_back(const Case& of) {
             ++i;
             continue;
         }
-        const ReturnRun run = return_run(of.device(), moves, i, true);
+        const ReturnRun run = return_run(of.device(), moves, i, !retries_show);
         if (!run.by_request) {
             list.push_back(read_run(of, moves, run, times));
         }

@@ -35,6 +35,19 @@ std::optional<StackId> asker(const DeviceHistory& device, const std::vector<Driv
     return std::nullopt;
 }
 
+/// What went back was large enough for what came next: nobody had to ask the driver, so somebody called empty_cache()
+/// (cuDNN's benchmark does, from the same line).
+bool would_have_served(const std::vector<DriverMove>& moves, const ReturnRun& run) {
+    if (run.end == moves.size() || !moves[run.end].arrives) {
+        return false;
+    }
+    const DriverMove& next = moves[run.end];
+    return std::any_of(moves.begin() + static_cast<std::ptrdiff_t>(run.first),
+                       moves.begin() + static_cast<std::ptrdiff_t>(run.end), [&](const DriverMove& move) {
+                           return move.owner == next.owner && !move.owner.is_expandable && move.size >= next.size;
+                       });
+}
+
 }  // namespace
 
 std::vector<DriverMove> recorded_moves(const DeviceHistory& device, const std::vector<uint32_t>& pools) {
@@ -68,7 +81,8 @@ ReturnRun return_run(const DeviceHistory& device, const std::vector<DriverMove>&
         }
         const auto stack = asker(device, moves, run.end, e);
         const StackId returned = moves[first].stack;
-        run.by_request = stack && (returned == 0 ? without_stacks && *stack == 0 : *stack == returned);
+        run.by_request = stack && (returned == 0 ? without_stacks && *stack == 0 : *stack == returned) &&
+                         (without_stacks || !would_have_served(moves, run));
         break;
     }
     return run;

@@ -28,8 +28,9 @@ struct ReturnRun {
     bool by_request = false;
 };
 
-/// The run that starts with the move at `first`, which goes back. Without stacks a run right before new memory is
-/// taken for the request's only if `without_stacks`.
+/// The run that starts with the move at `first`, which goes back. `without_stacks`: the allocator may give memory back
+/// that would have served (AllocatorSettings::retries_show() is false), and a run right before new memory is taken for
+/// the request's even if neither has a stack.
 ReturnRun return_run(const DeviceHistory& device, const std::vector<DriverMove>& moves, size_t first,
                      bool without_stacks);
 
