@@ -44,11 +44,11 @@ std::vector<std::string> what_was_not_recorded(const Case& of, const Words& word
     } else if (!of.graph()->holders.scan()) {
         gaps.push_back(words("The program's objects were never searched: which variables hold tensors is not known."));
     }
-    if (!of.row().device_used) {
+    if (of.trace().samples.empty()) {
         gaps.push_back(
             words("There are no samples of NVML: what libraries, the CUDA context and other programs take is "
                   "not known. `tidemark record` would tell."));
-    } else if (!has_driver_calls(of.trace(), of.device().device)) {
+    } else if (of.row().device_used && !has_driver_calls(of.trace(), of.device().device)) {
         gaps.push_back(
             words("Calls of the driver were not recorded: what libraries took cannot be told from the CUDA "
                   "context."));

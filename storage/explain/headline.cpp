@@ -151,15 +151,27 @@ std::string growth(const Case& of, const Words& words, const Explanation& explan
     return words("It does not grow: after the first rounds {each} ends where the one before did.", each);
 }
 
+/// Both mend all of it, each by itself.
+bool has_two_ways(const Finding& finding) {
+    return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
+}
+
 std::string first_step(const Words& words, const Explanation& explanation) {
     const auto& findings = explanation.findings;
-    const bool is_serious = !findings.empty() && findings.front().verdict <= Verdict::waste;
-    if (!is_serious) {
+    if (findings.empty() || findings.front().verdict > Verdict::pattern ||
+        findings.front().kind == FindingKind::steady) {
         return words("There is nothing to mend.");
     }
     const Finding& first = findings.front();
-    std::string text = words("First: {title}.", with("title", first.title));
-    return first.fixes.empty() ? text : text + words(" ") + first.fixes.front().text;
+    const auto title = with("title", first.title);
+    if (first.verdict == Verdict::pattern) {
+        return words("Nothing needs mending; what stands out: {title}.", title);
+    }
+    std::string text = words("First: {title}.", title);
+    if (!first.fixes.empty()) {
+        text += words(" ") + first.fixes[0].text + (has_two_ways(first) ? words(" ") + first.fixes[1].text : "");
+    }
+    return text;
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Evidence at_event(const Case& of, std::string text, EventNumber event) {
 Evidence at_round(const Case& of, std::string text, int64_t position) {
     const Round& round = of.rounds()[static_cast<size_t>(position)];
     Evidence evidence = at_event(of, std::move(text), round.last);
-    evidence.time = round.start;
+    evidence.time = of.device().time_of_state(std::min(round.first + 1, round.last));
     evidence.until = round.end;
     return evidence;
 }

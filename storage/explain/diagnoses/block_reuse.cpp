@@ -52,11 +52,11 @@ std::optional<Miss> find_miss(const Case& of, AllocationIndex a) {
     for (const SegmentState& segment : state.segments) {
         miss.largest = std::max(miss.largest, segment.idle() ? segment.size : 0);
     }
-    return miss.free >= least_bytes ? std::optional(miss) : std::nullopt;
+    return miss.free * 2 >= of.device().allocations.block_size[a] ? std::optional(miss) : std::nullopt;
 }
 
 std::string request_words(const Case& of, const Words& words, AllocationIndex a) {
-    return words("{bytes} for {line}",
+    return words("{bytes} of {line}",
                  with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.requested[a]))),
                  with("line", line_of(of.trace(), of.device().allocations.stack[a])));
 }

@@ -7,7 +7,7 @@ namespace tidemark::zh_cn {
 
 inline constexpr Translation allocator[] = {
     // diagnoses/block_reuse.cpp
-    {"{bytes} for {line}", "{line} 请求的 {bytes}"},
+    {"{bytes} of {line}", "{line} 请求的 {bytes}"},
     {"{request} was cut from the block that had served {earlier}; the rest of it, {rest}, stays free.",
      "{request} 从之前供 {earlier} 使用的块中切出；其余的 {rest} 仍然空闲。"},
     {"{request} was served from the block that had served {earlier}: freed memory takes turns.",

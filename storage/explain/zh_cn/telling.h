@@ -79,6 +79,7 @@ inline constexpr Translation telling[] = {
     {"Nothing repeats often enough to say whether it would grow.", "重复的次数太少，无法判断显存是否会增长。"},
     {"It does not grow: after the first rounds {each} ends where the one before did.",
      "显存没有增长：经过最初几轮之后，{each}结束时都回到上一次的水平。"},
+    {"Nothing needs mending; what stands out: {title}.", "没有需要修复的地方；值得注意的是：{title}。"},
     {"There is nothing to mend.", "没有需要修正的地方。"},
     {"First: {title}.", "首先：{title}。"},
     // holder_words.cpp
