@@ -83,7 +83,7 @@ private slots:
         map.resize(900, 400);
         map.set_session(session.get());
         map.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&map));
+        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
         QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
         map.find_address("0x1001401");
         QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
@@ -102,7 +102,7 @@ private slots:
         map.resize(900, 400);
         map.set_session(session.get());
         map.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&map));
+        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
         QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
         QTest::keyClick(&map.canvas(), Qt::Key_Right);
         QCOMPARE(map.canvas().focused_block()->block, 0u);

@@ -174,8 +174,7 @@ private slots:
         Application application(Settings::Keep::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
-        open.window->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(open.window));
+        QTRY_VERIFY_WITH_TIMEOUT((open.window->activateWindow(), open.window->isActiveWindow()), 60000);
         const FindingCard* card = open.pane().cards().front();
         const auto explained = open.session->explanation_source().explained();
         const std::vector<Evidence> steps = steps_of(*explained, card->finding());
