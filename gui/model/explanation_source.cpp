@@ -25,9 +25,7 @@ std::shared_ptr<const Explained> answer(const Question& question, Progress& prog
     auto result = std::make_shared<Explained>();
     result->language = question.language;
     try {
-        const std::shared_ptr<const GraphTables> tables(question.graph,
-                                                        question.graph ? &question.graph->tables() : nullptr);
-        result->of = question.of ? question.of : std::make_shared<const Case>(question.analysis, tables);
+        result->of = question.of ? question.of : std::make_shared<const Case>(question.analysis, question.graph);
         result->explanation = explain(*result->of, Words(question.language), progress);
     } catch (const std::exception& error) {
         result->problem = to_qstring(error.what());

@@ -6,24 +6,9 @@
 #include <memory>
 
 #include "gui/model/latest_task.h"
-#include "storage/graph/categories.h"
-#include "storage/graph/graph_index.h"
+#include "storage/graph/graph.h"
 
 namespace tidemark::gui {
-
-/// The graph with what is asked of it at hand. Immutable; thread: any.
-struct Graph {
-    Graph(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables)
-        : index(std::move(trace), std::move(tables)), categories(index) {}
-    Graph(const Graph&) = delete;
-    Graph& operator=(const Graph&) = delete;
-
-    const GraphTables& tables() const { return index.tables(); }
-    bool has_nodes() const { return tables().nodes.size() > 0; }
-
-    GraphIndex index;
-    Categories categories;
-};
 
 /// Lives on the GUI thread.
 class GraphSource : public QObject {
@@ -48,7 +33,7 @@ public:
 
 signals:
     /// There is another graph: numbers of nodes are no longer those of `before`, which may be null.
-    void changed(const std::shared_ptr<const tidemark::gui::Graph>& before);
+    void changed(const std::shared_ptr<const tidemark::Graph>& before);
     void state_changed();
 
 private:

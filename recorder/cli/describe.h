@@ -1,15 +1,13 @@
-// Phrases and JSON that several commands share.
+// Phrases that several commands share, and the JSON all of them do.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "storage/base/units.h"
-#include "storage/format/stack_table.h"
+#include "storage/report/json_parts.h"
 
 namespace tidemark::cli {
 
@@ -32,15 +30,5 @@ inline std::string words_about_rest(size_t left_out) {
 inline std::string rest_text(size_t left_out, int indent) {
     return left_out == 0 ? "" : fmt::format("{:{}}{}\n", "", indent, words_about_rest(left_out));
 }
-
-template <class T>
-nlohmann::ordered_json or_null(const std::optional<T>& value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
-
-/// {"function": "forward", "file": "train.py", "line": 42}
-nlohmann::ordered_json frame_json(const StackTable& stacks, FrameId frame);
-/// Innermost first.
-nlohmann::ordered_json frames_json(const StackTable& stacks, StackId stack);
 
 }  // namespace tidemark::cli

@@ -81,7 +81,7 @@ Result<Both> what_was_asked(const DiffOptions& options) {
 /// One of the two states, with what is needed to group it.
 struct Side {
     DeviceMoment moment;
-    std::unique_ptr<const WholeGraph> graph;
+    std::unique_ptr<const Graph> graph;
     std::string when;  ///< "at its peak"
 
     StateOf state() const {

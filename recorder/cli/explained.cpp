@@ -1,6 +1,6 @@
 #include "recorder/cli/explained.h"
 
-#include "storage/graph/read_graph.h"
+#include "recorder/cli/graph_view.h"
 
 namespace tidemark::cli {
 
@@ -13,13 +13,14 @@ Result<std::vector<std::unique_ptr<const Case>>> open_cases(const MomentOptions&
     if (!moments) {
         return moments.error();
     }
-    const auto graph = read_graph(**trace, progress);
-    if (!graph) {
-        return graph.error();
+    auto read = read_whole_graph(*trace, progress);
+    if (!read) {
+        return read.error();
     }
+    const std::shared_ptr<const Graph> graph = std::move(*read);
     std::vector<std::unique_ptr<const Case>> cases;
     for (DeviceMoment& moment : *moments) {
-        cases.push_back(std::make_unique<const Case>(std::move(moment.analysis), *graph));
+        cases.push_back(std::make_unique<const Case>(std::move(moment.analysis), graph));
     }
     return cases;
 }

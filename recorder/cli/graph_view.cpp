@@ -14,15 +14,15 @@ namespace tidemark::cli {
 
 using nlohmann::ordered_json;
 
-Result<std::unique_ptr<const WholeGraph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress) {
+Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress) {
     auto tables = read_graph(*trace, progress);
     if (!tables) {
         return tables.error();
     }
     if ((*tables)->empty()) {
-        return std::unique_ptr<const WholeGraph>();
+        return std::unique_ptr<const Graph>();
     }
-    return std::unique_ptr<const WholeGraph>(std::make_unique<WholeGraph>(std::move(trace), std::move(*tables)));
+    return std::unique_ptr<const Graph>(std::make_unique<Graph>(std::move(trace), std::move(*tables)));
 }
 
 Error no_graph_error(const Trace& trace) {
@@ -52,8 +52,7 @@ Result<std::unique_ptr<const GraphView>> GraphView::open(const MomentOptions& op
         std::make_unique<GraphView>(std::move(*graph), device, moment->event, moment->time));
 }
 
-GraphView::GraphView(std::unique_ptr<const WholeGraph> graph, const DeviceHistory& device, EventNumber event,
-                     int64_t time)
+GraphView::GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time)
     : graph_(std::move(graph)),
       device_(device),
       event_(event),

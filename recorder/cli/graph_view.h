@@ -12,29 +12,14 @@
 #include <vector>
 
 #include "recorder/cli/moment_options.h"
-#include "storage/graph/categories.h"
-#include "storage/graph/graph_index.h"
+#include "storage/graph/graph.h"
 #include "storage/graph/graph_moment.h"
 #include "storage/graph/holder_groups.h"
 
 namespace tidemark::cli {
 
-/// The graph of a trace, at all times.
-struct WholeGraph {
-    WholeGraph(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables)
-        : index(std::move(trace), std::move(tables)), categories(index) {}
-    WholeGraph(const WholeGraph&) = delete;
-    WholeGraph& operator=(const WholeGraph&) = delete;
-
-    const Trace& trace() const { return index.trace(); }
-    const GraphTables& tables() const { return index.tables(); }
-
-    const GraphIndex index;
-    const Categories categories;
-};
-
 /// Null where no graph was recorded.
-Result<std::unique_ptr<const WholeGraph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress);
+Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress);
 /// What to say then: how a graph gets recorded.
 Error no_graph_error(const Trace& trace);
 
@@ -43,7 +28,7 @@ class GraphView {
 public:
     /// Errors: as open_moments, and where no graph was recorded.
     static Result<std::unique_ptr<const GraphView>> open(const MomentOptions& options, Progress& progress);
-    GraphView(std::unique_ptr<const WholeGraph> graph, const DeviceHistory& device, EventNumber event, int64_t time);
+    GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time);
     GraphView(const GraphView&) = delete;
     GraphView& operator=(const GraphView&) = delete;
 
@@ -100,7 +85,7 @@ public:
     nlohmann::ordered_json step_json(int32_t step) const;
 
 private:
-    std::unique_ptr<const WholeGraph> graph_;
+    std::unique_ptr<const Graph> graph_;
     const DeviceHistory& device_;
     EventNumber event_;
     GraphMoment moment_;

@@ -27,7 +27,7 @@ struct HoldersOptions {
 
 /// What one search found.
 struct Page {
-    Page(const WholeGraph& graph, size_t number, bool all);
+    Page(const Graph& graph, size_t number, bool all);
 
     const GraphTables& tables() const { return moment.index().tables(); }
 
@@ -40,7 +40,7 @@ struct Page {
     std::unordered_set<NodeIndex> roots;
 };
 
-Page::Page(const WholeGraph& graph, size_t n, bool all)
+Page::Page(const Graph& graph, size_t n, bool all)
     : number(n),
       scan(graph.tables().scans[n]),
       moment(graph.index, graph.categories, scan.time),
@@ -126,7 +126,7 @@ ordered_json scan_json(const GraphTables& tables, size_t number) {
             {"duration_ns", scan.duration}, {"objects", scan.objects}, {"tensors", scan.tensors}};
 }
 
-ordered_json group_json(const WholeGraph& graph, const Page& page, const HolderGroup& group) {
+ordered_json group_json(const Graph& graph, const Page& page, const HolderGroup& group) {
     auto made = ordered_json::array(), nodes = ordered_json::array(), allocations = ordered_json::array();
     for (const MadeBy& by : made_by(page, group)) {
         made.push_back({{"type", by.type}, {"is_root", by.is_root}, {"count", by.count}});
@@ -155,7 +155,7 @@ ordered_json group_json(const WholeGraph& graph, const Page& page, const HolderG
             {"allocations", std::move(allocations)}};
 }
 
-ordered_json page_json(const WholeGraph& graph, const Page& page, size_t limit) {
+ordered_json page_json(const Graph& graph, const Page& page, size_t limit) {
     auto scans = ordered_json::array(), groups = ordered_json::array();
     for (size_t scan = 0; scan < page.tables().scans.size(); ++scan) {
         scans.push_back(scan_json(page.tables(), scan));
@@ -183,7 +183,7 @@ size_t last_that_found(const GraphTables& tables) {
 }
 
 /// A search by its number, "scan:2", or the last one before a moment, or "latest": the last that found anybody.
-Result<size_t> find_scan(const WholeGraph& graph, std::shared_ptr<const Trace> trace, const HoldersOptions& options) {
+Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace, const HoldersOptions& options) {
     constexpr std::string_view form = "scan:";
     const auto& scans = graph.tables().scans;
     if (options.at == "latest") {
@@ -244,7 +244,9 @@ void add_holders_command(CLI::App& app, Job& job) {
         "  tidemark holders run.tide --at scan:1 --all --format json");
     command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
     command
-        .add_option("--at", options->at, "The search: latest (that found anybody), scan:N, or the last one before event:N, time:T, mark:NAME, ...")
+        .add_option(
+            "--at", options->at,
+            "The search: latest (that found anybody), scan:N, or the last one before event:N, time:T, mark:NAME, ...")
         ->capture_default_str();
     command.add_option("--limit", options->limit, "How many holders to show, 0 for all")->capture_default_str();
     command.add_flag("--all", options->all, "Also holders of tensors that have no graph");

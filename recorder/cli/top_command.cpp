@@ -159,7 +159,7 @@ Status run_top(const TopOptions& options, Progress& progress) {
     if (!moments) {
         return moments.error();
     }
-    std::unique_ptr<const WholeGraph> graph;
+    std::unique_ptr<const Graph> graph;
     if (needs_graph(way->by)) {
         auto read = read_whole_graph(*trace, progress);
         if (!read) {

@@ -23,20 +23,20 @@ EventNumber before_last_frees(const DeviceHistory& device) {
 std::vector<size_t> found_by_searches(const GraphTables& tables) {
     std::vector<size_t> found(tables.scans.size());
     for (const Holder& holder : tables.holders) {
-        found[holder.scan] += !holder.links.empty() && holder.links.front().kind != "native";
+        found[holder.scan] += !is_native(holder);
     }
     return found;
 }
 
 /// What the program still held when its own code had ended: then its objects are searched a last time. Where all was
 /// gone by then, because functions had returned, the state before that.
-EventNumber end_of_work(const Analysis& analysis, const GraphTables* graph) {
+EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables) {
     const EventNumber before = before_last_frees(analysis.device());
-    if (!graph || graph->scans.empty() || graph->scans.back().reason != "end") {
+    if (!tables || tables->scans.empty() || tables->scans.back().reason != "end") {
         return before;
     }
-    const std::vector<size_t> found = found_by_searches(*graph);
-    const EventNumber searched = analysis.device().events_until(graph->scans.back().time);
+    const std::vector<size_t> found = found_by_searches(*tables);
+    const EventNumber searched = analysis.device().events_until(tables->scans.back().time);
     if (found.back() == 0 || found.back() < *std::max_element(found.begin(), found.end())) {
         return before;
     }
@@ -76,10 +76,10 @@ int64_t time_of_search(const GraphTables& tables, int64_t now) {
 
 }  // namespace
 
-GraphCase::GraphCase(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables, int64_t time,
-                     int64_t search_time)
-    : index(std::move(trace), std::move(tables)),
-      categories(index),
+GraphCase::GraphCase(std::shared_ptr<const Graph> whole, int64_t time, int64_t search_time)
+    : graph(std::move(whole)),
+      index(graph->index),
+      categories(graph->categories),
       moment(index, categories, time),
       holders(index, search_time),
       searched(index, categories, holders.scan() ? holders.scan()->time : time),
@@ -104,30 +104,31 @@ const HolderGroup* GraphCase::group_of(const Holder* holder) const {
     return found == group_of_holder.end() ? nullptr : &groups[found->second];
 }
 
-Case::Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const GraphTables> graph)
+Case::Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph)
     : analysis_(std::move(analysis)), ledger_(analysis_), rounds_(trace(), device()) {
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
     oom_ = last_out_of_memory(device());
-    choose_now(graph.get());
+    const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
+    choose_now(tables);
     find_floor();
     look_behind_the_steps();
     row_ = ledger_.at(now_);
     survivors_ = Survivors(trace(), device(), rounds_, now_);
-    if (graph && !graph->empty()) {
-        const int64_t search = time_of_search(*graph, now_time_);
-        graph_ = std::make_unique<GraphCase>(analysis_->shared_trace(), std::move(graph), now_time_, search);
+    if (tables) {
+        const int64_t search = time_of_search(*tables, now_time_);
+        graph_ = std::make_unique<GraphCase>(std::move(graph), now_time_, search);
     }
     piles_ = find_piles(survivors_, rounds_, graph_.get(), device(), device_position_);
 }
 
-void Case::choose_now(const GraphTables* graph) {
+void Case::choose_now(const GraphTables* tables) {
     now_ = before_last_frees(device());
     const bool counts_rounds = !rounds_.empty() && rounds_.source() != RoundSource::repetition;
     const EventNumber last = counts_rounds ? rounds_.all().back().last : 0;
     if (last > 0 && now_ - last < usual_length(rounds_)) {
         now_ = last;
     } else {
-        now_ = end_of_work(*analysis_, graph);
+        now_ = end_of_work(*analysis_, tables);
     }
     if (rounds_.source() == RoundSource::repetition) {
         rounds_.end_at(now_);
@@ -162,14 +163,6 @@ void Case::find_floor() {
         floor_.push_back(curves().extremes(Series::allocated, first, round.last).min);
     }
     trend_ = find_trend(floor_);
-}
-
-std::vector<int64_t> Case::at_round_ends(Series series) const {
-    std::vector<int64_t> values;
-    for (const Round& round : rounds_.all()) {
-        values.push_back(curves().value(series, round.last));
-    }
-    return values;
 }
 
 std::vector<int64_t> Case::peaks(Series series) const {

@@ -9,8 +9,7 @@
 #include "storage/explain/piles.h"
 #include "storage/explain/rounds.h"
 #include "storage/explain/survivors.h"
-#include "storage/graph/categories.h"
-#include "storage/graph/graph_index.h"
+#include "storage/graph/graph.h"
 #include "storage/graph/graph_moment.h"
 #include "storage/graph/holder_groups.h"
 #include "storage/ledger/ledger.h"
@@ -20,16 +19,16 @@ namespace tidemark {
 
 /// What there is only where a graph was recorded, at the moment the case is about.
 struct GraphCase {
-    GraphIndex index;
-    Categories categories;
+    std::shared_ptr<const Graph> graph;
+    const GraphIndex& index;
+    const Categories& categories;
     GraphMoment moment;
     HolderIndex holders;   ///< of the search that speaks best of the moment
     GraphMoment searched;  ///< the graph as it was at that search: a variable may have gone on to another root since
     std::vector<HolderGroup> groups;                       ///< at that search
     std::unordered_map<uint32_t, size_t> group_of_holder;  ///< position in GraphTables::holders -> in groups
 
-    GraphCase(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables, int64_t time,
-              int64_t search_time);
+    GraphCase(std::shared_ptr<const Graph> whole, int64_t time, int64_t search_time);
     GraphCase(const GraphCase&) = delete;
     GraphCase& operator=(const GraphCase&) = delete;
 
@@ -45,7 +44,7 @@ struct GraphCase {
 class Case {
 public:
     /// `graph` may be nullptr or empty: an imported snapshot has none. Walks every event a few times.
-    Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const GraphTables> graph);
+    Case(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph);
 
     const Trace& trace() const { return analysis_->trace(); }
     const DeviceHistory& device() const { return analysis_->device(); }
@@ -70,13 +69,11 @@ public:
     /// Lowest bytes per round: what stays when the round's own work is gone. One value per round.
     const std::vector<int64_t>& allocated_floor() const { return floor_; }
     const Trend& allocated_trend() const { return trend_; }
-    /// Bytes at the end of each round.
-    std::vector<int64_t> at_round_ends(Series series) const;
     /// Highest bytes within each round.
     std::vector<int64_t> peaks(Series series) const;
 
 private:
-    void choose_now(const GraphTables* graph);
+    void choose_now(const GraphTables* tables);
     /// After training a program may evaluate, in rounds that are no steps: if memory grows there, these are the rounds.
     void look_behind_the_steps();
     void find_floor();

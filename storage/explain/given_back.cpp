@@ -47,7 +47,6 @@ GivenBack read_run(const Case& of, const std::vector<DriverMove>& moves, const R
     back.free_time = times.empty() ? std::nullopt : std::optional<int64_t>(0);
     for (size_t i = run.first; i < run.end; ++i) {
         back.bytes += static_cast<int64_t>(moves[i].size);
-        ++back.segments;
         if (back.free_time) {
             *back.free_time += time_of_free(times, moves[i].address, time_of(of.device(), moves[i].event)).value_or(0);
         }
@@ -59,7 +58,6 @@ void add_arrival(GivenBack& back, const DeviceHistory& device, const DriverMove&
     const auto size = static_cast<int64_t>(move.size);
     if (back.taken_again + size <= back.bytes) {
         back.taken_again += size;
-        ++back.taken_again_segments;
         back.ask_time += move.event > 0 ? time_of(device, move.event) - time_of(device, move.event - 1) : 0;
     }
 }

@@ -11,9 +11,8 @@ namespace tidemark {
 /// One call of torch.cuda.empty_cache().
 struct GivenBack {
     EventNumber event = 0;  ///< the state before it
-    int64_t bytes = 0, segments = 0;
-    int64_t taken_again = 0;  ///< bytes asked from the driver before the next such call, at most `bytes`
-    int64_t taken_again_segments = 0;
+    int64_t bytes = 0;
+    int64_t taken_again = 0;           ///< bytes asked from the driver before the next such call, at most `bytes`
     std::optional<int64_t> free_time;  ///< ns in the driver's calls; nothing: they were not recorded
     int64_t ask_time = 0;              ///< ns: at most so much passed in the calls that asked again
     StackId stack = 0;

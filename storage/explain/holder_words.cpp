@@ -5,23 +5,11 @@
 namespace tidemark {
 namespace {
 
-bool is_element(const HolderLink& link) {
-    return link.kind == "index" || link.kind == "item" || link.kind == "element";
-}
-
 std::string expression(const GraphTables& tables, std::span<const HolderLink> links) {
     std::string text;
     for (const HolderLink& link : links) {
         const std::string& name = tables.texts[link.name];
-        if (link.kind == "attribute") {
-            text += '.' + name;
-        } else if (link.kind == "item") {
-            text += fmt::format("[{:?}]", name);
-        } else if (link.kind == "index") {
-            text += fmt::format("[{}]", name);
-        } else if (text.empty() && !name.empty()) {
-            text = name;
-        } else if (!name.empty()) {
+        if (!append_link(text, tables, link) && !name.empty()) {
             text += fmt::format("<{}>", name);
         }
     }
@@ -77,6 +65,10 @@ std::string container_words(const GraphTables& tables, const Words& words, const
 }
 
 }  // namespace
+
+bool is_element(const HolderLink& link) {
+    return link.kind == "index" || link.kind == "item" || link.kind == "element";
+}
 
 size_t container_end(const std::vector<HolderLink>& links) {
     size_t end = 0;

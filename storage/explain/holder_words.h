@@ -15,6 +15,8 @@ std::string holder_words(const GraphTables& tables, const Words& words, const Ho
 std::string holder_words(const GraphTables& tables, const Words& words, const HolderGroup& group);
 /// The expression alone, as in code: "outputs", "self.cache".
 std::string holder_expression(const GraphTables& tables, const Holder& holder);
+/// An index, a key or an element: what is held is in a container.
+bool is_element(const HolderLink& link);
 /// The container among the links: what comes before the first index, key or element; everything where there is none.
 size_t container_end(const std::vector<HolderLink>& links);
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "storage/explain/case.h"
+#include "storage/explain/holder_words.h"
 
 namespace tidemark {
 namespace {
@@ -24,22 +25,14 @@ std::string holder_key(const Holder& holder) {
         if (link.kind == "exception") {
             return key + link.kind;
         }
-        const bool is_element = link.kind == "index" || link.kind == "item" || link.kind == "element";
-        key += fmt::format("{} {} {} {}\n", link.kind, is_element ? 0 : link.name, link.function, link.file);
+        key += fmt::format("{} {} {} {}\n", link.kind, is_element(link) ? 0 : link.name, link.function, link.file);
     }
     return key;
 }
 
-bool is_native(const Holder& holder) { return holder.links.empty() || holder.links.front().kind == "native"; }
-
 NodeIndex root_of(const GraphMoment& moment, NodeIndex node) {
     const std::vector<NodeIndex> path = moment.path_to(node);
     return path.empty() ? node : path.front();
-}
-
-const Holder* holder_of_root(const GraphCase& graph, NodeIndex root) {
-    const Holder* holder = graph.holders.of(root);
-    return holder && !is_native(*holder) ? holder : nullptr;
 }
 
 std::string site_key(const Site& site) { return fmt::format("site {} {}", site.stack, site.origin); }
@@ -108,8 +101,7 @@ bool belongs(const Pile& pile, const GraphCase& graph, AllocationRef allocation,
         return false;
     }
     const EventNumber made = graph.index.trace().devices[allocation.device].allocations.alloc_event[allocation.index];
-    const Holder* holder = graph.holders.of(allocation);
-    return !pile.holder || made >= sure_before || (holder && !is_native(*holder)) ||
+    return !pile.holder || made >= sure_before || graph.holders.in_python(allocation) ||
            !graph.moment.keepers(allocation).empty();
 }
 
@@ -263,7 +255,7 @@ Hold hold_of(const GraphCase& graph, AllocationRef allocation) {
         const NodeIndex keeper = graph.index.saver(saved);
         const NodeIndex root = root_of(graph.moment, keeper);
         // The variable that holds the root now may have held another one when it was found.
-        const Holder* holder = holder_of_root(graph, root_of(graph.searched, keeper));
+        const Holder* holder = graph.holders.in_python(root_of(graph.searched, keeper));
         if (hold.keeper == no_node || (holder && !hold.holder)) {
             const int64_t time = graph.moment.time();
             hold.through_graph = true;

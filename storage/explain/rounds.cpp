@@ -148,7 +148,6 @@ void Rounds::take_beat(const Trace& trace, const DeviceHistory& device, EventNum
         return;
     }
     source_ = RoundSource::repetition;
-    beat_ = best->stack;
     for (size_t i = 0; i < best->members.size(); ++i) {
         const EventNumber first = allocations.alloc_event[best->members[i]];
         const bool is_last = i + 1 == best->members.size();

@@ -48,8 +48,6 @@ public:
     int64_t at(EventNumber event) const;
     /// The last round ends with this state.
     void end_at(EventNumber state) { rounds_.back().last = std::max(rounds_.back().first, state); }
-    /// With RoundSource::repetition: the stack that begins each round.
-    StackId beat() const { return beat_; }
 
 private:
     void take_steps(const Trace& trace, const DeviceHistory& device);
@@ -59,7 +57,6 @@ private:
 
     RoundSource source_ = RoundSource::none;
     std::vector<Round> rounds_;
-    StackId beat_ = 0;
 };
 
 }  // namespace tidemark

@@ -1,9 +1,9 @@
 // The graph as it is alive at one time: its roots, what each node keeps, what would be freed if one went.
 //
-// Bytes are block bytes of allocations that are allocated at that time, each counted once. Memory that something outside
-// the graph holds anyway (parameters, buffers, gradients, optimizer state) is not counted. A node's own bytes: what it
-// saved and still holds. Its dominated bytes: what would be freed if this node, and with it all that only it keeps
-// alive, went away; memory that more than one node keeps goes with the node that dominates them all.
+// Bytes are block bytes of allocations that are allocated at that time, each counted once. Memory that something
+// outside the graph holds anyway (parameters, buffers, gradients, optimizer state) is not counted. A node's own bytes:
+// what it saved and still holds. Its dominated bytes: what would be freed if this node, and with it all that only it
+// keeps alive, went away; memory that more than one node keeps goes with the node that dominates them all.
 #pragma once
 
 #include <cstdint>

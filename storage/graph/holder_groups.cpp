@@ -54,16 +54,8 @@ void find_range(const GraphTables& tables, HolderGroup& group) {
 std::string expression(const GraphTables& tables, std::span<const HolderLink> links) {
     std::string text;
     for (const HolderLink& link : links) {
-        const std::string& name = tables.texts[link.name];
-        if (link.kind == "attribute") {
-            text += '.' + name;
-        } else if (link.kind == "item") {
-            text += fmt::format("[{:?}]", name);
-        } else if (link.kind == "index") {
-            text += fmt::format("[{}]", name);
-        } else if (text.empty() && !name.empty()) {
-            text = name;
-        } else {
+        if (!append_link(text, tables, link)) {
+            const std::string& name = tables.texts[link.name];
             text += fmt::format("{}<{}{}{}>", text.empty() ? "" : " ", link.kind, name.empty() ? "" : " ", name);
         }
     }
@@ -85,7 +77,7 @@ std::string whereabouts(const GraphTables& tables, const HolderLink& link) {
 
 /// What nodes saved has tensors that only C++ holds: these nodes, and nobody beside the graph.
 bool is_the_graphs_own(const GraphMoment& moment, const Holder& holder) {
-    if (holder.links.empty() || holder.links.front().kind != "native") {
+    if (holder.links.empty() || !is_native(holder)) {
         return false;
     }
     const auto parents = holder.node == no_node ? std::span<const NodeIndex>() : moment.index().parents(holder.node);
@@ -94,6 +86,24 @@ bool is_the_graphs_own(const GraphMoment& moment, const Holder& holder) {
 }
 
 }  // namespace
+
+bool append_link(std::string& text, const GraphTables& tables, const HolderLink& link) {
+    const std::string& name = tables.texts[link.name];
+    if (link.kind == "attribute") {
+        text += '.' + name;
+    } else if (link.kind == "item") {
+        text += fmt::format("[{:?}]", name);
+    } else if (link.kind == "index") {
+        text += fmt::format("[{}]", name);
+    } else if (text.empty() && !name.empty()) {
+        text = name;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool is_native(const Holder& holder) { return holder.links.empty() || holder.links.front().kind == "native"; }
 
 HolderIndex::HolderIndex(const GraphIndex& index, int64_t time) : index_(index) {
     const auto& scans = index.tables().scans;

@@ -12,6 +12,9 @@
 
 namespace tidemark {
 
+/// The search found only C++ behind it: nothing in Python leads there by a name.
+bool is_native(const Holder& holder);
+
 /// The holders one search found, by node and by memory. Keeps a reference to the index. Immutable, thread: any.
 class HolderIndex {
 public:
@@ -23,10 +26,17 @@ public:
     /// Of the tensor a node made: the node's own holder, or that of its output's memory. nullptr: none was found.
     const Holder* of(NodeIndex node) const;
     const Holder* of(AllocationRef allocation) const;
+    /// The same, but nullptr for what only C++ has hold of.
+    const Holder* in_python(NodeIndex node) const { return unless_native(of(node)); }
+    const Holder* in_python(AllocationRef allocation) const { return unless_native(of(allocation)); }
     /// All of that search; positions in GraphTables::holders.
     const std::vector<uint32_t>& holders() const { return holders_; }
 
 private:
+    static const Holder* unless_native(const Holder* holder) {
+        return holder && !is_native(*holder) ? holder : nullptr;
+    }
+
     const GraphIndex& index_;
     std::optional<uint32_t> scan_;
     std::vector<uint32_t> holders_;
@@ -50,6 +60,10 @@ struct HolderGroup {
 /// Most kept bytes first. Of more than 252 groups those with most tensors. Tensors that only nodes hold, which saved
 /// them, are left out: the graph is no holder of itself.
 std::vector<HolderGroup> holder_groups(const GraphMoment& moment, const HolderIndex& holders);
+
+/// Adds a link as code has it: ".attribute", "[\"key\"]", "[7]", or a name where there is none yet. False: it is none
+/// of these, and nothing was added.
+bool append_link(std::string& text, const GraphTables& tables, const HolderLink& link);
 
 /// "list `outputs` (variable of main, s01.py:31), elements 0 to 99"; files without their folders.
 std::string describe_holder(const GraphTables& tables, const HolderGroup& group);

@@ -1,27 +1,13 @@
 #include <nlohmann/json.hpp>
 
 #include "storage/replay/moment.h"
+#include "storage/report/json_parts.h"
 #include "storage/report/report.h"
 
 namespace tidemark {
 namespace {
 
 using nlohmann::ordered_json;
-
-template <class T>
-ordered_json known(const std::optional<T>& value) {
-    return value ? ordered_json(*value) : ordered_json();
-}
-
-ordered_json stack_json(const StackTable& stacks, StackId stack) {
-    auto list = ordered_json::array();
-    for (const FrameId id : stacks.frames_of(stack)) {
-        const Frame& frame = stacks.frame(id);
-        list.push_back(
-            {{"function", stacks.string(frame.function)}, {"file", stacks.string(frame.file)}, {"line", frame.line}});
-    }
-    return list;
-}
 
 ordered_json layer_json(const std::optional<LayerKind>& layer) {
     return layer ? ordered_json(layer_word(*layer)) : ordered_json();
@@ -34,17 +20,19 @@ ordered_json allocation_json(const Trace& trace, AllocationRef memory) {
 ordered_json evidence_json(const Case& of, const Evidence& evidence) {
     const bool has_node = evidence.node != no_node && of.graph() != nullptr;
     return {{"text", evidence.text},
-            {"event", known(evidence.event)},
-            {"time_ns", known(evidence.time)},
-            {"until_ns", known(evidence.until)},
+            {"event", or_null(evidence.event)},
+            {"time_ns", or_null(evidence.time)},
+            {"until_ns", or_null(evidence.until)},
             {"allocation", allocation_json(of.trace(), evidence.allocation)},
             {"node", has_node ? ordered_json(of.graph()->tables().nodes.id[evidence.node]) : ordered_json()},
             {"layer", layer_json(evidence.layer)}};
 }
 
 ordered_json fix_json(const Fix& fix) {
-    return {
-        {"text", fix.text}, {"code", fix.code}, {"bytes", known(fix.bytes)}, {"per_round_bytes", known(fix.per_round)}};
+    return {{"text", fix.text},
+            {"code", fix.code},
+            {"bytes", or_null(fix.bytes)},
+            {"per_round_bytes", or_null(fix.per_round)}};
 }
 
 template <class Items, class Write>
@@ -64,13 +52,13 @@ ordered_json finding_json(const Case& of, const Finding& finding) {
             {"title", finding.title},
             {"text", finding.text},
             {"bytes", finding.bytes},
-            {"per_round_bytes", known(finding.per_round)},
+            {"per_round_bytes", or_null(finding.per_round)},
             {"count", finding.count},
-            {"since_ns", known(finding.since)},
-            {"since_round", known(finding.since_round)},
+            {"since_ns", or_null(finding.since)},
+            {"since_round", or_null(finding.since_round)},
             {"layer", layer_json(finding.layer)},
             {"line", finding.line},
-            {"stack", stack_json(of.trace().stacks, finding.stack)},
+            {"stack", frames_json(of.trace().stacks, finding.stack)},
             {"holder", finding.holder},
             {"evidence", array_of(finding.evidence, [&](const Evidence& item) { return evidence_json(of, item); })},
             {"fixes", array_of(finding.fixes, fix_json)},

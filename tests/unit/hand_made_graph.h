@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/graph/categories.h"
-#include "storage/graph/graph_index.h"
+#include "storage/graph/graph.h"
 #include "storage/graph/graph_moment.h"
 #include "tests/unit/hand_made_trace.h"
 
@@ -91,15 +90,11 @@ inline Trace trace_of_sizes(const std::vector<uint64_t>& sizes) {
 }
 
 /// Index, categories and whatever they refer to.
-struct Graph {
+struct Graph : tidemark::Graph {
     Graph(Trace trace, GraphTables tables)
-        : index(std::make_shared<const Trace>(std::move(trace)),
-                std::make_shared<const GraphTables>(std::move(tables))),
-          categories(index) {}
+        : tidemark::Graph(std::make_shared<const Trace>(std::move(trace)),
+                          std::make_shared<const GraphTables>(std::move(tables))) {}
     GraphMoment at(int64_t time) const { return GraphMoment(index, categories, time); }
-
-    GraphIndex index;
-    Categories categories;
 };
 
 /// Ten steps of 1 µs in which 200 allocations come and go, one event every 25 ns, and a graph of 300 nodes in whose

@@ -68,10 +68,11 @@ public:
     DeviceHistory& device() { return trace.devices[0]; }
 
     /// With what is known of the graph, if anything.
-    std::unique_ptr<Case> make_case(std::shared_ptr<const GraphTables> graph = nullptr) {
+    std::unique_ptr<Case> make_case(std::shared_ptr<const GraphTables> tables = nullptr) {
         trace.duration = now();
         auto shared = std::make_shared<const Trace>(trace);
-        return std::make_unique<Case>(std::make_shared<const Analysis>(shared, shared->devices[0]), std::move(graph));
+        const auto graph = tables ? std::make_shared<const tidemark::Graph>(shared, std::move(tables)) : nullptr;
+        return std::make_unique<Case>(std::make_shared<const Analysis>(shared, shared->devices[0]), graph);
     }
 
     static constexpr int64_t millisecond = 1'000'000;

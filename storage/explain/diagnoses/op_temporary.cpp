@@ -92,10 +92,8 @@ public:
 
 private:
     std::string variable(AllocationRef allocation) const {
-        const Holder* holder = of_.graph()->holders.of(allocation);
-        return holder && !holder->links.empty() && holder->links.front().kind != "native"
-                   ? holder_expression(of_.graph()->tables(), *holder)
-                   : std::string();
+        const Holder* holder = of_.graph()->holders.in_python(allocation);
+        return holder ? holder_expression(of_.graph()->tables(), *holder) : std::string();
     }
 
     /// The only leaf (or, of a retained gradient, result of that node) that is as large and has a name; "" when there

@@ -82,11 +82,10 @@ std::string block_words(const Case& of, const Words& words, AllocationIndex a) {
     const Allocations& allocations = of.device().allocations;
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[a])));
     const auto line = with("line", line_of(of.trace(), allocations.stack[a]));
-    const Holder* holder = of.graph() ? of.graph()->holders.of(AllocationRef{of.device_position(), a}) : nullptr;
-    return holder && !holder->links.empty() && holder->links.front().kind != "native"
-               ? words("{bytes} from {line}, held by {holder}", bytes, line,
-                       with("holder", holder_words(of.graph()->tables(), words, *holder)))
-               : words("{bytes} from {line}", bytes, line);
+    const Holder* holder = of.graph() ? of.graph()->holders.in_python(AllocationRef{of.device_position(), a}) : nullptr;
+    return holder ? words("{bytes} from {line}, held by {holder}", bytes, line,
+                          with("holder", holder_words(of.graph()->tables(), words, *holder)))
+                  : words("{bytes} from {line}", bytes, line);
 }
 
 void name_block(Finding& finding, const Case& of, const Words& words, AllocationIndex a,

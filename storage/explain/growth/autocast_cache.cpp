@@ -61,8 +61,7 @@ std::optional<Finding> read_autocast_cache(const Case& of, const Pile& pile, con
             "Python "
             "holds them. Where models come and go within one autocast, the copies of all of them stay.",
             with("copies", format_count(copies))),
-        words("Every {round} leaves {bytes} behind, {total} by now.", with("round", round_words(of, words)),
-              with("bytes", format_bytes(pile.per_round)), with("total", format_bytes(pile.bytes)))};
+        left_behind(of, pile, words)};
     finding.fixes = {{words("Open autocast once for each model or {round}, not around all of them.",
                             with("round", round_words(of, words))),
                       "for model in models:\n    with torch.autocast(\"cuda\"):\n        output = model(inputs)",

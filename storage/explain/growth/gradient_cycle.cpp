@@ -2,7 +2,6 @@
 // in C++ that neither reference counts nor the garbage collector free.
 #include "storage/base/units.h"
 #include "storage/explain/growth/pile_reader.h"
-#include "storage/explain/telling.h"
 
 namespace tidemark {
 namespace {
@@ -36,8 +35,7 @@ std::optional<Finding> read_gradient_cycle(const Case& of, const Pile& pile, con
                           "has the gradient: "
                           "a cycle. Nothing in Python holds it, and the garbage collector does not see it.",
                           with("nodes", format_count(nodes))),
-                    words("Every {round} leaves {bytes} behind, {total} by now.", with("round", round_words(of, words)),
-                          with("bytes", format_bytes(pile.per_round)), with("total", format_bytes(pile.bytes)))};
+                    left_behind(of, pile, words)};
     finding.fixes = {
         {words("Ask for the gradients instead of storing them in .grad."),
          "gradients = torch.autograd.grad(loss, parameters, create_graph=True)", pile.bytes, pile.per_round},

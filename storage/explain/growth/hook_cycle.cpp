@@ -1,7 +1,5 @@
 // #6: a hook refers to a tensor whose graph refers to the hook.
-#include "storage/base/units.h"
 #include "storage/explain/growth/pile_reader.h"
-#include "storage/explain/telling.h"
 
 namespace tidemark {
 
@@ -20,8 +18,7 @@ std::optional<Finding> read_hook_cycle(const Case& of, const Pile& pile, const W
                           "are. A hook that uses a tensor of the graph it is registered on closes a cycle: graph, "
                           "hook, tensor, graph. "
                           "The garbage collector does not see it."),
-                    words("Every {round} leaves {bytes} behind, {total} by now.", with("round", round_words(of, words)),
-                          with("bytes", format_bytes(pile.per_round)), with("total", format_bytes(pile.bytes)))};
+                    left_behind(of, pile, words)};
     finding.fixes = {
         {words("Let the hook use a detached tensor."),
          "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))", pile.bytes,

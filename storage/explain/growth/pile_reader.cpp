@@ -60,6 +60,11 @@ std::span<const PileReader> all_pile_readers() {
     return list;
 }
 
+std::string left_behind(const Case& of, const Pile& pile, const Words& words) {
+    return words("Every {round} leaves {bytes} behind, {total} by now.", with("round", round_words(of, words)),
+                 with("bytes", format_bytes(pile.per_round)), with("total", format_bytes(pile.bytes)));
+}
+
 Finding about_pile(const Case& of, const Pile& pile, const Words& words) {
     Finding finding;
     finding.verdict = Verdict::leak;

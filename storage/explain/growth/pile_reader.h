@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 
 #include "storage/explain/case.h"
 #include "storage/explain/finding.h"
@@ -20,6 +21,9 @@ std::span<const PileReader> all_pile_readers();
 /// A finding about this pile with everything filled in but kind, title, text, fixes and what was not known: bytes, per
 /// round, since, line, holder, evidence (the newest allocation, the node that keeps it, its root, the first round).
 Finding about_pile(const Case& of, const Pile& pile, const Words& words);
+
+/// "Every round leaves 8.00 KiB behind, 480 KiB by now."
+std::string left_behind(const Case& of, const Pile& pile, const Words& words);
 
 std::optional<Finding> read_gradient_cycle(const Case&, const Pile&, const Words&);
 std::optional<Finding> read_hook_cycle(const Case&, const Pile&, const Words&);

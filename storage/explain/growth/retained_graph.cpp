@@ -14,8 +14,7 @@ int64_t held_without_graph(const Case& of, const Pile& pile) {
     int64_t bytes = 0;
     for (const Site* site : pile.sites) {
         const AllocationRef newest{of.device_position(), site->now[site->now.size() > 2 ? site->now.size() - 2 : 0]};
-        const Holder* holder = of.graph()->holders.of(newest);
-        if (holder && holder->links.front().kind != "native") {
+        if (of.graph()->holders.in_python(newest)) {
             bytes += std::llround(site->trend.per_round / static_cast<double>(of.survivors().rounds_per_slice()));
         }
     }
@@ -80,7 +79,8 @@ std::optional<Finding> read_retained_graph(const Case& of, const Pile& pile, con
               "saved for backward: {total} in {graphs} by now.",
               each, bytes, total, graphs));
     if (!finding.holder.empty()) {
-        finding.text.push_back(words("The root of each graph is held by {holder}. ", holder) + way_words(of, pile, words));
+        finding.text.push_back(words("The root of each graph is held by {holder}. ", holder) +
+                               way_words(of, pile, words));
         finding.text.push_back(words(
             "It takes both: because of {holder} the graphs live on, and because of backward(retain_graph=True) they "
             "still have what they saved. Without either of the two this memory would be free.",

@@ -10,8 +10,8 @@ namespace {
 
 /// Of the tensor that is carried over, as the variable that was found to hold it is called.
 std::string carried_name(const Case& of, const Link& link) {
-    const Holder* holder = of.graph()->holders.of(link.earlier);
-    return holder && holder->links.front().kind != "native" ? holder_expression(of.graph()->tables(), *holder) : "";
+    const Holder* holder = of.graph()->holders.in_python(link.earlier);
+    return holder ? holder_expression(of.graph()->tables(), *holder) : "";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include "recorder/cli/describe.h"
+#include "storage/report/json_parts.h"
 
-namespace tidemark::cli {
+namespace tidemark {
 
 using nlohmann::ordered_json;
 
@@ -17,4 +17,4 @@ ordered_json frames_json(const StackTable& stacks, StackId stack) {
     return list;
 }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark

@@ -1,0 +1,21 @@
+// What all JSON we write has in common.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "storage/format/stack_table.h"
+
+namespace tidemark {
+
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+/// {"function": "forward", "file": "train.py", "line": 42}
+nlohmann::ordered_json frame_json(const StackTable& stacks, FrameId frame);
+/// Innermost first.
+nlohmann::ordered_json frames_json(const StackTable& stacks, StackId stack);
+
+}  // namespace tidemark
