@@ -32,51 +32,51 @@ WITH_GRAPH = "1600x760"  # its pane is wider; some evidence opens it
 # What shows each finding best: the trace, and how to draw the window on it.
 SHOWN = {
     "retained-graph": ("s01_list_of_cpu_outputs", "--pane", "graph"),
-    "evaluation-builds-graph": ("s10_validation_without_no_grad", "--stack-by", "category", "--pane", "segments"),
-    "loss-summed": ("w01_evaluate", "--stack-by", "category", "--pane", "segments"),
-    "state-carried": ("w03_hidden_state_carried", "--pane", "segments"),
-    "gradient-cycle": ("w05_create_graph_cycle", "--pane", "summary"),
-    "hook-cycle": ("w06_hook_cycle", "--pane", "segments"),
-    "hook-keeps": ("w09_forward_hook_stores", "--stack-by", "module", "--pane", "summary"),
-    "ctx-keeps": ("w10_tensor_on_ctx", "--pane", "segments"),
-    "tensors-collected": ("w02_outputs_in_dict", "--pane", "summary"),
-    "exception-keeps": ("w25_exception_kept", "--pane", "summary"),
+    "eval-without-no-grad": ("s10_validation_without_no_grad", "--stack-by", "category", "--pane", "segments"),
+    "loss-accumulated-with-graph": ("w01_evaluate", "--stack-by", "category", "--pane", "segments"),
+    "hidden-state-not-detached": ("w03_hidden_state_carried", "--pane", "segments"),
+    "create-graph-cycle": ("w05_create_graph_cycle", "--pane", "summary"),
+    "hook-reference-cycle": ("w06_hook_cycle", "--pane", "segments"),
+    "hook-retains-activations": ("w09_forward_hook_stores", "--stack-by", "module", "--pane", "summary"),
+    "ctx-retains-tensors": ("w10_tensor_on_ctx", "--pane", "segments"),
+    "growing-container": ("w02_outputs_in_dict", "--pane", "summary"),
+    "exception-retains-frames": ("w25_exception_kept", "--pane", "summary"),
     "autocast-cache": ("w29_autocast_cache", "--stack-by", "op", "--pane", "segments"),
-    "private-pools-grow": ("w28_graph_for_each_shape", "--stack-by", "pool", "--pane", "segments"),
-    "library-grows": ("w24_library_takes_more", "--pane", "ledger"),
-    "pinned-grows": ("w31_pinned_memory",),
+    "cuda-graph-pools-grow": ("w28_graph_for_each_shape", "--stack-by", "pool", "--pane", "segments"),
+    "non-pytorch-growth": ("w24_library_takes_more", "--pane", "breakdown"),
+    "pinned-memory-growth": ("w31_pinned_memory",),
     "unexplained-growth": ("resources/examples/retain_graph.pickle", "--pane", "summary"),
     "out-of-memory": ("s09_list_until_out_of_memory", "--pane", "segments"),
     "fragmentation": ("w15_fragmentation", "--pane", "segments"),
-    "cycles-wait-for-gc": ("w26_reference_cycles", "--pane", "summary"),
-    "previous-round-local": ("w27_local_of_previous_round", "--pane", "segments"),
-    "retained-gradients": ("w08_retain_grad", "--stack-by", "category", "--pane", "graph"),
-    "gradients-in-forward": ("w12_gradients_in_forward", "--stack-by", "category", "--pane", "graph"),
+    "garbage-cycles": ("w26_reference_cycles", "--pane", "summary"),
+    "stale-local": ("w27_local_of_previous_round", "--pane", "segments"),
+    "retain-grad": ("w08_retain_grad", "--stack-by", "category", "--pane", "graph"),
+    "gradients-not-cleared": ("w12_gradients_in_forward", "--stack-by", "category", "--pane", "graph"),
     "checkpoint-on-gpu": ("w30_checkpoint_on_gpu", "--stack-by", "category", "--pane", "graph"),
-    "saved-twice": ("w32_saved_twice", "--stack-by", "category", "--pane", "graph"),
-    "waits-for-stream": ("w17_record_stream", "--pane", "segments"),
-    "empty-cache-each-round": ("s05_empty_cache_each_step", "--pane", "ledger"),
-    "broadcast-materialised": ("s14_loss_beside_memory", "--pane", "segments"),
+    "saved-in-two-dtypes": ("w32_saved_twice", "--stack-by", "category", "--pane", "graph"),
+    "pending-free": ("w17_record_stream", "--pane", "segments"),
+    "empty-cache-thrash": ("s05_empty_cache_each_step", "--pane", "breakdown"),
+    "broadcast-materialized": ("s14_loss_beside_memory", "--pane", "segments"),
     "workspace-burst": ("w18_cudnn_workspace", "--stack-by", "op", "--pane", "graph"),
     "stray-context": ("w21_stray_context", "--pane", "graph"),
-    "recorder-itself": ("w34_profiler_takes_memory", "--pane", "ledger"),
+    "profiler-overhead": ("w34_profiler_takes_memory", "--pane", "breakdown"),
     "optimizer-state": ("s13_adam_first_step", "--stack-by", "category", "--pane", "segments"),
     "gradient-accumulation": ("w13_gradient_accumulation", "--stack-by", "category", "--pane", "graph"),
-    "second-round-peak": ("s12_three_linears", "--stack-by", "category", "--pane", "segments"),
-    "reserved-follows-largest": ("s11_validation_sizes", "--pane", "segments"),
-    "longer-round": ("w33_one_longer_batch", "--pane", "summary"),
+    "second-iteration-peak": ("s12_three_linears", "--stack-by", "category", "--pane", "segments"),
+    "reserved-high-water": ("s11_validation_sizes", "--pane", "segments"),
+    "outlier-iteration": ("w33_one_longer_batch", "--pane", "summary"),
     "released-graph": ("s03_second_backward", "--pane", "graph"),
     "op-temporary": ("s04_gigabyte_times_five", "--stack-by", "category", "--pane", "graph"),
-    "held-by-variables": ("s07_six_names", "--pane", "segments"),
+    "live-variables": ("s07_six_names", "--pane", "segments"),
     "block-reuse": ("s08_after_a_big_one", "--pane", "segments"),
     "bounded-cache": ("h08_cache_of_constant_size", "--pane", "segments"),
-    "collective-buffers": ("w22_process_groups", "--pane", "ledger"),
+    "collective-buffers": ("w22_process_groups", "--pane", "breakdown"),
     "steady": ("s02_detached", "--pane", "segments"),
-    "cached-idle": ("w16_reserved_above_allocated", "--pane", "ledger"),
+    "cached-memory": ("w16_reserved_above_allocated", "--pane", "breakdown"),
     "library-workspace": ("w19_cublas_workspaces", "--stack-by", "category", "--pane", "segments"),
     "private-pools": ("tests/data/recorded/graphs.tide", "--stack-by", "pool", "--pane", "segments"),
-    "context": ("s06_one_element", "--pane", "ledger"),
-    "other-processes": ("w23_other_process", "--pane", "ledger"),
+    "cuda-context": ("s06_one_element", "--pane", "breakdown"),
+    "other-processes": ("w23_other_process", "--pane", "breakdown"),
 }
 
 
@@ -93,8 +93,8 @@ class Tools:
     def draw(self, trace, picture, finding, options):
         """What every program has is no card of its own: the window is drawn as it is."""
         size = WITH_GRAPH if "graph" in options else SIZE
-        chosen = [] if finding.is_background else ["--finding", str(finding.number)]
-        command = [self.window, "--render", "window", "--size", size, "--device", str(finding.device), *chosen]
+        selected = [] if finding.is_background else ["--finding", str(finding.number)]
+        command = [self.window, "--render", "window", "--size", size, "--device", str(finding.device), *selected]
         environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
         subprocess.run([*command, *options, "-o", picture, trace], env=environment, check=True)
 
@@ -124,25 +124,25 @@ def find(tools, trace, word):
     for device in devices if isinstance(devices, list) else [devices]:
         for position, finding in enumerate(device["findings"]):
             if finding["kind"] == word:
-                return Found(device["device"], position + 1, finding["verdict"] == "background")
+                return Found(device["device"], position + 1, finding["severity"] == "background")
     raise SystemExit(f"{trace.name} shows no {word}")
 
 
-def in_few_colours(picture, count):
+def in_few_colors(picture, count):
     return picture.quantize(count, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
 
 
 def save_small(png, path):
     picture = Image.open(png).convert("RGB")
-    for colours in (128, 96, 64, 48, 32):
+    for colors in (128, 96, 64, 48, 32):
         packed = io.BytesIO()
-        in_few_colours(picture, colours).save(packed, "PNG", optimize=True)
-        if packed.tell() <= LARGEST * 9 // 8:  # zopfli saves as much
+        in_few_colors(picture, colors).save(packed, "PNG", optimize=True)
+        if packed.report() <= LARGEST * 9 // 8:  # zopfli saves as much
             break
     path.write_bytes(zopfli.png.optimize(packed.getvalue(), num_iterations=3, filter_strategies="0"))
 
 
-def told(tools, trace, finding):
+def reported(tools, trace, finding):
     """What explain says about it, without places to look at and fixes: those are told by the page."""
     lines, part, wanted = [], False, False
     for line in tools.explain(trace, "--all", "--device", str(finding.device)).splitlines():
@@ -186,7 +186,7 @@ def main():
             tools.draw(trace, folder / "window.png", finding, how)
             save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
             if (PAGES / f"{word}.md").exists():
-                renew_page(PAGES / f"{word}.md", name, told(tools, trace, finding))
+                renew_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
             print(word)
 
 

@@ -107,7 +107,7 @@ QJsonObject measure_window(Application& application, const std::shared_ptr<Sessi
     for (int frame = 0; frame < frames; ++frame) {
         QElapsedTimer clock;
         clock.start();
-        session->selection().set_moment(session->device().event_count() / frames * frame);
+        session->selection().set_time_point(session->device().event_count() / frames * frame);
         QApplication::processEvents();
         scrubs.push_back(milliseconds(clock));
     }

@@ -36,9 +36,9 @@ Status save_text(const QString& path, const std::string& text) {
 }
 
 std::string explanation_document(const QString& path, const Explained& explained) {
-    const Told told[] = {explained.told()};
+    const ReportInput reported[] = {explained.reported()};
     const bool markdown = path.endsWith(QLatin1String(".md"), Qt::CaseInsensitive);
-    return markdown ? report_markdown(told, explained.words()) : report_html(told, explained.words());
+    return markdown ? report_markdown(reported, explained.words()) : report_html(reported, explained.words());
 }
 
 Status save_picture(const QString& path, QSize size, double ratio, const QString& title, const PaintOn& paint) {

@@ -80,7 +80,7 @@ LiveStrip::LiveStrip(QWidget* parent)
             session_->time_view().follow_tail(on);
         }
     });
-    connect(length_, &QComboBox::activated, this, &LiveStrip::choose_length);
+    connect(length_, &QComboBox::activated, this, &LiveStrip::select_length);
     connect(freeze_, &QToolButton::clicked, this, &LiveStrip::freeze_wanted);
     show_state();
 }
@@ -124,7 +124,7 @@ void LiveStrip::show_state() {
     state_->setText(frozen_ ? tr("Recording, window frozen") : tr("Recording"));
 }
 
-void LiveStrip::choose_length(int index) {
+void LiveStrip::select_length(int index) {
     if (session_ && index < own_length) {
         session_->time_view().set_tail_length(lengths[index]);
     }

@@ -32,7 +32,7 @@ protected:
 private:
     void show_tail();
     void show_state();
-    void choose_length(int index);
+    void select_length(int index);
 
     QPointer<Session> session_;
     bool frozen_ = false;

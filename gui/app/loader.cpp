@@ -40,8 +40,8 @@ Result<Opened> as_session(Result<std::shared_ptr<const Trace>> trace, const QStr
     progress.report("analysing", 0);
     Opened opened;
     opened.session = std::make_shared<Session>(*trace, Session::analyse(*trace));
-    if (progress.cancelled) {
-        return cancelled_error();
+    if (progress.canceled) {
+        return canceled_error();
     }
     opened.session->moveToThread(QCoreApplication::instance()->thread());
     opened.trace_path = path;
@@ -120,7 +120,7 @@ Result<Opened> load_trace(const QString& path, Progress& progress) {
     ImportPlace place = import_place(path);
     if (place.up_to_date) {
         auto opened = open_as_session(place.path, progress);
-        if (opened || opened.error().kind == ErrorKind::cancelled) {
+        if (opened || opened.error().kind == ErrorKind::canceled) {
             return opened;
         }
         // What lies there is of no use any more: import again, elsewhere if it is not in our cache.
@@ -156,14 +156,14 @@ Loader::~Loader() { stop(); }
 
 void Loader::stop() {
     if (job_) {
-        job_->progress.cancelled = true;
+        job_->progress.canceled = true;
         job_->thread->wait();
     }
 }
 
 void Loader::cancel() {
     if (job_) {
-        job_->progress.cancelled = true;
+        job_->progress.canceled = true;
     }
 }
 
@@ -187,8 +187,8 @@ void Loader::load(const QString& path) {
                 job_.reset();
                 if (*result) {
                     emit opened(**result);
-                } else if (result->error().kind == ErrorKind::cancelled) {
-                    emit cancelled();
+                } else if (result->error().kind == ErrorKind::canceled) {
+                    emit canceled();
                 } else {
                     emit failed(QString::fromStdString(result->error().message));
                 }

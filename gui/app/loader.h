@@ -43,7 +43,7 @@ signals:
     void progressed(const QString& phase, double fraction);
     void opened(const tidemark::gui::Opened& opened);
     void failed(const QString& sentence);
-    void cancelled();
+    void canceled();
 
 private:
     struct Job;

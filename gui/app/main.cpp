@@ -22,7 +22,7 @@ int exit_status(ErrorKind kind) {
         case ErrorKind::usage: return 2;
         case ErrorKind::input: return 3;
         case ErrorKind::environment: return 4;
-        case ErrorKind::cancelled: return 130;
+        case ErrorKind::canceled: return 130;
     }
     return 1;
 }
@@ -67,7 +67,7 @@ struct Options {
                                                       "allocations, segments, graph, ledger, overview or window."),
                               "view"};
     QCommandLineOption at{"at", QApplication::translate("main", "The moment: event:N, time:T, mark:NAME, peak or end."),
-                          "moment", "peak"};
+                          "time_point", "peak"};
     QCommandLineOption stack_by{
         "stack-by", QApplication::translate("main", "How stacked pictures are divided: stack, category, module, ..."),
         "kind"};

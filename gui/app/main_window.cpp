@@ -29,20 +29,20 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     for (QWidget* page : std::initializer_list<QWidget*>{start_, loading_, page_}) {
         stack_->addWidget(page);
     }
-    auto* centre = new QWidget;
-    auto* column = new QVBoxLayout(centre);
+    auto* center = new QWidget;
+    auto* column = new QVBoxLayout(center);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(message_);
     column->addWidget(stack_, 1);
-    setCentralWidget(centre);
+    setCentralWidget(center);
     make_status_bar();
     actions_ = new Actions(this);
     make_actions();
 
     connect(start_, &StartPage::open_requested, this, &MainWindow::ask_for_file);
     connect(start_, &StartPage::record_requested, this, &MainWindow::show_record_dialog);
-    connect(start_, &StartPage::file_chosen, this, &MainWindow::open);
+    connect(start_, &StartPage::file_selected, this, &MainWindow::open);
     connect(loading_, &LoadingPage::cancel_requested, &loader_, &Loader::cancel);
     connect(&loader_, &Loader::progressed, loading_, &LoadingPage::show_progress);
     connect(&loader_, &Loader::opened, this, [this](const Opened& opened) {
@@ -61,7 +61,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
         message_->show_message(sentence, true);
         emit trace_failed(sentence);
     });
-    connect(&loader_, &Loader::cancelled, this, [this] {
+    connect(&loader_, &Loader::canceled, this, [this] {
         stack_->setCurrentWidget(page_->session() ? static_cast<QWidget*>(page_) : start_);
         update_actions();
     });
@@ -128,7 +128,7 @@ void MainWindow::show_session(std::shared_ptr<Session> session, const QString& f
 
 void MainWindow::follow_session() {
     Session& session = *page_->session();
-    connect(&session.selection(), &Selection::moment_changed, this, &MainWindow::update_status);
+    connect(&session.selection(), &Selection::time_point_changed, this, &MainWindow::update_status);
     connect(&session, &Session::grown, this, &MainWindow::update_status);
     connect(&session.time_view(), &TimeView::tail_changed, this, &MainWindow::update_actions);
     connect(&session.selection(), &Selection::history_changed, this, &MainWindow::update_actions);
@@ -236,11 +236,11 @@ void MainWindow::make_status_bar() {
     status_time_->setAccessibleName(tr("The cursor's time and event"));
     status_memory_ = new QLabel;
     status_memory_->setAccessibleName(tr("Memory at the cursor"));
-    status_losses_ = new QLabel;
-    status_losses_->setAccessibleName(tr("What was lost"));
+    status_data_gaps_ = new QLabel;
+    status_data_gaps_->setAccessibleName(tr("What was lost"));
     statusBar()->addWidget(status_time_);
     statusBar()->addWidget(status_memory_, 1);
-    statusBar()->addPermanentWidget(status_losses_);
+    statusBar()->addPermanentWidget(status_data_gaps_);
     statusBar()->setContentsMargins(8, 0, 8, 0);
 }
 
@@ -251,15 +251,15 @@ void MainWindow::update_status() {
     if (!shown) {
         status_time_->clear();
         status_memory_->clear();
-        status_losses_->clear();
+        status_data_gaps_->clear();
         return;
     }
-    const EventNumber n = session->selection().state().moment;
+    const EventNumber n = session->selection().state().time_point;
     const DeviceHistory& device = session->device();
     const Curves& curves = session->analysis().curves();
     const auto count = [](int64_t number) { return QString::fromStdString(format_count(number)); };
     status_time_->setText(tr("cursor %1 · event %2 of %3")
-                              .arg(QString::fromStdString(format_moment(device.time_of_state(n))), count(n),
+                              .arg(QString::fromStdString(format_time_point(device.time_of_state(n))), count(n),
                                    count(device.event_count())));
     QStringList memory{tr("allocated %1").arg(bytes_text(curves.value(Series::allocated, n))),
                        tr("active %1").arg(bytes_text(curves.value(Series::active, n))),
@@ -267,8 +267,8 @@ void MainWindow::update_status() {
     memory << (device.total_bytes > 0 ? tr("device %1").arg(bytes_text(device.total_bytes))
                                       : tr("device size not recorded"));
     status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));
-    const auto losses = static_cast<int>(session->losses().size());
-    status_losses_->setText(losses == 0 ? tr("nothing was lost") : tr("⚠ losses: %1").arg(losses));
+    const auto data_gaps = static_cast<int>(session->data_gaps().size());
+    status_data_gaps_->setText(data_gaps == 0 ? tr("nothing was lost") : tr("⚠ losses: %1").arg(data_gaps));
 }
 
 // ---- export -------------------------------------------------------------------------------------------------------
@@ -289,8 +289,8 @@ std::vector<MainWindow::Exportable> MainWindow::exportables() {
          }},
         {QStringLiteral("graph"), tr("Graph"), &page->graph(),
          [page](QPaintDevice& device, QSize size) { page->graph().render_to(device, size); }},
-        {QStringLiteral("ledger"), tr("Ledger"), &page->ledger(),
-         [page](QPaintDevice& device, QSize size) { page->ledger().render_to(device, size); }},
+        {QStringLiteral("breakdown"), tr("Ledger"), &page->breakdown(),
+         [page](QPaintDevice& device, QSize size) { page->breakdown().render_to(device, size); }},
         {QStringLiteral("overview"), tr("Overview"), &page->overview(),
          [page](QPaintDevice& device, QSize size) {
              QPainter painter(&device);

@@ -85,7 +85,7 @@ private:
     QString pending_;                 ///< what is being opened
     QLabel* status_time_;
     QLabel* status_memory_;
-    QLabel* status_losses_;
+    QLabel* status_data_gaps_;
 };
 
 }  // namespace tidemark::gui

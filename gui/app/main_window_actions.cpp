@@ -66,8 +66,8 @@ void MainWindow::make_file_menu() {
                      [this](const QString& path, QString* error) { return page_->summary().export_csv(path, error); });
     });
     actions_->add(QStringLiteral("export.ledger_table"), tr("Ledger at the cursor…"), {}, [this] {
-        export_table(QStringLiteral("ledger"),
-                     [this](const QString& path, QString* error) { return page_->ledger().export_csv(path, error); });
+        export_table(QStringLiteral("breakdown"),
+                     [this](const QString& path, QString* error) { return page_->breakdown().export_csv(path, error); });
     });
     actions_->end_submenu();
     actions_->add(QStringLiteral("why.save"), tr("Save e&xplanation…"), {}, [this] { save_explanation(); });
@@ -226,7 +226,7 @@ void MainWindow::make_go_menu() {
     actions_->add(QStringLiteral("go.find"), tr("Find allocations"), {QKeySequence::Find, key(Qt::Key_Slash)},
                   [this] { page_->find_in_table(); });
     actions_->add(QStringLiteral("go.ledger"), tr("Ledger: up to nvidia-smi's figure"), {key(Qt::Key_L)},
-                  [this] { page_->show_pane(page_->ledger()); });
+                  [this] { page_->show_pane(page_->breakdown()); });
     actions_->add(QStringLiteral("go.graph"), tr("Graph: why it is alive"), {key(Qt::Key_G)},
                   [this] { page_->show_pane(page_->graph()); });
     actions_->add(QStringLiteral("go.fullest_graph"), tr("When the graph kept most memory"),
@@ -260,7 +260,7 @@ void MainWindow::make_help_menu() {
     });
     actions_->add(QStringLiteral("help.losses"), tr("What this trace is missing"), {}, [this] {
         if (page_->session()) {
-            page_->show_losses();
+            page_->show_data_gaps();
         }
     });
     actions_->add(QStringLiteral("help.about"), tr("About Tidemark"), {}, [this] { show_about(); });

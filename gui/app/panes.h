@@ -4,7 +4,7 @@
 #include "gui/graph/graph_pane.h"
 #include "gui/view/allocation_table.h"
 #include "gui/view/details_pane.h"
-#include "gui/view/ledger_pane.h"
+#include "gui/view/breakdown_pane.h"
 #include "gui/view/segment_map.h"
 #include "gui/view/summary_table.h"
 #include "gui/why/why_pane.h"

@@ -16,8 +16,8 @@ inline QJsonObject percentiles(std::vector<double> times) {
     const auto at = [&](double part) {
         return times[static_cast<size_t>(part * static_cast<double>(times.size() - 1))];
     };
-    const auto round = [](double ms) { return std::round(ms * 100) / 100; };
-    return {{"p50_ms", round(at(0.5))}, {"p95_ms", round(at(0.95))}, {"max_ms", round(times.back())}};
+    const auto iteration = [](double ms) { return std::round(ms * 100) / 100; };
+    return {{"p50_ms", iteration(at(0.5))}, {"p95_ms", iteration(at(0.95))}, {"max_ms", iteration(times.back())}};
 }
 
 }  // namespace tidemark::gui

@@ -37,9 +37,9 @@ QWidget* with_button(QLineEdit* field, const QString& tip, const std::function<Q
     button->setToolTip(tip);
     button->setAccessibleName(tip);
     QObject::connect(button, &QToolButton::clicked, field, [field, ask] {
-        const QString chosen = ask();
-        if (!chosen.isEmpty()) {
-            field->setText(chosen);
+        const QString selected = ask();
+        if (!selected.isEmpty()) {
+            field->setText(selected);
         }
     });
     auto* layout = new QHBoxLayout(row);
@@ -54,8 +54,8 @@ QString state_text(const RecordedProcess& process) {
                           : process.state == QLatin1String("failed")   ? RecordDialog::tr("failed")
                           : process.state == QLatin1String("finished") ? RecordDialog::tr("finished")
                                                                        : process.state;
-    return process.losses.isEmpty() ? state
-                                    : state + QStringLiteral(" · ") + process.losses.join(QStringLiteral(" · "));
+    return process.data_gaps.isEmpty() ? state
+                                    : state + QStringLiteral(" · ") + process.data_gaps.join(QStringLiteral(" · "));
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ QWidget* RecordDialog::make_parts() {
     bold.setBold(true);
     title->setFont(bold);
     grid->addWidget(title, 0, 0, 1, 2);
-    const QStringList chosen =
+    const QStringList selected =
         settings_.value(QStringLiteral("record/parts"), QStringLiteral("stacks,ops,modules,graph,driver,nvml"))
             .toString()
             .split(u',');
@@ -163,7 +163,7 @@ QWidget* RecordDialog::make_parts() {
     for (const auto& [name, text, help] : all) {
         auto* check = new QCheckBox(text);
         check->setObjectName(QString::fromLatin1(name));
-        check->setChecked(chosen.contains(QLatin1String(name)));
+        check->setChecked(selected.contains(QLatin1String(name)));
         auto* sentence = new QLabel(help);
         sentence->setWordWrap(true);
         sentence->setForegroundRole(QPalette::PlaceholderText);

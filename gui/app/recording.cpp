@@ -28,8 +28,8 @@ RecordedProcess read_process(const QJsonObject& json) {
     process.state = json.value(QLatin1String("state")).toString();
     process.how_ended = json.value(QLatin1String("how_ended")).toString();
     process.events = json.value(QLatin1String("events")).toInteger();
-    for (const QJsonValue& loss : json.value(QLatin1String("losses")).toArray()) {
-        process.losses << loss.toString();
+    for (const QJsonValue& data_gap : json.value(QLatin1String("data_gaps")).toArray()) {
+        process.data_gaps << data_gap.toString();
     }
     return process;
 }

@@ -35,7 +35,7 @@ struct RecordedProcess {
     qint64 pid = 0;
     QString trace, state, how_ended;
     qint64 events = 0;
-    QStringList losses;
+    QStringList data_gaps;
     bool recording() const { return state == QLatin1String("recording"); }
     bool operator==(const RecordedProcess&) const = default;
 };

@@ -7,17 +7,17 @@
 #include <map>
 
 #include "gui/app/main_window.h"
-#include "storage/replay/moment.h"
+#include "storage/replay/time_point.h"
 
 namespace tidemark::gui {
 
 namespace {
 
-Status choose_device(Session& session, int index) {
+Status select_device(Session& session, int index) {
     const auto& devices = session.trace().devices;
     for (size_t i = 0; i < devices.size(); ++i) {
         if (devices[i].device == index) {
-            session.selection().choose_device(static_cast<int>(i));
+            session.selection().select_device(static_cast<int>(i));
             return {};
         }
     }
@@ -25,27 +25,27 @@ Status choose_device(Session& session, int index) {
 }
 
 Status go_to(Session& session, const QString& at) {
-    const auto moment = find_moment(session.trace(), session.device(), session.analysis().curves(), at.toStdString());
-    if (!moment) {
-        return moment.error();
+    const auto time_point = find_time_point(session.trace(), session.device(), session.analysis().curves(), at.toStdString());
+    if (!time_point) {
+        return time_point.error();
     }
-    session.selection().set_moment(*moment);
+    session.selection().set_time_point(*time_point);
     return {};
 }
 
 /// Lets panes that prepare their content in the background finish it.
 void settle() {
-    constexpr int quiet_rounds = 3;
+    constexpr int quiet_iterations = 3;
     QElapsedTimer clock;
     clock.start();
-    for (int quiet = 0; quiet < quiet_rounds && clock.elapsed() < 5000;) {
-        const bool idle = QThreadPool::globalInstance()->waitForDone(50);
-        QElapsedTimer round;
-        round.start();
-        while (round.elapsed() < 20) {
+    for (int quiet = 0; quiet < quiet_iterations && clock.elapsed() < 5000;) {
+        const bool cached = QThreadPool::globalInstance()->waitForDone(50);
+        QElapsedTimer iteration;
+        iteration.start();
+        while (iteration.elapsed() < 20) {
             QApplication::processEvents(QEventLoop::AllEvents, 10);
         }
-        quiet = idle ? quiet + 1 : 0;
+        quiet = cached ? quiet + 1 : 0;
     }
 }
 
@@ -56,14 +56,14 @@ void settle_reasons(Session& session) {
     }
 }
 
-Status choose_finding(WhyPane& pane, Session& session, const RenderRequest& request) {
+Status select_finding(WhyPane& pane, Session& session, const RenderRequest& request) {
     settle_reasons(session);
     if (!request.finding) {
         return {};
     }
     for (const FindingFlag& flag : finding_flags(session)) {
         if (flag.number == *request.finding) {
-            pane.choose_finding(flag.finding);
+            pane.select_finding(flag.finding);
             return {};
         }
     }
@@ -90,7 +90,7 @@ Status render_window(Application& application, std::shared_ptr<Session> session,
                                             {QStringLiteral("graph"), &page.graph()},
                                             {QStringLiteral("table"), &page.table()},
                                             {QStringLiteral("summary"), &page.summary()},
-                                            {QStringLiteral("ledger"), &page.ledger()}};
+                                            {QStringLiteral("breakdown"), &page.breakdown()}};
     if (const auto pane = panes.find(request.pane); pane != panes.end()) {
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {
@@ -100,7 +100,7 @@ Status render_window(Application& application, std::shared_ptr<Session> session,
     if (request.stack_by) {
         page.set_group_by({*request.stack_by});
     }
-    TIDEMARK_TRY(choose_finding(page.why(), *page.session(), request));
+    TIDEMARK_TRY(select_finding(page.why(), *page.session(), request));
     settle();
     window.refresh_now();
     settle();
@@ -129,7 +129,7 @@ Status render(Application& application, const RenderRequest& request) {
     }
     const std::shared_ptr<Session> session = opened->session;
     if (request.device) {
-        TIDEMARK_TRY(choose_device(*session, *request.device));
+        TIDEMARK_TRY(select_device(*session, *request.device));
     }
     if (session->has_device()) {
         TIDEMARK_TRY(go_to(*session, request.at));
@@ -141,7 +141,7 @@ Status render(Application& application, const RenderRequest& request) {
     if (request.view == QLatin1String("why")) {
         WhyPane pane;
         pane.set_session(session.get());
-        TIDEMARK_TRY(choose_finding(pane, *session, request));
+        TIDEMARK_TRY(select_finding(pane, *session, request));
         return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
     }
     if (request.view == QLatin1String("timeline")) {
@@ -168,8 +168,8 @@ Status render(Application& application, const RenderRequest& request) {
         session->load_graph();
         return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
     }
-    if (request.view == QLatin1String("ledger")) {
-        LedgerPane pane;
+    if (request.view == QLatin1String("breakdown")) {
+        BreakdownPane pane;
         pane.set_session(session.get());
         return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
     }

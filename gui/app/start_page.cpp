@@ -14,7 +14,7 @@ namespace tidemark::gui {
 
 namespace {
 
-QLabel* centred(const QString& text, double size, bool bold) {
+QLabel* centered(const QString& text, double size, bool bold) {
     auto* label = new QLabel(text);
     QFont font = label->font();
     font.setPointSizeF(font.pointSizeF() * size);
@@ -45,20 +45,20 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     recent_->setAccessibleName(recent_title_->text());
     recent_->setMaximumHeight(240);
     connect(recent_, &QListWidget::itemActivated, this,
-            [this](QListWidgetItem* item) { emit file_chosen(item->data(Qt::UserRole).toString()); });
+            [this](QListWidgetItem* item) { emit file_selected(item->data(Qt::UserRole).toString()); });
     connect(recent_, &QListWidget::itemClicked, this,
-            [this](QListWidgetItem* item) { emit file_chosen(item->data(Qt::UserRole).toString()); });
+            [this](QListWidgetItem* item) { emit file_selected(item->data(Qt::UserRole).toString()); });
 
     auto* middle = new QWidget;
     middle->setMaximumWidth(620);
     auto* column = new QVBoxLayout(middle);
     column->setSpacing(14);
     column->addStretch(2);
-    column->addWidget(centred(QStringLiteral("Tidemark"), 2.2, true));
-    column->addWidget(centred(tr("Why GPU memory goes up and does not come back down"), 1.15, false));
+    column->addWidget(centered(QStringLiteral("Tidemark"), 2.2, true));
+    column->addWidget(centered(tr("Why GPU memory goes up and does not come back down"), 1.15, false));
     column->addLayout(buttons);
     column->addWidget(
-        centred(tr("or drop a file here: a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also "
+        centered(tr("or drop a file here: a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also "
                    "compressed), as torch.cuda.memory._dump_snapshot() writes it"),
                 1, false));
     column->addWidget(recent_title_);
@@ -84,7 +84,7 @@ void StartPage::set_recent_files(const QStringList& files) {
 }
 
 LoadingPage::LoadingPage(QWidget* parent)
-    : QWidget(parent), file_(centred({}, 1.3, true)), phase_(centred({}, 1, false)), bar_(new QProgressBar) {
+    : QWidget(parent), file_(centered({}, 1.3, true)), phase_(centered({}, 1, false)), bar_(new QProgressBar) {
     bar_->setRange(0, 1000);
     bar_->setAccessibleName(tr("Progress"));
     bar_->setFixedWidth(420);

@@ -18,7 +18,7 @@ public:
 signals:
     void open_requested();
     void record_requested();
-    void file_chosen(const QString& path);
+    void file_selected(const QString& path);
 
 private:
     QLabel* recent_title_;

@@ -42,7 +42,7 @@ QString device_text(const DeviceHistory& device) {
 
 }  // namespace
 
-TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), losses_(new QLabel) {
+TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), data_gaps_(new QLabel) {
     details_ = new DetailsPane;
     why_ = new WhyPane;
     overview_ = new OverviewPlot;
@@ -82,7 +82,7 @@ QWidget* TracePage::make_columns(QWidget* plots) {
     connect(why_strip_, &QToolButton::clicked, this, [this] { set_why(true); });
     connect(why_, &WhyPane::close_asked, this, [this] { set_why(false); });
     connect(why_, &WhyPane::looked_at, this, &TracePage::look_at);
-    connect(overview_, &OverviewPlot::finding_chosen, why_, &WhyPane::choose_finding);
+    connect(overview_, &OverviewPlot::finding_selected, why_, &WhyPane::select_finding);
     auto* all = new QWidget;
     auto* row = new QHBoxLayout(all);
     row->setContentsMargins(0, 0, 0, 0);
@@ -124,15 +124,15 @@ void TracePage::look_at(ShownBy by, const Evidence& evidence) {
             tabs_->setCurrentWidget(graph_);
             graph_->reveal_choice();
             break;
-        case ShownBy::ledger:
-            tabs_->setCurrentWidget(ledger_);
-            ledger_->choose_layer(*evidence.layer);
+        case ShownBy::breakdown:
+            tabs_->setCurrentWidget(breakdown_);
+            breakdown_->select_component(*evidence.component);
             break;
     }
     TimeView& view = session_->time_view();
     const auto& range = session_->selection().state().range;
     if (!range) {
-        reveal_moment();
+        reveal_time_point();
     } else if (range->first < view.from() || range->second > view.to()) {
         // What was shown stays beside it where there is room: growth is seen against what came after.
         const double margin = (range->second - range->first) * 0.15;
@@ -176,15 +176,15 @@ QWidget* TracePage::make_header() {
     add_to(row, tr("Colour allocations by"), color_by_);
     add_to(row, tr("Time axis"), axis_);
     column->addLayout(row);
-    losses_->setAccessibleName(tr("What this trace is missing"));
-    losses_->setTextFormat(Qt::RichText);
-    losses_->setMinimumWidth(120);
-    connect(losses_, &QLabel::linkActivated, this, &TracePage::show_losses);
-    column->addWidget(losses_);
+    data_gaps_->setAccessibleName(tr("What this trace is missing"));
+    data_gaps_->setTextFormat(Qt::RichText);
+    data_gaps_->setMinimumWidth(120);
+    connect(data_gaps_, &QLabel::linkActivated, this, &TracePage::show_data_gaps);
+    column->addWidget(data_gaps_);
     column->addWidget(strip_);
     strip_->hide();
     connect(device_, &QComboBox::activated, this,
-            [this](int position) { session_->selection().choose_device(position); });
+            [this](int position) { session_->selection().select_device(position); });
     connect(group_by_, &QComboBox::activated, this,
             [this](int choice) { set_group_by(group_choices()[static_cast<size_t>(choice)]); });
     connect(color_by_, &QComboBox::activated, this, [this](int by) { set_color_by(static_cast<ColorBy>(by)); });
@@ -227,7 +227,7 @@ void TracePage::make_tabs() {
     graph_ = new GraphPane;
     table_ = new AllocationTable;
     summary_ = new SummaryTable;
-    ledger_ = new LedgerPane;
+    breakdown_ = new BreakdownPane;
     tabs_ = new QTabWidget;
     tabs_->setDocumentMode(true);
     tabs_->setAccessibleName(tr("State at the cursor"));
@@ -245,7 +245,7 @@ std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
             {graph_, tr("Graph")},
             {table_, tr("Table")},
             {summary_, tr("Summary")},
-            {ledger_, tr("Ledger")}};
+            {breakdown_, tr("Ledger")}};
 }
 
 /// Of a run that goes on: while somebody looks at what comes from the graph.
@@ -273,7 +273,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     graph_->set_session(raw);
     table_->set_session(raw);
     summary_->set_session(raw);
-    ledger_->set_session(raw);
+    breakdown_->set_session(raw);
     details_->set_session(raw);
     why_->set_session(raw);
     if (session_) {
@@ -292,7 +292,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
         });
         connect(raw, &Session::live_changed, this, &TracePage::reread_graph);
         connect(tabs_, &QTabWidget::currentChanged, raw, [this] { reread_graph(); });
-        connect(&raw->selection(), &Selection::chosen_changed, this, &TracePage::follow_choice);
+        connect(&raw->selection(), &Selection::selected_changed, this, &TracePage::follow_choice);
         connect(&raw->selection(), &Selection::device_changed, this, &TracePage::fill_header);
         connect(raw, &Session::grown, this, &TracePage::fill_facts);
     }
@@ -341,17 +341,17 @@ void TracePage::fill_facts() {
     }
     about_->setText(facts.join(QStringLiteral(" · ")));
     about_->setToolTip(QString::fromStdString(trace.source) + '\n' + QString::fromStdString(trace.path));
-    const std::vector<Loss> losses = session_->losses();
-    losses_->setVisible(!losses.empty());
-    if (!losses.empty()) {
-        const QString more = losses.size() > 1 ? tr(" and %1 more").arg(losses.size() - 1) : QString();
-        losses_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
-                             .arg(loss_text(trace, losses.front()).toHtmlEscaped(), more.toHtmlEscaped()));
+    const std::vector<DataGap> data_gaps = session_->data_gaps();
+    data_gaps_->setVisible(!data_gaps.empty());
+    if (!data_gaps.empty()) {
+        const QString more = data_gaps.size() > 1 ? tr(" and %1 more").arg(data_gaps.size() - 1) : QString();
+        data_gaps_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
+                             .arg(data_gap_text(trace, data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
         QStringList all;
-        for (const Loss& loss : losses) {
-            all << QString::fromStdString(loss.text);
+        for (const DataGap& data_gap : data_gaps) {
+            all << QString::fromStdString(data_gap.text);
         }
-        losses_->setToolTip(all.join('\n'));
+        data_gaps_->setToolTip(all.join('\n'));
     }
 }
 
@@ -400,18 +400,18 @@ void TracePage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) {
         // A label keeps the colour its link had when it was set.
-        const QString text = losses_->text();
-        losses_->clear();
-        losses_->setText(text);
+        const QString text = data_gaps_->text();
+        data_gaps_->clear();
+        data_gaps_->setText(text);
     }
 }
 
-void TracePage::show_losses() {
+void TracePage::show_data_gaps() {
     QString html;
-    for (const Loss& loss : session_->losses()) {
-        html += QStringLiteral("<p>• %1</p>").arg(loss_text(session_->trace(), loss).toHtmlEscaped());
-        if (loss.kind == LossKind::redacted) {
-            html += QStringLiteral("<p><small>%1</small></p>").arg(QString::fromStdString(loss.text).toHtmlEscaped());
+    for (const DataGap& data_gap : session_->data_gaps()) {
+        html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(session_->trace(), data_gap).toHtmlEscaped());
+        if (data_gap.kind == DataGapKind::redacted) {
+            html += QStringLiteral("<p><small>%1</small></p>").arg(QString::fromStdString(data_gap.text).toHtmlEscaped());
         }
     }
     auto* box =
@@ -444,14 +444,14 @@ void TracePage::show_trace_information() {
 
 void TracePage::zoom(double factor) {
     TimeView& view = session_->time_view();
-    const double cursor = view.position_of(session_->selection().state().moment);
+    const double cursor = view.position_of(session_->selection().state().time_point);
     const bool cursor_visible = cursor >= view.from() && cursor <= view.to();
     view.zoom(factor, view.pointer().value_or(cursor_visible ? cursor : (view.from() + view.to()) / 2));
 }
 
 void TracePage::focus() {
     const auto& range = session_->selection().state().range;
-    if (allocations_->focus_chosen()) {
+    if (allocations_->focus_selected()) {
         return;
     }
     if (range) {
@@ -467,9 +467,9 @@ void TracePage::show_all() {
     allocations_->show_all_bytes();
 }
 
-void TracePage::reveal_moment() {
+void TracePage::reveal_time_point() {
     TimeView& view = session_->time_view();
-    const double at = view.position_of(session_->selection().state().moment);
+    const double at = view.position_of(session_->selection().state().time_point);
     if (at < view.from() || at > view.to()) {
         view.show(at - view.span() / 2, at + view.span() / 2);
     }
@@ -478,23 +478,23 @@ void TracePage::reveal_moment() {
 void TracePage::follow_choice() {
     // A choice made elsewhere may lie outside the span; the cursor is in its life, so bring that.
     if (session_->selection().state().allocation != no_allocation) {
-        reveal_moment();
+        reveal_time_point();
     }
 }
 
 void TracePage::step_event(int events) {
     Selection& selection = session_->selection();
-    selection.set_moment(selection.state().moment + events);
-    reveal_moment();
+    selection.set_time_point(selection.state().time_point + events);
+    reveal_time_point();
 }
 
 void TracePage::go_to_peak() {
     session_->go_to_peak();
-    reveal_moment();
+    reveal_time_point();
 }
 
 void TracePage::go_to_oom(int direction) {
-    const EventNumber now = session_->selection().state().moment;
+    const EventNumber now = session_->selection().state().time_point;
     std::optional<EventNumber> best;
     for (const OtherEvent& other : session_->device().others) {
         const bool ahead = direction > 0 ? other.event > now : other.event < now;
@@ -503,8 +503,8 @@ void TracePage::go_to_oom(int direction) {
         }
     }
     if (best) {
-        session_->selection().set_moment(*best);
-        reveal_moment();
+        session_->selection().set_time_point(*best);
+        reveal_time_point();
     }
 }
 

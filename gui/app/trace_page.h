@@ -47,7 +47,7 @@ public:
     void go_to_oom(int direction);
     void set_wheel_mode(WheelMode mode);
     void find_in_table();  ///< puts the keyboard into the allocation table's filter
-    void show_losses();
+    void show_data_gaps();
     void show_trace_information();
     void set_color_by(ColorBy by);
     void set_group_by(const GroupChoice& choice);
@@ -63,7 +63,7 @@ public:
     SegmentMap& segments() const { return *segments_; }
     AllocationTable& table() const { return *table_; }
     SummaryTable& summary() const { return *summary_; }
-    LedgerPane& ledger() const { return *ledger_; }
+    BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
     /// The panes below the plots with their names, in the order of their tabs.
@@ -99,7 +99,7 @@ private:
     void fill_devices();
     void stop_following();
     void follow_choice();
-    void reveal_moment();
+    void reveal_time_point();
     void reread_graph();
     void show_group_choice();
 
@@ -108,7 +108,7 @@ private:
     QTimer reread_;  ///< of the graph of a run that goes on
     LiveStrip* strip_;
     QLabel* about_;
-    QLabel* losses_;
+    QLabel* data_gaps_;
     QComboBox* device_;
     QComboBox* group_by_;
     QComboBox* color_by_;
@@ -123,7 +123,7 @@ private:
     GraphPane* graph_;
     AllocationTable* table_;
     SummaryTable* summary_;
-    LedgerPane* ledger_;
+    BreakdownPane* breakdown_;
     DetailsPane* details_;
     WhyPane* why_;
     QToolButton* why_strip_;  ///< in the pane's place while it is hidden

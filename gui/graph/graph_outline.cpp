@@ -49,16 +49,16 @@ bool is_number(const std::string& text) {
 
 class OutlineBuilder {
 public:
-    OutlineBuilder(const GraphIndex& index, const GraphMoment& moment, const GraphRegion& region,
+    OutlineBuilder(const GraphIndex& index, const GraphState& time_point, const GraphRegion& region,
                    const Progress& progress)
         : index_(index),
           tables_(index.tables()),
           stacks_(index.trace().stacks),
-          moment_(moment),
+          time_point_(time_point),
           progress_(progress),
           paths_(index.trace()),
-          held_(index, moment.time()) {
-        whole_.nodes = nodes_of(region, index, moment);
+          held_(index, time_point.time()) {
+        whole_.nodes = nodes_of(region, index, time_point);
         inside_.resize(tables_.nodes.size());
         for (const NodeIndex node : whole_.nodes) {
             inside_[node] = true;
@@ -68,7 +68,7 @@ public:
     std::shared_ptr<const GraphOutline> build() {
         find_paths();
         divide_by_roots(whole_);
-        if (progress_.cancelled) {
+        if (progress_.canceled) {
             return nullptr;
         }
         auto outline = std::make_shared<GraphOutline>();
@@ -105,16 +105,16 @@ private:
     /// For each node the only root of the region that keeps it; no_node: several do.
     std::vector<NodeIndex> owners(const std::vector<NodeIndex>& nodes) const {
         std::vector<NodeIndex> owner(tables_.nodes.size(), no_node);
-        std::vector<uint32_t> waiting(tables_.nodes.size());
+        std::vector<uint32_t> pending(tables_.nodes.size());
         std::vector<bool> reached(tables_.nodes.size());
         std::deque<NodeIndex> ready;
         for (const NodeIndex node : nodes) {
             for (const NodeIndex child : index_.children(node)) {
-                waiting[child] += inside_[child];
+                pending[child] += inside_[child];
             }
         }
         for (const NodeIndex node : nodes) {
-            if (waiting[node] == 0) {
+            if (pending[node] == 0) {
                 owner[node] = node;
                 ready.push_back(node);
             }
@@ -128,7 +128,7 @@ private:
                 }
                 owner[child] = !reached[child] || owner[child] == owner[node] ? owner[node] : no_node;
                 reached[child] = true;
-                if (--waiting[child] == 0) {
+                if (--pending[child] == 0) {
                     ready.push_back(child);
                 }
             }
@@ -209,7 +209,7 @@ private:
     // ---- modules --------------------------------------------------------------------------------------------------
 
     void divide_by_modules(Part& part, PathId at) {
-        if (progress_.cancelled) {
+        if (progress_.canceled) {
             return;
         }
         std::vector<NodeIndex> direct;
@@ -510,7 +510,7 @@ private:
             counted_in.emplace_back(device.allocations.size(), no_group);
         }
         for (GroupIndex g = 0; g < outline.groups_.size(); ++g) {
-            if (progress_.cancelled) {
+            if (progress_.canceled) {
                 return false;
             }
             add_up(outline, g, counted_in);
@@ -529,19 +529,19 @@ private:
             held_.for_each_saved(node, [&](uint32_t s) {
                 const AllocationRef memory = tables_.saved.allocation[s];
                 ++(holds ? totals.saved_held : totals.saved_released);
-                if (holds && memory && moment_.is_the_graphs(memory) && counted_in[memory.device][memory.index] != g) {
+                if (holds && memory && time_point_.is_the_graphs(memory) && counted_in[memory.device][memory.index] != g) {
                     counted_in[memory.device][memory.index] = g;
-                    totals.own_bytes += static_cast<int64_t>(held_.bytes(memory));
+                    totals.shallow_bytes += static_cast<int64_t>(held_.bytes(memory));
                 }
             });
-            const NodeIndex dominator = moment_.dominator(node);
+            const NodeIndex dominator = time_point_.dominator(node);
             if (dominator == no_node || !within(dominator)) {
-                totals.dominated_bytes += moment_.dominated_bytes(node);
+                totals.retained_bytes += time_point_.retained_bytes(node);
             }
             add_state(totals, node);
             const auto parents = index_.parents(node);
             if (std::none_of(parents.begin(), parents.end(), within) &&
-                (group.face == no_node || moment_.dominated_bytes(node) > moment_.dominated_bytes(group.face))) {
+                (group.face == no_node || time_point_.retained_bytes(node) > time_point_.retained_bytes(group.face))) {
                 group.face = node;
             }
         }
@@ -551,8 +551,8 @@ private:
     }
 
     void add_state(GroupTotals& totals, NodeIndex node) const {
-        const NodeState state = index_.state(node, moment_.time());
-        totals.waiting += state == NodeState::waiting;
+        const NodeState state = index_.state(node, time_point_.time());
+        totals.pending += state == NodeState::pending;
         totals.kept += state == NodeState::kept;
         totals.released += state == NodeState::released;
         if (const int32_t step = index_.step_of(node); step >= 0) {
@@ -564,7 +564,7 @@ private:
     const GraphIndex& index_;
     const GraphTables& tables_;
     const StackTable& stacks_;
-    const GraphMoment& moment_;
+    const GraphState& time_point_;
     const Progress& progress_;
     const ModulePaths paths_;
     const HeldMemory held_;
@@ -573,9 +573,9 @@ private:
     std::vector<PathId> path_;
 };
 
-std::shared_ptr<const GraphOutline> GraphOutline::make(const GraphIndex& index, const GraphMoment& moment,
+std::shared_ptr<const GraphOutline> GraphOutline::make(const GraphIndex& index, const GraphState& time_point,
                                                        const GraphRegion& region, const Progress& progress) {
-    return OutlineBuilder(index, moment, region, progress).build();
+    return OutlineBuilder(index, time_point, region, progress).build();
 }
 
 GroupIndex GraphOutline::group_of(NodeIndex node) const {

@@ -33,7 +33,7 @@ QString escaped(const QString& text) { return text.toHtmlEscaped(); }
 QString states_text(const GroupTotals& totals) {
     QStringList parts;
     for (const auto& [count, state] :
-         {std::pair(totals.waiting, NodeState::waiting), std::pair(totals.kept, NodeState::kept),
+         {std::pair(totals.pending, NodeState::pending), std::pair(totals.kept, NodeState::kept),
           std::pair(totals.released, NodeState::released)}) {
         if (count > 0) {
             parts << GraphMap::tr("%1 %2").arg(count_text(count), state_text(state));
@@ -109,7 +109,7 @@ std::vector<GraphPort> ports_of(const GraphPicture& picture, const GraphBox& box
         return ports;
     }
     const SavedTensors& saved = picture.index().tables().saved;
-    const bool held = holds_saved(picture.index().state(box.node, picture.moment->time()));
+    const bool held = holds_saved(picture.index().state(box.node, picture.time_point->time()));
     const uint32_t first = saved.first[box.node], last = saved.first[box.node + 1];
     for (uint32_t s = first; s < last; ++s) {
         ports.push_back({s, {}, held});
@@ -149,8 +149,8 @@ void GraphPainter::set_picture(std::shared_ptr<const GraphPicture> picture) {
                                         : group_text(index, *picture_->outline, picture_->outline->group(box.group)));
         QStringList figures;
         const GroupTotals totals = picture_->totals(box);
-        if (totals.own_bytes > 0) {
-            figures << bytes_text(static_cast<uint64_t>(totals.own_bytes));
+        if (totals.shallow_bytes > 0) {
+            figures << bytes_text(static_cast<uint64_t>(totals.shallow_bytes));
         }
         if (!box.is_node()) {
             figures << nodes_text(picture_->outline->group(box.group).node_count);
@@ -178,11 +178,11 @@ double GraphPainter::age_of(const GraphBox& box) const {
 
 QColor GraphPainter::state_color(const GroupTotals& totals) const {
     // What still holds memory says more than what is done with.
-    if (totals.kept > 0 && totals.waiting > 0) {
-        return mixed(node_state_color(theme_, NodeState::kept), node_state_color(theme_, NodeState::waiting), 0.5);
+    if (totals.kept > 0 && totals.pending > 0) {
+        return mixed(node_state_color(theme_, NodeState::kept), node_state_color(theme_, NodeState::pending), 0.5);
     }
     return node_state_color(theme_, totals.kept > 0      ? NodeState::kept
-                                    : totals.waiting > 0 ? NodeState::waiting
+                                    : totals.pending > 0 ? NodeState::pending
                                                          : NodeState::released);
 }
 
@@ -417,7 +417,7 @@ struct GraphPainter::LegendEntry {
 std::vector<GraphPainter::LegendEntry> GraphPainter::legend_entries() const {
     std::vector<LegendEntry> entries;
     if (colors_ == GraphColors::state) {
-        for (const NodeState state : {NodeState::waiting, NodeState::kept, NodeState::released}) {
+        for (const NodeState state : {NodeState::pending, NodeState::kept, NodeState::released}) {
             entries.push_back({state_text(state), node_state_color(theme_, state)});
         }
     } else if (colors_ == GraphColors::age) {
@@ -509,14 +509,14 @@ QString GraphPainter::describe(int b) const {
     }
     if (box.is_node()) {
         lines << escaped(node_of_module_text(index, box.node));
-        lines << state_text(index.state(box.node, picture_->moment->time()));
+        lines << state_text(index.state(box.node, picture_->time_point->time()));
     } else {
         lines << nodes_text(picture_->outline->group(box.group).node_count) + QStringLiteral(": ") +
                      states_text(totals);
     }
-    lines << GraphMap::tr("keeps %1 of saved tensors").arg(both_bytes_text(static_cast<uint64_t>(totals.own_bytes)));
+    lines << GraphMap::tr("keeps %1 of saved tensors").arg(both_bytes_text(static_cast<uint64_t>(totals.shallow_bytes)));
     lines << GraphMap::tr("%1 would be freed if it went")
-                 .arg(both_bytes_text(static_cast<uint64_t>(totals.dominated_bytes)));
+                 .arg(both_bytes_text(static_cast<uint64_t>(totals.retained_bytes)));
     if (totals.saved_held + totals.saved_released > 0) {
         lines << GraphMap::tr("saved tensors: %1 held, %2 released")
                      .arg(count_text(totals.saved_held), count_text(totals.saved_released));

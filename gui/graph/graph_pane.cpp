@@ -15,7 +15,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include "gui/graph/fullest_moment.h"
+#include "gui/graph/fullest_time_point.h"
 #include "gui/graph/root_list.h"
 #include "gui/graph/why_alive.h"
 #include "gui/model/graph_text.h"
@@ -27,7 +27,7 @@ namespace tidemark::gui {
 namespace {
 constexpr int scrubbing_pause = 40;  // milliseconds
 constexpr int polling_pause = 100;
-enum Shown { alive, kept_by, around, made_in };
+enum Shown { alive, reachable_from, around, made_in };
 }  // namespace
 
 struct GraphPane::Request {
@@ -53,7 +53,7 @@ GraphPane::GraphPane(QWidget* parent)
       fullest_task_(this,
                     [this](const std::shared_ptr<const std::optional<int64_t>>& time) {
                         if (*time && session_) {
-                            session_->selection().set_moment(session_->device().events_until(**time));
+                            session_->selection().set_time_point(session_->device().events_until(**time));
                         }
                     }),
       view_(new GraphView),
@@ -103,10 +103,10 @@ GraphPane::GraphPane(QWidget* parent)
     connect(&poll_, &QTimer::timeout, this, &GraphPane::show_note);
     connect(view_, &GraphView::open_asked, this, &GraphPane::open_group);
     connect(view_, &GraphView::close_asked, this, &GraphPane::close_group);
-    connect(view_, &GraphView::search_asked, this, &GraphPane::focus_search);
-    connect(roots_, &RootList::chosen, this, &GraphPane::choose_node);
+    connect(view_, &GraphView::scan_requested, this, &GraphPane::focus_search);
+    connect(roots_, &RootList::selected, this, &GraphPane::select_node);
     connect(roots_, &RootList::opened, this, [this](NodeIndex root) {
-        set_region({GraphRegion::Kind::kept_by, root});
+        set_region({GraphRegion::Kind::reachable_from, root});
     });
     connect(order_, &QComboBox::activated, this,
             [this](int order) { roots_->roots().set_order(static_cast<RootOrder>(order)); });
@@ -148,7 +148,7 @@ QWidget* GraphPane::make_toolbar() {
     row->addWidget(found_);
     row->addStretch(1);
     row->addWidget(figures_);
-    connect(show_, &QComboBox::activated, this, &GraphPane::choose_region);
+    connect(show_, &QComboBox::activated, this, &GraphPane::select_region);
     connect(color_by_, &QComboBox::activated, this, [this](int by) { set_colors(static_cast<GraphColors>(by)); });
     connect(search_, &QLineEdit::textChanged, this, &GraphPane::search);
     connect(search_, &QLineEdit::returnPressed, view_, qOverload<>(&QWidget::setFocus));
@@ -201,8 +201,8 @@ void GraphPane::set_session(Session* session) {
     view_->set_session(session_);
     roots_->roots().show({});
     if (session_) {
-        connect(&session_->selection(), &Selection::moment_changed, this, &GraphPane::schedule);
-        connect(&session_->selection(), &Selection::chosen_changed, this, &GraphPane::show_reason);
+        connect(&session_->selection(), &Selection::time_point_changed, this, &GraphPane::schedule);
+        connect(&session_->selection(), &Selection::selected_changed, this, &GraphPane::show_reason);
         connect(&session_->graph_source(), &GraphSource::changed, this, &GraphPane::follow_graph);
         connect(&session_->graph_source(), &GraphSource::state_changed, this, &GraphPane::show_note);
     }
@@ -244,26 +244,26 @@ std::shared_ptr<const GraphPane::Answer> GraphPane::answer(const Request& r, Pro
     picture->region = r.region;
     auto result = std::make_shared<Answer>();
     const GraphPicture* before = r.before && r.before->picture->graph == r.graph ? r.before->picture.get() : nullptr;
-    const bool same_moment = before != nullptr && before->moment->time() == r.time;
-    if (same_moment) {
-        picture->moment = before->moment;
-        picture->holders = before->holders;
+    const bool same_time_point = before != nullptr && before->time_point->time() == r.time;
+    if (same_time_point) {
+        picture->time_point = before->time_point;
+        picture->referrers = before->referrers;
         result->roots = r.before->roots;
     } else {
-        picture->moment = std::make_shared<const GraphMoment>(r.graph->index, r.graph->categories, r.time);
-        picture->holders = std::make_shared<const HolderIndex>(r.graph->index, r.time);
+        picture->time_point = std::make_shared<const GraphState>(r.graph->index, r.graph->categories, r.time);
+        picture->referrers = std::make_shared<const ReferrerIndex>(r.graph->index, r.time);
         result->roots = std::make_shared<const std::vector<RootGroup>>(
-            root_groups(picture->index(), *picture->moment, *picture->holders));
+            root_groups(picture->index(), *picture->time_point, *picture->referrers));
     }
-    picture->outline = same_moment && before->region == r.region
+    picture->outline = same_time_point && before->region == r.region
                            ? before->outline
-                           : GraphOutline::make(picture->index(), *picture->moment, r.region, progress);
+                           : GraphOutline::make(picture->index(), *picture->time_point, r.region, progress);
     if (!picture->outline) {
         return nullptr;
     }
     result->opened = r.opened ? *r.opened : picture->outline->opened_at_first();
     picture->scene =
-        make_scene(picture->index(), *picture->moment, *picture->outline, result->opened, r.metrics, progress);
+        make_scene(picture->index(), *picture->time_point, *picture->outline, result->opened, r.metrics, progress);
     if (!picture->scene) {
         return nullptr;
     }
@@ -302,14 +302,14 @@ void GraphPane::set_colors(GraphColors by) {
 
 GraphColors GraphPane::colors() const { return static_cast<GraphColors>(color_by_->currentIndex()); }
 
-void GraphPane::choose_region(int choice) {
+void GraphPane::select_region(int choice) {
     std::optional<NodeIndex> node = session_ ? session_->selection().state().node : std::nullopt;
-    if (!node && shown_ && !shown_->picture->moment->roots().empty()) {
-        node = shown_->picture->moment->roots().front();
+    if (!node && shown_ && !shown_->picture->time_point->roots().empty()) {
+        node = shown_->picture->time_point->roots().front();
     }
     GraphRegion region;
     if (choice != alive && node) {
-        region.kind = choice == kept_by  ? GraphRegion::Kind::kept_by
+        region.kind = choice == reachable_from  ? GraphRegion::Kind::reachable_from
                       : choice == around ? GraphRegion::Kind::around
                                          : GraphRegion::Kind::made_in;
         region.node = choice == made_in ? no_node : *node;
@@ -391,23 +391,23 @@ void GraphPane::show_note() {
 }
 
 void GraphPane::show_figures() {
-    const GraphMoment& moment = *shown_->picture->moment;
+    const GraphState& time_point = *shown_->picture->time_point;
     figures_->setText(
         tr("%1 alive keep <b>%2</b>")
-            .arg(nodes_text(moment.alive_nodes()), bytes_text(static_cast<uint64_t>(moment.kept_bytes()))));
+            .arg(nodes_text(time_point.alive_nodes()), bytes_text(static_cast<uint64_t>(time_point.reachable_bytes()))));
 }
 
 void GraphPane::show_reason() {
     reason_ = {};
     if (session_ && shown_ && shown_->picture->graph == session_->graph()) {
-        const SelectionState& chosen = session_->selection().state();
-        const auto device = static_cast<uint32_t>(chosen.device);
+        const SelectionState& selected = session_->selection().state();
+        const auto device = static_cast<uint32_t>(selected.device);
         const GraphPicture& picture = *shown_->picture;
         const CategoryLookup lookup = session_->categories();
-        if (chosen.node && *chosen.node < picture.index().tables().nodes.size()) {
-            reason_ = why_node_is_alive(picture, *chosen.node, device);
-        } else if (lookup.knows(chosen.allocation)) {
-            reason_ = why_allocation_is_alive(picture, lookup.ref(chosen.allocation));
+        if (selected.node && *selected.node < picture.index().tables().nodes.size()) {
+            reason_ = why_node_is_alive(picture, *selected.node, device);
+        } else if (lookup.knows(selected.allocation)) {
+            reason_ = why_allocation_is_alive(picture, lookup.ref(selected.allocation));
         } else if (!shown_->roots->empty()) {
             reason_ = why_most_is_alive(picture, shown_->roots->front(), device);
             reason_.note(tr("Choose a box, a root, or an allocation in any pane to see what keeps that alive."));
@@ -434,7 +434,7 @@ void GraphPane::search() {
         return;
     }
     search_task_.start([picture = shown_->picture, query](Progress& progress) {
-        return find_nodes(picture->index(), *picture->moment, query, progress);
+        return find_nodes(picture->index(), *picture->time_point, query, progress);
     });
 }
 
@@ -446,14 +446,14 @@ void GraphPane::focus_search() {
 void GraphPane::go_to_fullest() {
     if (session_ && session_->graph()) {
         fullest_task_.start([graph = session_->graph()](Progress&) {
-            return std::make_shared<const std::optional<int64_t>>(fullest_moment(graph->index));
+            return std::make_shared<const std::optional<int64_t>>(fullest_time_point(graph->index));
         });
     }
 }
 
-void GraphPane::choose_node(NodeIndex node) {
+void GraphPane::select_node(NodeIndex node) {
     if (session_) {
-        session_->selection().choose_node(node);
+        session_->selection().select_node(node);
         reveal_node(node);
     }
 }
@@ -486,7 +486,7 @@ void GraphPane::reveal_now() {
 
 void GraphPane::follow(const QString& link) {
     if (link.startsWith(QStringLiteral("node:"))) {
-        choose_node(link.section(u':', 1).toUInt());
+        select_node(link.section(u':', 1).toUInt());
     } else {
         emit link_activated(link);
     }

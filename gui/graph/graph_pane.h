@@ -81,9 +81,9 @@ private:
     void show_figures();
     void show_reason();
     void search();
-    void choose_region(int choice);
+    void select_region(int choice);
     void follow(const QString& link);
-    void choose_node(NodeIndex node);
+    void select_node(NodeIndex node);
     void reveal_node(NodeIndex node);
     void reveal_now();
 

@@ -12,10 +12,10 @@ GroupTotals GraphPicture::totals(const GraphBox& box) const {
         return outline->group(box.group).totals;
     }
     GroupTotals totals;
-    totals.own_bytes = moment->own_bytes(box.node);
-    totals.dominated_bytes = moment->dominated_bytes(box.node);
-    const NodeState state = index().state(box.node, moment->time());
-    totals.waiting = state == NodeState::waiting;
+    totals.shallow_bytes = time_point->shallow_bytes(box.node);
+    totals.retained_bytes = time_point->retained_bytes(box.node);
+    const NodeState state = index().state(box.node, time_point->time());
+    totals.pending = state == NodeState::pending;
     totals.kept = state == NodeState::kept;
     totals.released = state == NodeState::released;
     (holds_saved(state) ? totals.saved_held : totals.saved_released) = box.saved;
@@ -24,7 +24,7 @@ GroupTotals GraphPicture::totals(const GraphBox& box) const {
 }
 
 std::vector<AllocationIndex> GraphPicture::held_allocations(const GraphBox& box, uint32_t device) const {
-    const HeldMemory held(index(), moment->time());
+    const HeldMemory held(index(), time_point->time());
     std::vector<AllocationIndex> found;
     for (const NodeIndex node : nodes(box)) {
         if (!held.holds(node)) {
@@ -148,16 +148,16 @@ private:
 GraphMarks mark_choice(const GraphPicture& picture, std::optional<NodeIndex> node, AllocationRef allocation) {
     Marker marker(picture);
     if (node) {
-        marker.mark_path(picture.moment->path_to(*node));
-        marker.mark(*node, GraphMarks::chosen);
+        marker.mark_path(picture.time_point->path_to(*node));
+        marker.mark(*node, GraphMarks::selected);
     }
     if (allocation) {
-        const std::vector<uint32_t> keepers = picture.moment->keepers(allocation);
-        for (const uint32_t saved : keepers) {
+        const std::vector<uint32_t> retainers = picture.time_point->retainers(allocation);
+        for (const uint32_t saved : retainers) {
             marker.mark(picture.index().saver(saved), GraphMarks::keeps);
         }
-        if (!keepers.empty()) {
-            marker.mark_path(picture.moment->path_to(picture.index().saver(keepers.front())));
+        if (!retainers.empty()) {
+            marker.mark_path(picture.time_point->path_to(picture.index().saver(retainers.front())));
         }
         if (const NodeIndex maker = picture.index().maker(allocation); maker != no_node) {
             marker.mark(maker, GraphMarks::made);

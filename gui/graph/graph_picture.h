@@ -3,16 +3,16 @@
 
 #include "gui/graph/graph_scene.h"
 #include "gui/model/graph_source.h"
-#include "storage/graph/graph_moment.h"
-#include "storage/graph/holder_groups.h"
+#include "storage/graph/graph_state.h"
+#include "storage/graph/referrer_groups.h"
 
 namespace tidemark::gui {
 
 /// Immutable; thread: any.
 struct GraphPicture {
     std::shared_ptr<const Graph> graph;          ///< what the rest refers to
-    std::shared_ptr<const GraphMoment> moment;   ///< of `graph`
-    std::shared_ptr<const HolderIndex> holders;  ///< of `graph`, at that moment
+    std::shared_ptr<const GraphState> time_point;   ///< of `graph`
+    std::shared_ptr<const ReferrerIndex> referrers;  ///< of `graph`, at that moment
     std::shared_ptr<const GraphOutline> outline;
     std::shared_ptr<const GraphScene> scene;
     GraphRegion region;
@@ -34,7 +34,7 @@ std::vector<int> boxes_with(const GraphPicture& picture, const std::vector<NodeI
 /// What of a drawing lights up for what is chosen: bits by box and link.
 struct GraphMarks {
     enum Mark : uint8_t {
-        chosen = 1,   ///< is or holds the chosen node
+        selected = 1,   ///< is or holds the chosen node
         on_path = 2,  ///< lies between a root and what is chosen
         keeps = 4,    ///< saved the chosen allocation
         made = 8,     ///< made the chosen allocation

@@ -7,12 +7,12 @@ namespace tidemark::gui {
 namespace {
 
 /// Breadth first, at most `reach` edges away; along the gradients only, or both ways.
-std::vector<NodeIndex> reachable(const GraphIndex& index, const GraphMoment& moment, NodeIndex from, int reach,
+std::vector<NodeIndex> reachable(const GraphIndex& index, const GraphState& time_point, NodeIndex from, int reach,
                                  bool both_ways) {
     std::vector<NodeIndex> found;
     std::vector<bool> seen(index.tables().nodes.size());
     const auto visit = [&](NodeIndex node) {
-        if (!seen[node] && moment.is_alive(node)) {
+        if (!seen[node] && time_point.is_alive(node)) {
             seen[node] = true;
             found.push_back(node);
         }
@@ -40,16 +40,16 @@ std::vector<NodeIndex> reachable(const GraphIndex& index, const GraphMoment& mom
 
 }  // namespace
 
-std::vector<NodeIndex> nodes_of(const GraphRegion& region, const GraphIndex& index, const GraphMoment& moment) {
-    if (region.kind == GraphRegion::Kind::kept_by) {
-        return reachable(index, moment, region.node, INT32_MAX, false);
+std::vector<NodeIndex> nodes_of(const GraphRegion& region, const GraphIndex& index, const GraphState& time_point) {
+    if (region.kind == GraphRegion::Kind::reachable_from) {
+        return reachable(index, time_point, region.node, INT32_MAX, false);
     }
     if (region.kind == GraphRegion::Kind::around) {
-        return reachable(index, moment, region.node, region.reach, true);
+        return reachable(index, time_point, region.node, region.reach, true);
     }
     std::vector<NodeIndex> nodes;
     for (NodeIndex node = 0; node < index.tables().nodes.size(); ++node) {
-        if (moment.is_alive(node) && (region.kind == GraphRegion::Kind::alive || index.step_of(node) == region.step)) {
+        if (time_point.is_alive(node) && (region.kind == GraphRegion::Kind::alive || index.step_of(node) == region.step)) {
             nodes.push_back(node);
         }
     }

@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "storage/graph/graph_moment.h"
+#include "storage/graph/graph_state.h"
 
 namespace tidemark::gui {
 
 struct GraphRegion {
     enum class Kind : uint8_t {
         alive,    ///< all nodes alive at the moment
-        kept_by,  ///< what `node` keeps alive, itself included
+        reachable_from,  ///< what `node` keeps alive, itself included
         around,   ///< nodes at most `reach` edges from `node`
         made_in,  ///< nodes made in step `step` and still alive
     };
@@ -22,6 +22,6 @@ struct GraphRegion {
 };
 
 /// Its alive nodes, rising. Thread: any.
-std::vector<NodeIndex> nodes_of(const GraphRegion& region, const GraphIndex& index, const GraphMoment& moment);
+std::vector<NodeIndex> nodes_of(const GraphRegion& region, const GraphIndex& index, const GraphState& time_point);
 
 }  // namespace tidemark::gui

@@ -13,15 +13,15 @@ namespace {
 
 constexpr size_t most_measured = 63;  // groups whose bytes one walk over the graph finds
 
-void measure(std::vector<RootGroup>& groups, const GraphMoment& moment) {
+void measure(std::vector<RootGroup>& groups, const GraphState& time_point) {
     std::vector<Held> held;
     for (size_t g = 0; g < std::min(groups.size(), most_measured); ++g) {
         held.push_back({groups[g].roots, {}});
     }
-    const std::vector<Kept> kept = moment.kept_by(held);
+    const std::vector<Reachable> kept = time_point.reachable_from(held);
     for (size_t g = 0; g < kept.size(); ++g) {
         groups[g].nodes = kept[g].nodes;
-        groups[g].kept_bytes = kept[g].bytes;
+        groups[g].reachable_bytes = kept[g].bytes;
         groups[g].freed_bytes = kept[g].freed_bytes;
     }
 }
@@ -35,39 +35,39 @@ QString RootGroup::title() const {
 
 bool RootGroup::matches(const QString& text) const {
     const auto in = [&](const QString& field) { return field.contains(text, Qt::CaseInsensitive); };
-    return in(type) || in(line) || in(module) || in(holder);
+    return in(type) || in(line) || in(module) || in(referrer);
 }
 
-std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphMoment& moment, const HolderIndex& holders) {
+std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& time_point, const ReferrerIndex& referrers) {
     const GraphTables& tables = index.tables();
     const auto& nodes = tables.nodes;
     std::map<std::tuple<uint32_t, FrameId, QString>, size_t> places;
     std::vector<RootGroup> groups;
-    for (const NodeIndex root : moment.roots()) {
+    for (const NodeIndex root : time_point.roots()) {
         const FrameId line = index.trace().stacks.user_frame(nodes.stack[root]);
-        const Holder* const held = holders.of(root);
-        const QString holder = held == nullptr ? QString() : holder_name(tables, *held);
-        const auto [place, is_new] = places.try_emplace({nodes.type[root], line, holder}, groups.size());
+        const Referrer* const held = referrers.of(root);
+        const QString referrer = held == nullptr ? QString() : referrer_name(tables, *held);
+        const auto [place, is_new] = places.try_emplace({nodes.type[root], line, referrer}, groups.size());
         if (is_new) {
             const uint32_t origin = nodes.origin[root];
             groups.push_back({node_text(index, root),
                               line_text(index, root),
                               to_qstring(index.trace().origins[origin].module),
-                              holder,
+                              referrer,
                               {}});
         }
         RootGroup& group = groups[place->second];
         group.roots.push_back(root);
-        group.freed_bytes += moment.dominated_bytes(root);
-        group.kept_bytes = group.freed_bytes;
+        group.freed_bytes += time_point.retained_bytes(root);
+        group.reachable_bytes = group.freed_bytes;
         if (const int32_t step = index.step_of(root); step >= 0) {
             group.first_step = group.first_step < 0 ? step : std::min(group.first_step, step);
             group.last_step = std::max(group.last_step, step);
         }
     }
-    const auto more = [](const RootGroup& a, const RootGroup& b) { return a.kept_bytes > b.kept_bytes; };
+    const auto more = [](const RootGroup& a, const RootGroup& b) { return a.reachable_bytes > b.reachable_bytes; };
     std::stable_sort(groups.begin(), groups.end(), more);
-    measure(groups, moment);
+    measure(groups, time_point);
     std::stable_sort(groups.begin(), groups.end(), more);
     return groups;
 }

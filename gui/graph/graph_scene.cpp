@@ -18,10 +18,10 @@ constexpr double port_room = 15;
 
 class SceneMaker {
 public:
-    SceneMaker(const GraphIndex& index, const GraphMoment& moment, const GraphOutline& outline,
+    SceneMaker(const GraphIndex& index, const GraphState& time_point, const GraphOutline& outline,
                const std::vector<uint64_t>& opened, const BoxMetrics& metrics, const Progress& progress)
         : index_(index),
-          moment_(moment),
+          time_point_(time_point),
           outline_(outline),
           opened_(opened.begin(), opened.end()),
           metrics_(metrics),
@@ -36,7 +36,7 @@ public:
             }
         }
         const auto size = place_inside(0, -1);
-        if (!size || progress_.cancelled) {
+        if (!size || progress_.canceled) {
             return nullptr;
         }
         scene_->size = *size;
@@ -79,7 +79,7 @@ private:
         box.node = node;
         box.key = node_key(index_.tables(), node);
         box.parent = frame;
-        box.bytes = moment_.own_bytes(node);
+        box.bytes = time_point_.shallow_bytes(node);
         box.saved = index_.tables().saved.first[node + 1] - index_.tables().saved.first[node];
         scene_->boxes.push_back(box);
         return static_cast<int>(scene_->boxes.size()) - 1;
@@ -93,7 +93,7 @@ private:
         box.key = group.key;
         box.parent = frame;
         box.open = is_open(g);
-        box.bytes = group.totals.own_bytes;
+        box.bytes = group.totals.shallow_bytes;
         scene_->boxes.push_back(box);
         return static_cast<int>(scene_->boxes.size()) - 1;
     }
@@ -237,7 +237,7 @@ private:
     }
 
     const GraphIndex& index_;
-    const GraphMoment& moment_;
+    const GraphState& time_point_;
     const GraphOutline& outline_;
     const std::unordered_set<uint64_t> opened_;
     const BoxMetrics& metrics_;
@@ -299,10 +299,10 @@ int GraphScene::box_of(const GraphOutline& outline, NodeIndex node) const {
     return -1;
 }
 
-std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphMoment& moment,
+std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
                                              const GraphOutline& outline, const std::vector<uint64_t>& opened,
                                              const BoxMetrics& metrics, const Progress& progress) {
-    return SceneMaker(index, moment, outline, opened, metrics, progress).make();
+    return SceneMaker(index, time_point, outline, opened, metrics, progress).make();
 }
 
 uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened) {

@@ -59,7 +59,7 @@ struct BoxMetrics {
 uint64_t node_key(const GraphTables& tables, NodeIndex node);
 
 /// Groups with a key in `opened` are open; the whole always is. Null when cancelled. Thread: any.
-std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphMoment& moment,
+std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
                                              const GraphOutline& outline, const std::vector<uint64_t>& opened,
                                              const BoxMetrics& metrics, const Progress& progress);
 

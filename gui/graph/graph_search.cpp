@@ -12,7 +12,7 @@
 namespace tidemark::gui {
 
 bool GraphQuery::matches(const RootGroup& group) const {
-    return group.kept_bytes > above &&
+    return group.reachable_bytes > above &&
            std::all_of(words.begin(), words.end(), [&](const QString& word) { return group.matches(word); });
 }
 
@@ -28,7 +28,7 @@ GraphQuery parse_graph_query(const QString& text) {
     return query;
 }
 
-std::shared_ptr<const std::vector<NodeIndex>> find_nodes(const GraphIndex& index, const GraphMoment& moment,
+std::shared_ptr<const std::vector<NodeIndex>> find_nodes(const GraphIndex& index, const GraphState& time_point,
                                                          const GraphQuery& query, const Progress& progress) {
     const GraphTables& tables = index.tables();
     using Texts = std::array<uint32_t, 4>;
@@ -47,10 +47,10 @@ std::shared_ptr<const std::vector<NodeIndex>> find_nodes(const GraphIndex& index
     };
     auto found = std::make_shared<std::vector<NodeIndex>>();
     for (NodeIndex node = 0; node < tables.nodes.size(); ++node) {
-        if (node % 4096 == 0 && progress.cancelled) {
+        if (node % 4096 == 0 && progress.canceled) {
             return nullptr;
         }
-        bool matches = moment.is_alive(node) && moment.own_bytes(node) > query.above;
+        bool matches = time_point.is_alive(node) && time_point.shallow_bytes(node) > query.above;
         for (size_t word = 0; matches && word < known.size(); ++word) {
             matches = contains(word, node);
         }

@@ -21,7 +21,7 @@ struct GraphQuery {
 GraphQuery parse_graph_query(const QString& text);
 
 /// Alive nodes that match, rising; null when cancelled. Thread: any.
-std::shared_ptr<const std::vector<NodeIndex>> find_nodes(const GraphIndex& index, const GraphMoment& moment,
+std::shared_ptr<const std::vector<NodeIndex>> find_nodes(const GraphIndex& index, const GraphState& time_point,
                                                          const GraphQuery& query, const Progress& progress);
 
 }  // namespace tidemark::gui

@@ -37,7 +37,7 @@ void GraphView::set_session(Session* session) {
     session_ = session;
     set_picture(nullptr, false);
     if (session_) {
-        connect(&session_->selection(), &Selection::chosen_changed, this, &GraphView::update_marks);
+        connect(&session_->selection(), &Selection::selected_changed, this, &GraphView::update_marks);
     }
 }
 
@@ -221,10 +221,10 @@ void GraphView::hover(int b) {
     update();
 }
 
-void GraphView::choose(int b) {
+void GraphView::select(int b) {
     focused_ = b;
     if (session_ && picture_->graph == session_->graph() && b >= 0 && box(b).node != no_node) {
-        session_->selection().choose_node(box(b).node);
+        session_->selection().select_node(box(b).node);
     }
     update();
 }
@@ -291,10 +291,10 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
     if (const auto port = port_at(event->position())) {
         const AllocationRef memory = picture_->index().tables().saved.allocation[port->saved];
         if (memory && session_ && static_cast<uint32_t>(session_->selection().state().device) == memory.device) {
-            session_->selection().choose_allocation(memory.index);
+            session_->selection().select_allocation(memory.index);
         }
     } else if (const int b = box_under(event->position()); b >= 0) {
-        choose(b);
+        select(b);
     }
 }
 
@@ -351,7 +351,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
             }
             break;
         case Qt::Key_Backspace: close_around(focused_); break;
-        case Qt::Key_Slash: emit search_asked(); break;
+        case Qt::Key_Slash: emit scan_requested(); break;
         case Qt::Key_Plus: zoom_by(1.25); break;
         case Qt::Key_Minus: zoom_by(1 / 1.25); break;
         case Qt::Key_0:
@@ -365,9 +365,9 @@ void GraphView::move_focus(int key) {
                               : key == Qt::Key_Right ? QPointF(1, 0)
                               : key == Qt::Key_Up    ? QPointF(0, -1)
                                                      : QPointF(0, 1);
-    const int next = focused_ >= 0 ? neighbour(focused_, direction) : topmost();
+    const int next = focused_ >= 0 ? neighbor(focused_, direction) : topmost();
     if (next >= 0) {
-        choose(next);
+        select(next);
         reveal(next);
     }
 }
@@ -384,7 +384,7 @@ int GraphView::topmost() const {
 }
 
 /// The nearest box that way; one that a link leads to is nearer than it looks.
-int GraphView::neighbour(int from, QPointF direction) const {
+int GraphView::neighbor(int from, QPointF direction) const {
     const QPointF here = box(from).rect.center();
     int best = -1;
     double least = INFINITY;

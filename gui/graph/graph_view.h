@@ -35,7 +35,7 @@ public:
 signals:
     void open_asked(uint64_t key);
     void close_asked(uint64_t key);
-    void search_asked();
+    void scan_requested();
 
 protected:
     bool event(QEvent* event) override;
@@ -58,12 +58,12 @@ private:
     void zoom_at(double factor, QPointF point);
     void update_marks();
     void hover(int box);
-    void choose(int box);
+    void select(int box);
     void toggle(int box);
     void close_around(int box);
     void move_focus(int key);
     int topmost() const;
-    int neighbour(int from, QPointF direction) const;
+    int neighbor(int from, QPointF direction) const;
     std::optional<GraphPort> port_at(QPointF point) const;
     int box_under(QPointF point) const;
     GraphPainter::Look look(const GraphPlace& place, const QRectF& area) const;

@@ -1,7 +1,7 @@
 // Which memory nodes hold at a moment.
 #pragma once
 
-#include "storage/graph/graph_moment.h"
+#include "storage/graph/graph_state.h"
 
 namespace tidemark::gui {
 

@@ -9,8 +9,8 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int ordering_rounds = 12;
-constexpr int placing_rounds = 10;
+constexpr int ordering_iterations = 12;
+constexpr int placing_iterations = 10;
 constexpr double lane_weight = 6;  // edges that pass layers run straight before boxes are centred
 
 /// A box, or where a long edge passes a layer.
@@ -34,7 +34,7 @@ public:
         make_layers(first, last);
         thread_edges();
         order();
-        if (progress_.cancelled) {
+        if (progress_.canceled) {
             return std::nullopt;
         }
         place();
@@ -90,17 +90,17 @@ private:
 
     /// Each box below all that lead to it.
     void make_layers(int first, int last) {
-        std::vector<int> waiting(boxes_.size());
+        std::vector<int> pending(boxes_.size());
         std::vector<std::vector<int>> out(boxes_.size());
         for (size_t e = 0; e < edges_.size(); ++e) {
             out[static_cast<size_t>(upper(e))].push_back(lower(e));
-            ++waiting[static_cast<size_t>(lower(e))];
+            ++pending[static_cast<size_t>(lower(e))];
         }
         items_.resize(boxes_.size());
         std::vector<int> ready;
         for (size_t box = 0; box < boxes_.size(); ++box) {
             items_[box] = {boxes_[box].width(), boxes_[box].height(), 0, static_cast<int>(box), {}, {}, 0, 0};
-            if (waiting[box] == 0) {
+            if (pending[box] == 0) {
                 items_[box].layer = first >= 0 && static_cast<int>(box) != first ? 1 : 0;
                 ready.push_back(static_cast<int>(box));
             }
@@ -112,7 +112,7 @@ private:
             for (const int to : out[static_cast<size_t>(ready[i])]) {
                 Item& item = items_[static_cast<size_t>(to)];
                 item.layer = std::max(item.layer, layer + 1);
-                if (--waiting[static_cast<size_t>(to)] == 0) {
+                if (--pending[static_cast<size_t>(to)] == 0) {
                     ready.push_back(to);
                 }
             }
@@ -156,8 +156,8 @@ private:
         number();
         auto best = layers_;
         int64_t fewest = crossings();
-        for (int round = 0; round < ordering_rounds && fewest > 0 && !progress_.cancelled; ++round) {
-            sweep(round % 2 == 0);
+        for (int iteration = 0; iteration < ordering_iterations && fewest > 0 && !progress_.canceled; ++iteration) {
+            sweep(iteration % 2 == 0);
             if (const int64_t now = crossings(); now < fewest) {
                 fewest = now;
                 best = layers_;
@@ -253,9 +253,9 @@ private:
                 item.x = left.x + distance(left, item);
             }
         }
-        for (int round = 0; round < placing_rounds; ++round) {
+        for (int iteration = 0; iteration < placing_iterations; ++iteration) {
             for (size_t l = 0; l < layers_.size(); ++l) {
-                settle(layers_[round % 2 == 0 ? l : layers_.size() - 1 - l], round % 2 == 0);
+                settle(layers_[iteration % 2 == 0 ? l : layers_.size() - 1 - l], iteration % 2 == 0);
             }
         }
         for (const auto& layer : layers_) {

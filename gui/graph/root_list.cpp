@@ -23,13 +23,13 @@ QString tip(const RootGroup& group, const Trace* trace) {
     if (!group.module.isEmpty()) {
         lines << group.module.toHtmlEscaped();
     }
-    if (!group.holder.isEmpty()) {
-        lines << RootList::tr("held by %1").arg(group.holder).toHtmlEscaped();
+    if (!group.referrer.isEmpty()) {
+        lines << RootList::tr("held by %1").arg(group.referrer).toHtmlEscaped();
     }
     if (group.nodes > 0) {
         lines << RootList::tr("keeps %1 alive").arg(nodes_text(group.nodes));
     }
-    lines << RootList::tr("keeps %1 of saved tensors").arg(bytes_or_zero(group.kept_bytes));
+    lines << RootList::tr("keeps %1 of saved tensors").arg(bytes_or_zero(group.reachable_bytes));
     lines << RootList::tr("%1 would be freed if it went").arg(bytes_or_zero(group.freed_bytes));
     if (trace != nullptr && group.first_step >= 0) {
         lines << RootList::tr("made in %1").arg(steps_text(*trace, group.first_step, group.last_step));
@@ -63,10 +63,10 @@ void RootListModel::set_query(const GraphQuery& query) {
 void RootListModel::arrange() {
     shown_.clear();
     most_bytes_ = 0;
-    any_holder_ = false;
+    any_referrer_ = false;
     for (size_t g = 0; g < groups_.size(); ++g) {
-        most_bytes_ = std::max(most_bytes_, groups_[g].kept_bytes);
-        any_holder_ = any_holder_ || !groups_[g].holder.isEmpty();
+        most_bytes_ = std::max(most_bytes_, groups_[g].reachable_bytes);
+        any_referrer_ = any_referrer_ || !groups_[g].referrer.isEmpty();
         if (query_.matches(groups_[g])) {
             shown_.push_back(g);
         }
@@ -100,7 +100,7 @@ QVariant RootListModel::data(const QModelIndex& index, int role) const {
         return g.title();
     }
     return role == Qt::AccessibleTextRole ? QVariant(g.title() + QStringLiteral(", ") + g.line + QStringLiteral(", ") +
-                                                     bytes_or_zero(g.kept_bytes))
+                                                     bytes_or_zero(g.reachable_bytes))
                                           : QVariant();
 }
 
@@ -109,7 +109,7 @@ public:
     explicit Delegate(RootList* list) : QStyledItemDelegate(list), list_(list) {}
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
-        const int lines = list_->roots().any_holder() ? 3 : 2;
+        const int lines = list_->roots().any_referrer() ? 3 : 2;
         return {160, lines * (option.fontMetrics.height() + 1) + 12};
     }
 
@@ -125,7 +125,7 @@ public:
         const QFontMetrics& metrics = option.fontMetrics;
         const QRect room = option.rect.adjusted(8, 3, -8, -3);
         painter->save();
-        const QString bytes = bytes_or_zero(group.kept_bytes);
+        const QString bytes = bytes_or_zero(group.reachable_bytes);
         const QRect first(room.left(), room.top(), room.width(), metrics.height());
         const int name_width = first.width() - metrics.horizontalAdvance(bytes) - 8;
         painter->setPen(text);
@@ -134,15 +134,15 @@ public:
         painter->setPen(faint);
         painter->drawText(first.translated(0, metrics.height() + 1), Qt::AlignVCenter,
                           metrics.elidedText(second_line(group), Qt::ElideRight, room.width()));
-        if (!group.holder.isEmpty()) {
+        if (!group.referrer.isEmpty()) {
             painter->drawText(
                 first.translated(0, 2 * (metrics.height() + 1)), Qt::AlignVCenter,
-                metrics.elidedText(RootList::tr("held by %1").arg(group.holder), Qt::ElideRight, room.width()));
+                metrics.elidedText(RootList::tr("held by %1").arg(group.referrer), Qt::ElideRight, room.width()));
         }
         const double most = static_cast<double>(std::max<int64_t>(list_->roots().most_bytes(), 1));
         painter->fillRect(
-            QRectF(room.left(), room.bottom() - 2, room.width() * static_cast<double>(group.kept_bytes) / most, 3),
-            selected ? text : node_state_color(theme, NodeState::waiting));
+            QRectF(room.left(), room.bottom() - 2, room.width() * static_cast<double>(group.reachable_bytes) / most, 3),
+            selected ? text : node_state_color(theme, NodeState::pending));
         painter->restore();
     }
 
@@ -185,7 +185,7 @@ RootList::RootList(QWidget* parent) : QListView(parent), model_(new RootListMode
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setMinimumWidth(150);
     connect(this, &QListView::clicked, this,
-            [this](const QModelIndex& index) { emit chosen(model_->group(index.row()).roots.front()); });
+            [this](const QModelIndex& index) { emit selected(model_->group(index.row()).roots.front()); });
     connect(this, &QListView::doubleClicked, this,
             [this](const QModelIndex& index) { emit opened(model_->group(index.row()).roots.front()); });
 }
@@ -202,7 +202,7 @@ void RootList::keyPressEvent(QKeyEvent* event) {
 void RootList::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
     QListView::currentChanged(current, previous);
     if (hasFocus() && current.isValid()) {
-        emit chosen(model_->group(current.row()).roots.front());
+        emit selected(model_->group(current.row()).roots.front());
     }
 }
 

@@ -20,7 +20,7 @@ public:
     void set_query(const GraphQuery& query);
     const RootGroup& group(int row) const { return groups_[shown_[static_cast<size_t>(row)]]; }
     int64_t most_bytes() const { return most_bytes_; }
-    bool any_holder() const { return any_holder_; }
+    bool any_referrer() const { return any_referrer_; }
 
     int rowCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
@@ -33,7 +33,7 @@ private:
     RootOrder order_ = RootOrder::bytes;
     GraphQuery query_;
     int64_t most_bytes_ = 0;
-    bool any_holder_ = false;
+    bool any_referrer_ = false;
 };
 
 /// Lines of a row: what and how much; where and since when; and, if any is known, who holds it.
@@ -45,7 +45,7 @@ public:
     void set_trace(std::shared_ptr<const Trace> trace) { trace_ = std::move(trace); }
 
 signals:
-    void chosen(tidemark::NodeIndex root);  ///< a click, or arrows: the group's largest root
+    void selected(tidemark::NodeIndex root);  ///< a click, or arrows: the group's largest root
     void opened(tidemark::NodeIndex root);  ///< double click, Enter
 
 protected:

@@ -17,36 +17,36 @@ struct Why {
 };
 
 constexpr size_t ends_of_path = 3;  // nodes named at both ends of a long path
-constexpr size_t most_saved = 12, most_keepers = 8;
+constexpr size_t most_saved = 12, most_retainers = 8;
 
 class Chain {
 public:
     Chain(const GraphPicture& picture, uint32_t device)
         : index_(picture.index()),
-          moment_(*picture.moment),
-          holders_(*picture.holders),
+          time_point_(*picture.time_point),
+          referrers_(*picture.referrers),
           categories_(picture.graph->categories),
           device_(device) {}
 
     Report& report() { return report_; }
 
     void add_root(NodeIndex root) {
-        add_holder(holders_.of(root), was_searched_while_alive(root)
+        add_referrer(referrers_.of(root), was_scanned_while_alive(root)
                                           ? Why::tr("Nobody was found who holds the root.")
                                           : Why::tr("The program's variables were not searched while it was alive."));
         report_.section(Why::tr("Root"));
         add_node(root);
     }
 
-    void add_holder(const Holder* holder, const QString& nobody) {
+    void add_referrer(const Referrer* referrer, const QString& nobody) {
         report_.section(Why::tr("Held by"));
-        if (holder == nullptr) {
-            report_.note(holders_.scan() == nullptr
+        if (referrer == nullptr) {
+            report_.note(referrers_.scan() == nullptr
                              ? Why::tr("Who holds it is not known: the program's variables were not searched.")
                              : nobody);
             return;
         }
-        report_.item(holder_text(index_.tables(), *holder), holder_link(*holder));
+        report_.item(referrer_text(index_.tables(), *referrer), path_link(*referrer));
     }
 
     /// What lies between the root and the node.
@@ -74,14 +74,14 @@ public:
         const QString steps = steps_text(index_.trace(), step, step);
         const int64_t created = index_.tables().nodes.created[node];
         const QString made = created == before_recording ? Why::tr("made before the recording began")
-                             : steps.isEmpty()           ? Why::tr("made at %1").arg(moment_text(created))
-                                               : Why::tr("made in %1, at %2").arg(steps, moment_text(created));
+                             : steps.isEmpty()           ? Why::tr("made at %1").arg(time_point_text(created))
+                                               : Why::tr("made in %1, at %2").arg(steps, time_point_text(created));
         if (line.isEmpty()) {
             report_.note(made);
         } else {
             report_.item(Why::tr("%1, %2").arg(line, made), line_link(node));
         }
-        const NodeState state = index_.state(node, moment_.time());
+        const NodeState state = index_.state(node, time_point_.time());
         const auto& first = index_.tables().saved.first;
         report_.note(state == NodeState::released && first[node] == first[node + 1]
                          ? Why::tr("It has run in backward. It had saved nothing: a second backward can run through it.")
@@ -94,7 +94,7 @@ public:
         if (first == last) {
             return;
         }
-        const bool held = holds_saved(index_.state(node, moment_.time()));
+        const bool held = holds_saved(index_.state(node, time_point_.time()));
         report_.section(held ? Why::tr("What it saved and holds") : Why::tr("What it had saved"));
         for (uint32_t s = first; s < std::min<uint32_t>(last, first + most_saved); ++s) {
             add_saved_tensor(s);
@@ -107,38 +107,38 @@ public:
     void add_freed(NodeIndex root, NodeIndex node) {
         report_.section(Why::tr("What would be freed"));
         const auto bytes = [&](NodeIndex n) {
-            return both_bytes_text(static_cast<uint64_t>(std::max<int64_t>(moment_.dominated_bytes(n), 0)));
+            return both_bytes_text(static_cast<uint64_t>(std::max<int64_t>(time_point_.retained_bytes(n), 0)));
         };
         if (root != node) {
             report_.note(Why::tr("If the root went: %1.").arg(bytes(root)));
         }
         report_.note(Why::tr("If this node went: %1.").arg(bytes(node)));
-        const int64_t own = moment_.own_bytes(node);
-        if (own > moment_.dominated_bytes(node)) {
+        const int64_t own = time_point_.shallow_bytes(node);
+        if (own > time_point_.retained_bytes(node)) {
             report_.note(Why::tr("It holds %1 itself; parameters, gradients and what others keep as well would stay.")
                              .arg(bytes_text(static_cast<uint64_t>(own))));
         }
     }
 
-    void add_keepers(const std::vector<uint32_t>& keepers) {
-        report_.section(keepers.size() == 1
+    void add_retainers(const std::vector<uint32_t>& retainers) {
+        report_.section(retainers.size() == 1
                             ? Why::tr("1 node saved it")
-                            : Why::tr("%1 nodes saved it").arg(count_text(static_cast<int64_t>(keepers.size()))));
-        for (size_t i = 0; i < std::min(keepers.size(), most_keepers); ++i) {
-            const NodeIndex node = index_.saver(keepers[i]);
-            report_.item(Why::tr("%1, as %2").arg(node_of_module_text(index_, node), saved_name(keepers[i])),
+                            : Why::tr("%1 nodes saved it").arg(count_text(static_cast<int64_t>(retainers.size()))));
+        for (size_t i = 0; i < std::min(retainers.size(), most_retainers); ++i) {
+            const NodeIndex node = index_.saver(retainers[i]);
+            report_.item(Why::tr("%1, as %2").arg(node_of_module_text(index_, node), saved_name(retainers[i])),
                          node_link(node));
         }
-        if (keepers.size() > most_keepers) {
-            report_.note(Why::tr("and %1 more").arg(count_text(static_cast<int64_t>(keepers.size() - most_keepers))));
+        if (retainers.size() > most_retainers) {
+            report_.note(Why::tr("and %1 more").arg(count_text(static_cast<int64_t>(retainers.size() - most_retainers))));
         }
     }
 
     /// From its holder down to what it saved; `here`: the heading of the node itself.
     void add_all_of(NodeIndex node, const QString& here) {
-        const std::vector<NodeIndex> path = moment_.path_to(node);
+        const std::vector<NodeIndex> path = time_point_.path_to(node);
         if (path.empty()) {
-            report_.note(state_sentence(index_.state(node, moment_.time())));
+            report_.note(state_sentence(index_.state(node, time_point_.time())));
             add_saved(node);
             return;
         }
@@ -155,15 +155,15 @@ public:
     static QString node_link(NodeIndex node) { return QStringLiteral("node:%1").arg(node); }
 
 private:
-    bool was_searched_while_alive(NodeIndex node) const {
+    bool was_scanned_while_alive(NodeIndex node) const {
         const GraphNodes& nodes = index_.tables().nodes;
-        const HolderScan* scan = holders_.scan();
-        return scan != nullptr && nodes.created[node] <= scan->time && scan->time < nodes.died[node];
+        const HeapScan* scan = referrers_.scan();
+        return scan != nullptr && nodes.created[node] <= scan->time && scan->time < nodes.destroyed[node];
     }
 
     /// "parameter GPT2.wte.weight" of memory that stays whoever lets go of the graph.
     QString other_owner(AllocationRef memory) const {
-        const Category category = categories_.at(memory, moment_.time());
+        const Category category = categories_.at(memory, time_point_.time());
         return is_held_outside(category)
                    ? QStringLiteral(", %1 %2").arg(category_text(category), to_qstring(categories_.name(memory)))
                    : QString();
@@ -193,8 +193,8 @@ private:
         return file_link(stacks, stacks.user_frame(index_.tables().nodes.stack[node]));
     }
 
-    QString holder_link(const Holder& holder) const {
-        for (const HolderLink& link : holder.links) {
+    QString path_link(const Referrer& referrer) const {
+        for (const PathLink& link : referrer.links) {
             if (link.line > 0) {
                 const QByteArray file = to_qstring(index_.tables().texts[link.file]).toUtf8().toPercentEncoding("/");
                 return QStringLiteral("line:%1:%2").arg(link.line).arg(QString::fromLatin1(file));
@@ -204,8 +204,8 @@ private:
     }
 
     const GraphIndex& index_;
-    const GraphMoment& moment_;
-    const HolderIndex& holders_;
+    const GraphState& time_point_;
+    const ReferrerIndex& referrers_;
     const Categories& categories_;
     const uint32_t device_;
     Report report_;
@@ -213,7 +213,7 @@ private:
 
 /// Of all nodes that the root keeps alive, the one that holds most memory itself.
 NodeIndex heaviest_under(const GraphPicture& picture, NodeIndex root) {
-    const GraphMoment& moment = *picture.moment;
+    const GraphState& time_point = *picture.time_point;
     std::vector<bool> seen(picture.index().tables().nodes.size());
     std::vector<NodeIndex> open{root};
     NodeIndex heaviest = root;
@@ -221,9 +221,9 @@ NodeIndex heaviest_under(const GraphPicture& picture, NodeIndex root) {
     while (!open.empty()) {
         const NodeIndex node = open.back();
         open.pop_back();
-        heaviest = moment.own_bytes(node) > moment.own_bytes(heaviest) ? node : heaviest;
+        heaviest = time_point.shallow_bytes(node) > time_point.shallow_bytes(heaviest) ? node : heaviest;
         for (const NodeIndex child : picture.index().children(node)) {
-            if (!seen[child] && moment.is_alive(child)) {
+            if (!seen[child] && time_point.is_alive(child)) {
                 seen[child] = true;
                 open.push_back(child);
             }
@@ -244,7 +244,7 @@ Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t d
 Report why_most_is_alive(const GraphPicture& picture, const RootGroup& group, uint32_t device) {
     Chain chain(picture, device);
     chain.report().title(Why::tr("What keeps most?"),
-                         Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.kept_bytes))));
+                         Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.reachable_bytes))));
     if (group.roots.size() > 1) {
         chain.report().note(Why::tr("One of them stands here as an example."));
     }
@@ -255,7 +255,7 @@ Report why_most_is_alive(const GraphPicture& picture, const RootGroup& group, ui
 Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef allocation) {
     const Graph& graph = *picture.graph;
     const GraphIndex& index = graph.index;
-    const GraphMoment& moment = *picture.moment;
+    const GraphState& time_point = *picture.time_point;
     Chain chain(picture, allocation.device);
     const DeviceHistory& device = index.trace().devices[allocation.device];
     chain.report().title(
@@ -263,7 +263,7 @@ Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef alloca
         Why::tr("allocation %1 of %2 at %3, %4")
             .arg(allocation_text(device, allocation.index), bytes_text(device.allocations.block_size[allocation.index]),
                  address_text(device.allocations.address[allocation.index]),
-                 category_text(graph.categories.at(allocation, moment.time()))));
+                 category_text(graph.categories.at(allocation, time_point.time()))));
     const std::string& name = graph.categories.name(allocation);
     if (!name.empty()) {
         chain.report().note(to_qstring(name));
@@ -272,29 +272,29 @@ Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef alloca
         chain.report().section(Why::tr("Made by"));
         chain.report().item(node_of_module_text(index, maker), Chain::node_link(maker));
     }
-    if (!HeldMemory(index, moment.time()).is_allocated(allocation)) {
+    if (!HeldMemory(index, time_point.time()).is_allocated(allocation)) {
         chain.report().note(Why::tr("At this moment it is not allocated."));
         return std::move(chain.report());
     }
-    const std::vector<uint32_t> keepers = moment.keepers(allocation);
-    const Holder* const holder = picture.holders->of(allocation);
-    if (keepers.empty()) {
-        chain.add_holder(holder, Why::tr("No variable was found that holds its tensor."));
+    const std::vector<uint32_t> retainers = time_point.retainers(allocation);
+    const Referrer* const referrer = picture.referrers->of(allocation);
+    if (retainers.empty()) {
+        chain.add_referrer(referrer, Why::tr("No variable was found that holds its tensor."));
         chain.report().note(Why::tr("No node of the graph keeps it at this moment."));
         return std::move(chain.report());
     }
-    if (holder != nullptr) {
+    if (referrer != nullptr) {
         chain.report().section(Why::tr("Its tensor is held by"));
-        chain.report().note(holder_text(index.tables(), *holder));
+        chain.report().note(referrer_text(index.tables(), *referrer));
     }
-    const NodeIndex node = index.saver(keepers.front());
-    const std::vector<NodeIndex> path = moment.path_to(node);
+    const NodeIndex node = index.saver(retainers.front());
+    const std::vector<NodeIndex> path = time_point.path_to(node);
     if (!path.empty()) {
         chain.add_root(path.front());
         chain.add_path(path);
     }
-    chain.add_keepers(keepers);
-    chain.report().note(state_sentence(index.state(node, moment.time())));
+    chain.add_retainers(retainers);
+    chain.report().note(state_sentence(index.state(node, time_point.time())));
     chain.add_freed(path.empty() ? node : path.front(), node);
     return std::move(chain.report());
 }

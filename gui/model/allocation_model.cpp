@@ -20,7 +20,7 @@ QString file_text(const StackTable& stacks, StackId stack) {
     return frame == 0 ? QString() : to_qstring(stacks.string(stacks.frame(frame).file));
 }
 
-std::optional<int64_t> life(const DeviceHistory& device, AllocationIndex a) {
+std::optional<int64_t> lifetime(const DeviceHistory& device, AllocationIndex a) {
     const auto freed = device.free_time(a);
     return freed ? std::optional(std::max<int64_t>(0, *freed - device.alloc_time(a))) : std::nullopt;
 }
@@ -135,13 +135,13 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
         case AllocationColumn::rounding:
             return rounding_of(all, a) ? bytes_text(rounding_of(all, a)) : QStringLiteral("0");
         case AllocationColumn::allocated_at:
-            return all.alloc_event[a] == before_history ? tr("before") : moment_text(device.alloc_time(a));
+            return all.alloc_event[a] == before_history ? tr("before") : time_point_text(device.alloc_time(a));
         case AllocationColumn::freed_at: {
             const auto freed = device.free_time(a);
-            return freed ? moment_text(*freed) : tr("never");
+            return freed ? time_point_text(*freed) : tr("never");
         }
         case AllocationColumn::lived_for: {
-            const auto lived = life(device, a);
+            const auto lived = lifetime(device, a);
             if (!lived) {
                 return tr("to the end");
             }
@@ -179,7 +179,7 @@ QString AllocationModel::exact_cell(const Analysis& analysis, AllocationIndex a,
             return freed ? seconds_text(*freed) : QString();
         }
         case AllocationColumn::lived_for: {
-            const auto lived = life(device, a);
+            const auto lived = lifetime(device, a);
             return lived ? seconds_text(*lived) : QString();
         }
         default: return shown_text(analysis, a, column, category_of);

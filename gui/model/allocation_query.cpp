@@ -37,7 +37,7 @@ std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQu
     for (AllocationIndex a = 0; a < all.size(); ++a) {
         if (a % rows_between_reports == 0) {
             progress.report("filter", 0.4 * a / all.size());
-            if (progress.cancelled) {
+            if (progress.canceled) {
                 return {};
             }
         }
@@ -169,7 +169,7 @@ std::shared_ptr<const AllocationRows> find_allocations(const Analysis& analysis,
                                                        Progress& progress) {
     auto result = std::make_shared<AllocationRows>();
     result->rows = select(analysis, query, progress);
-    if (progress.cancelled) {
+    if (progress.canceled) {
         return nullptr;
     }
     const Allocations& all = analysis.device().allocations;
@@ -179,7 +179,7 @@ std::shared_ptr<const AllocationRows> find_allocations(const Analysis& analysis,
     }
     progress.report("sort", 0.5);
     sort_by_column(analysis, query, result->rows);
-    return progress.cancelled ? nullptr : result;
+    return progress.canceled ? nullptr : result;
 }
 
 }  // namespace tidemark::gui

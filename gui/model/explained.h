@@ -4,7 +4,7 @@
 #include <QString>
 #include <memory>
 
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
 #include "storage/explain/words.h"
 #include "storage/report/report.h"
@@ -13,12 +13,12 @@ namespace tidemark::gui {
 
 /// Immutable; thread: any.
 struct Explained {
-    std::shared_ptr<const Case> of;
+    std::shared_ptr<const AnalysisContext> context;
     Explanation explanation;
     tidemark::Language language = tidemark::Language::english;
     QString problem;  ///< why there is no explanation; empty: there is one
 
-    Told told() const { return {*of, explanation}; }
+    ReportInput reported() const { return {*context, explanation}; }
     Words words() const { return Words(language); }
 };
 

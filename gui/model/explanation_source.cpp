@@ -15,7 +15,7 @@ constexpr double share_of_graph = 0.3;  // of the progress that is shown
 
 /// What a worker explains from; a case that was made before needs only new words.
 struct Question {
-    std::shared_ptr<const Case> of;
+    std::shared_ptr<const AnalysisContext> context;
     std::shared_ptr<const Analysis> analysis;
     std::shared_ptr<const Graph> graph;
     tidemark::Language language;
@@ -25,12 +25,12 @@ std::shared_ptr<const Explained> answer(const Question& question, Progress& prog
     auto result = std::make_shared<Explained>();
     result->language = question.language;
     try {
-        result->of = question.of ? question.of : std::make_shared<const Case>(question.analysis, question.graph);
-        result->explanation = explain(*result->of, Words(question.language), progress);
+        result->context = question.context ? question.context : std::make_shared<const AnalysisContext>(question.analysis, question.graph);
+        result->explanation = explain(*result->context, Words(question.language), progress);
     } catch (const std::exception& error) {
         result->problem = to_qstring(error.what());
     }
-    return progress.cancelled ? nullptr : result;
+    return progress.canceled ? nullptr : result;
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ std::shared_ptr<const Explained> ExplanationSource::explained() const {
 
 bool ExplanationSource::is_current() const {
     const auto it = explained_.find(session_.selection().state().device);
-    return it != explained_.end() && it->second->of && &it->second->of->trace() == &session_.trace();
+    return it != explained_.end() && it->second->context && &it->second->context->trace() == &session_.trace();
 }
 
 void ExplanationSource::want() {
@@ -111,7 +111,7 @@ void ExplanationSource::start() {
         question.graph = session_.graph();
     }
     if (is_current()) {
-        question.of = explained_[session_.selection().state().device]->of;
+        question.context = explained_[session_.selection().state().device]->context;
     }
     task_.start([question](Progress& progress) { return answer(question, progress); });
     emit state_changed();
@@ -119,17 +119,17 @@ void ExplanationSource::start() {
 
 void ExplanationSource::take(const std::shared_ptr<const Explained>& explained) {
     const int position =
-        explained->of ? static_cast<int>(explained->of->device_position()) : session_.selection().state().device;
+        explained->context ? static_cast<int>(explained->context->device_position()) : session_.selection().state().device;
     explained_[position] = explained;
     if (position == session_.selection().state().device) {
-        chosen_ = -1;
+        selected_ = -1;
         emit changed();
     }
     emit state_changed();
 }
 
 void ExplanationSource::show_device() {
-    chosen_ = -1;
+    selected_ = -1;
     emit changed();
     if (wanted_) {
         want();
@@ -144,10 +144,10 @@ void ExplanationSource::end_of_run() {
     emit state_changed();
 }
 
-void ExplanationSource::choose(int finding) {
-    if (finding != chosen_) {
-        chosen_ = finding;
-        emit chosen_changed();
+void ExplanationSource::select(int finding) {
+    if (finding != selected_) {
+        selected_ = finding;
+        emit selected_changed();
     }
 }
 

@@ -43,13 +43,13 @@ public:
     static tidemark::Language language();
 
     /// The finding everybody looks at, or -1: a position in Explanation::findings.
-    int chosen() const { return chosen_; }
-    void choose(int finding);
+    int selected() const { return selected_; }
+    void select(int finding);
 
 signals:
     void changed();  ///< there is another explanation on show, or none
     void state_changed();
-    void chosen_changed();
+    void selected_changed();
 
 private:
     void show_device();
@@ -60,7 +60,7 @@ private:
 
     Session& session_;
     bool wanted_ = false, awaits_graph_ = false;
-    int chosen_ = -1;
+    int selected_ = -1;
     std::map<int, std::shared_ptr<const Explained>> explained_;  // by position of the device
     LatestTask<Explained> task_;
 };

@@ -15,14 +15,14 @@ struct Graphs {
 
 QString text_of(const GraphTables& tables, uint32_t text) { return to_qstring(tables.texts[text]); }
 
-QString place_text(const GraphTables& tables, const HolderLink& link) {
+QString place_text(const GraphTables& tables, const PathLink& link) {
     const QString file = QFileInfo(text_of(tables, link.file)).fileName();
     const QString place = link.line > 0 ? QStringLiteral("%1:%2").arg(file).arg(link.line) : file;
     const QString function = text_of(tables, link.function);
     return function.isEmpty() ? place : place.isEmpty() ? function : QStringLiteral("%1, %2").arg(function, place);
 }
 
-QString link_text(const GraphTables& tables, const HolderLink& link) {
+QString link_text(const GraphTables& tables, const PathLink& link) {
     const QString name = text_of(tables, link.name), place = place_text(tables, link);
     const std::string& kind = link.kind;
     if (kind == "local") {
@@ -105,10 +105,10 @@ QString steps_text(const Trace& trace, int32_t first, int32_t last) {
 
 QString state_text(NodeState state) {
     switch (state) {
-        case NodeState::waiting: return Graphs::tr("waiting for backward");
+        case NodeState::pending: return Graphs::tr("waiting for backward");
         case NodeState::kept: return Graphs::tr("kept after backward");
         case NodeState::released: return Graphs::tr("released");
-        case NodeState::unborn: return Graphs::tr("not made yet");
+        case NodeState::not_created: return Graphs::tr("not made yet");
         case NodeState::dead: return Graphs::tr("gone");
     }
     return {};
@@ -116,12 +116,12 @@ QString state_text(NodeState state) {
 
 QString state_sentence(NodeState state) {
     switch (state) {
-        case NodeState::waiting: return Graphs::tr("It has never been given to backward.");
+        case NodeState::pending: return Graphs::tr("It has never been given to backward.");
         case NodeState::kept: return Graphs::tr("It has run in backward and kept what it saved (retain_graph=True).");
         case NodeState::released:
             return Graphs::tr(
                 "It released what it saved: a second backward through it raises, if it had saved anything.");
-        case NodeState::unborn: return Graphs::tr("At this moment it is not made yet.");
+        case NodeState::not_created: return Graphs::tr("At this moment it is not made yet.");
         case NodeState::dead: return Graphs::tr("At this moment it is gone.");
     }
     return {};
@@ -131,16 +131,16 @@ QString nodes_text(int64_t count) {
     return count == 1 ? Graphs::tr("1 node") : Graphs::tr("%1 nodes").arg(count_text(count));
 }
 
-QString holder_text(const GraphTables& tables, const Holder& holder) {
+QString referrer_text(const GraphTables& tables, const Referrer& referrer) {
     QStringList links;
-    for (const HolderLink& link : holder.links) {
+    for (const PathLink& link : referrer.links) {
         links << link_text(tables, link);
     }
     return links.join(QStringLiteral(" → "));
 }
 
-QString holder_name(const GraphTables& tables, const Holder& holder) {
-    return holder.links.empty() ? QString() : link_text(tables, holder.links.front());
+QString referrer_name(const GraphTables& tables, const Referrer& referrer) {
+    return referrer.links.empty() ? QString() : link_text(tables, referrer.links.front());
 }
 
 }  // namespace tidemark::gui

@@ -24,8 +24,8 @@ QString state_sentence(NodeState state);
 QString nodes_text(int64_t count);
 
 /// "variable outputs of main, s01.py:31 → element 17"
-QString holder_text(const GraphTables& tables, const Holder& holder);
+QString referrer_text(const GraphTables& tables, const Referrer& referrer);
 /// Its first link only: what a person would call the holder.
-QString holder_name(const GraphTables& tables, const Holder& holder);
+QString referrer_name(const GraphTables& tables, const Referrer& referrer);
 
 }  // namespace tidemark::gui

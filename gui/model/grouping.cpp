@@ -37,9 +37,9 @@ Weighed weigh(const DeviceHistory& device, EventNumber peak, Grouper& grouper, u
             w.any.resize(g + 1, a);
         }
         const double bytes = static_cast<double>(all.block_size[a]);
-        const double end = std::min<double>(all.done_event[a], events);
+        const double end = std::min<double>(all.free_completed[a], events);
         over_time[g] += bytes * (end - std::max<double>(all.alloc_event[a], 0)) / events;
-        if (all.alloc_event[a] < peak && peak <= all.done_event[a]) {
+        if (all.alloc_event[a] < peak && peak <= all.free_completed[a]) {
             at_peak[g] += bytes;
         }
     }

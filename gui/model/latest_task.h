@@ -28,8 +28,8 @@ public:
 
     void start(Work work) {
         if (job_) {
-            job_->progress.cancelled = true;
-            waiting_ = std::move(work);
+            job_->progress.canceled = true;
+            pending_ = std::move(work);
         } else {
             launch(std::move(work));
         }
@@ -37,9 +37,9 @@ public:
 
     /// Nothing asked for so far is wanted any more.
     void abandon() {
-        waiting_ = nullptr;
+        pending_ = nullptr;
         if (job_) {
-            job_->progress.cancelled = true;
+            job_->progress.canceled = true;
             job_->wanted = false;
         }
     }
@@ -65,8 +65,8 @@ private:
 
     void finish(const std::shared_ptr<Job>& job, Answer answer) {
         job_.reset();
-        if (waiting_) {
-            launch(std::exchange(waiting_, nullptr));
+        if (pending_) {
+            launch(std::exchange(pending_, nullptr));
         }
         if (job->wanted && answer) {
             deliver_(std::move(answer));
@@ -76,7 +76,7 @@ private:
     QObject* context_;
     std::function<void(Answer)> deliver_;
     std::shared_ptr<Job> job_;
-    Work waiting_;
+    Work pending_;
 };
 
 }  // namespace tidemark::gui

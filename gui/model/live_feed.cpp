@@ -74,7 +74,7 @@ struct LiveFeed::Work {
     void run(LiveFeed* feed);
     bool rest(Clock::duration time);
     void deliver(LiveFeed* feed);
-    void tell_figures(LiveFeed* feed);
+    void report_figures(LiveFeed* feed);
 };
 
 LiveFeed::LiveFeed(std::shared_ptr<TraceFollower> follower, QObject* parent)
@@ -86,7 +86,7 @@ LiveFeed::~LiveFeed() {
     {
         const std::lock_guard lock(work_->mutex);
         work_->stop = true;
-        work_->progress.cancelled = true;
+        work_->progress.canceled = true;
     }
     work_->wake.notify_all();
     if (work_->thread) {
@@ -154,7 +154,7 @@ void LiveFeed::Work::deliver(LiveFeed* feed) {
         feed, [feed, content, groups] { emit feed->grown(content, groups); }, Qt::QueuedConnection);
 }
 
-void LiveFeed::Work::tell_figures(LiveFeed* feed) {
+void LiveFeed::Work::report_figures(LiveFeed* feed) {
     LiveFigures now;
     now.events = newest ? events_of(*newest) : 0;
     now.events_per_second = rate.add(now.events);
@@ -172,7 +172,7 @@ void LiveFeed::Work::run(LiveFeed* feed) {
         const auto began = Clock::now();
         auto polled = follower->poll(progress);
         if (!polled) {
-            if (polled.error().kind != ErrorKind::cancelled) {
+            if (polled.error().kind != ErrorKind::canceled) {
                 const QString sentence = QString::fromStdString(polled.error().message);
                 QMetaObject::invokeMethod(
                     feed, [feed, sentence] { emit feed->failed(sentence); }, Qt::QueuedConnection);
@@ -184,22 +184,22 @@ void LiveFeed::Work::run(LiveFeed* feed) {
             delivered = false;
         }
         const bool over = follower->ended();
-        bool hold = false;
+        bool retention = false;
         {
             const std::lock_guard lock(mutex);
-            hold = frozen;
+            retention = frozen;
         }
-        if (!delivered && (!hold || over)) {
+        if (!delivered && (!retention || over)) {
             deliver(feed);
         }
-        tell_figures(feed);
+        report_figures(feed);
         if (over) {
             QMetaObject::invokeMethod(
                 feed, [feed] { emit feed->ended(); }, Qt::QueuedConnection);
             return;
         }
         // Half of one core at most: the run that is watched needs the machine, too.
-        pause = hold ? frozen_period : std::max<Clock::duration>(shortest_period, Clock::now() - began);
+        pause = retention ? frozen_period : std::max<Clock::duration>(shortest_period, Clock::now() - began);
     }
 }
 

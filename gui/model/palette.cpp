@@ -39,7 +39,7 @@ Theme Theme::light() {
     t.active_line = QColor(0x8a, 0x5a, 0x00);
     t.reserved_line = QColor(0x00, 0x5f, 0xb0);
     t.requested_line = QColor(0x3a, 0x7d, 0x44);
-    t.idle = t.plot_background;
+    t.cached = t.plot_background;
     t.pending = QColor(0xe0, 0xa8, 0x2e);
     t.rounding = QColor(0xc9, 0x4a, 0x1c);
     t.unknown = QColor(0x9a, 0xa3, 0xae);
@@ -61,7 +61,7 @@ Theme Theme::dark_theme() {
     t.active_line = QColor(0xf0, 0xb9, 0x4a);
     t.reserved_line = QColor(0x5c, 0xb2, 0xff);
     t.requested_line = QColor(0x7c, 0xcf, 0x8a);
-    t.idle = t.plot_background;
+    t.cached = t.plot_background;
     t.pending = QColor(0xe0, 0xa8, 0x2e);
     t.rounding = QColor(0xff, 0x7a, 0x4a);
     t.unknown = QColor(0x6d, 0x78, 0x86);
@@ -83,8 +83,8 @@ QColor group_color(const Theme& theme, int index, int count) {
     const auto position = static_cast<size_t>(index);
     const QColor base = QColor::fromRgb(colors[position % colors.size()]);
     // A second round of the nine hues is lighter, so that more groups stay apart.
-    const double round = static_cast<double>(position / colors.size());
-    return round > 0 ? mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), std::min(0.3 * round, 0.6)) : base;
+    const double iteration = static_cast<double>(position / colors.size());
+    return iteration > 0 ? mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), std::min(0.3 * iteration, 0.6)) : base;
 }
 
 QColor id_color(const Theme& theme, uint32_t id) {
@@ -96,23 +96,23 @@ QColor id_color(const Theme& theme, uint32_t id) {
     return mix(base, (hash >> 12) % 2 ? QColor(Qt::white) : QColor(Qt::black), shade);
 }
 
-QColor layer_color(const Theme& theme, LayerKind kind, int nth) {
+QColor component_color(const Theme& theme, ComponentKind kind, int nth) {
     const auto by_nth = [&](QColor base) {
         return mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), 0.16 * (nth % 4));
     };
     switch (kind) {
-        case LayerKind::requested: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
-        case LayerKind::rounding: return theme.rounding;
-        case LayerKind::waiting: return theme.pending;
-        case LayerKind::free_in_segments: return mix(theme.reserved_line, theme.idle, 0.62);
-        case LayerKind::idle_segments: return mix(theme.reserved_line, theme.idle, 0.82);
-        case LayerKind::private_pools: return theme.dark ? QColor(0xb3, 0x55, 0x9f) : QColor(0xaa, 0x44, 0x99);
-        case LayerKind::library: return by_nth(theme.dark ? QColor(0x3d, 0x9c, 0x8c) : QColor(0x44, 0xaa, 0x99));
-        case LayerKind::context: return theme.dark ? QColor(0xd0, 0xbe, 0x68) : QColor(0xdd, 0xcc, 0x77);
-        case LayerKind::kernels: return theme.dark ? QColor(0x9a, 0x9a, 0x3c) : QColor(0x99, 0x99, 0x33);
-        case LayerKind::other_processes:
+        case ComponentKind::requested: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
+        case ComponentKind::rounding: return theme.rounding;
+        case ComponentKind::pending: return theme.pending;
+        case ComponentKind::free_in_segments: return mix(theme.reserved_line, theme.cached, 0.62);
+        case ComponentKind::cached_segments: return mix(theme.reserved_line, theme.cached, 0.82);
+        case ComponentKind::private_pools: return theme.dark ? QColor(0xb3, 0x55, 0x9f) : QColor(0xaa, 0x44, 0x99);
+        case ComponentKind::library: return by_nth(theme.dark ? QColor(0x3d, 0x9c, 0x8c) : QColor(0x44, 0xaa, 0x99));
+        case ComponentKind::context: return theme.dark ? QColor(0xd0, 0xbe, 0x68) : QColor(0xdd, 0xcc, 0x77);
+        case ComponentKind::kernels: return theme.dark ? QColor(0x9a, 0x9a, 0x3c) : QColor(0x99, 0x99, 0x33);
+        case ComponentKind::other_processes:
             return by_nth(theme.dark ? QColor(0x64, 0x6d, 0x79) : QColor(0xb4, 0xba, 0xc2));
-        case LayerKind::unknown: return theme.unknown;
+        case ComponentKind::unknown: return theme.unknown;
     }
     return theme.unknown;
 }
@@ -137,7 +137,7 @@ QColor category_color(const Theme& theme, Category category) {
 
 QColor node_state_color(const Theme& theme, NodeState state) {
     switch (state) {
-        case NodeState::waiting: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
+        case NodeState::pending: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
         case NodeState::kept: return theme.rounding;
         default: return theme.unknown;
     }

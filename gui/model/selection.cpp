@@ -36,24 +36,24 @@ void Selection::apply(const SelectionState& next, bool remember) {
     if (before.device != next.device) {
         emit device_changed();
     }
-    if (before.moment != next.moment || before.device != next.device) {
-        emit moment_changed(next.moment);
+    if (before.time_point != next.time_point || before.device != next.device) {
+        emit time_point_changed(next.time_point);
     }
     if (!same_choice(before, next)) {
-        emit chosen_changed();
+        emit selected_changed();
         emit history_changed();
     }
 }
 
-void Selection::set_moment(EventNumber moment) {
+void Selection::set_time_point(EventNumber time_point) {
     SelectionState next = state_;
     const EventNumber last =
         trace_ && !trace_->devices.empty() ? trace_->devices[static_cast<size_t>(state_.device)].event_count() : 0;
-    next.moment = std::clamp<EventNumber>(moment, 0, last);
+    next.time_point = std::clamp<EventNumber>(time_point, 0, last);
     apply(next, false);
 }
 
-void Selection::choose_allocation(AllocationIndex allocation) {
+void Selection::select_allocation(AllocationIndex allocation) {
     if (trace_ == nullptr || trace_->devices.empty()) {
         return;
     }
@@ -68,15 +68,15 @@ void Selection::choose_allocation(AllocationIndex allocation) {
         }
         next.stack = all.stack[allocation] ? std::optional(all.stack[allocation]) : std::nullopt;
         next.segment = all.segment[allocation];
-        const bool alive = all.alloc_event[allocation] < next.moment && next.moment <= all.done_event[allocation];
+        const bool alive = all.alloc_event[allocation] < next.time_point && next.time_point <= all.free_completed[allocation];
         if (!alive) {
-            next.moment = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
+            next.time_point = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
         }
     }
     apply(next, true);
 }
 
-void Selection::choose_stack(std::optional<StackId> stack) {
+void Selection::select_stack(std::optional<StackId> stack) {
     SelectionState next = state_;
     next.stack = stack;
     next.node.reset();
@@ -85,7 +85,7 @@ void Selection::choose_stack(std::optional<StackId> stack) {
     apply(next, true);
 }
 
-void Selection::choose_segment(uint32_t segment) {
+void Selection::select_segment(uint32_t segment) {
     SelectionState next = state_;
     next.segment = segment;
     next.node.reset();
@@ -94,7 +94,7 @@ void Selection::choose_segment(uint32_t segment) {
     apply(next, true);
 }
 
-void Selection::choose_node(std::optional<NodeIndex> node) {
+void Selection::select_node(std::optional<NodeIndex> node) {
     SelectionState next = state_;
     next.node = node;
     next.allocation = no_allocation;
@@ -110,7 +110,7 @@ void Selection::set_hovered(std::vector<AllocationIndex> allocations) {
     }
 }
 
-void Selection::choose_range(std::optional<std::pair<double, double>> range) {
+void Selection::select_range(std::optional<std::pair<double, double>> range) {
     SelectionState next = state_;
     if (range && range->first > range->second) {
         std::swap(range->first, range->second);
@@ -133,7 +133,7 @@ void Selection::preview_range(std::optional<std::pair<double, double>> range) {
     emit range_moved();
 }
 
-void Selection::choose(const SelectionState& next) {
+void Selection::select(const SelectionState& next) {
     const bool moves_range = next.range != state_.range;
     apply(next, true);
     if (moves_range) {
@@ -141,7 +141,7 @@ void Selection::choose(const SelectionState& next) {
     }
 }
 
-void Selection::choose_device(int position) {
+void Selection::select_device(int position) {
     if (trace_ == nullptr || position < 0 || position >= static_cast<int>(trace_->devices.size())) {
         return;
     }
@@ -153,7 +153,7 @@ void Selection::choose_device(int position) {
 void Selection::clear() {
     SelectionState next;
     next.device = state_.device;
-    next.moment = state_.moment;
+    next.time_point = state_.time_point;
     apply(next, true);
 }
 
@@ -164,8 +164,8 @@ void Selection::set_trace(const Trace* trace) {
     hovered_.clear();
     state_ = {};
     emit device_changed();
-    emit moment_changed(0);
-    emit chosen_changed();
+    emit time_point_changed(0);
+    emit selected_changed();
     emit history_changed();
 }
 

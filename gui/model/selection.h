@@ -16,7 +16,7 @@ namespace tidemark::gui {
 /// What is shown and chosen. Value type, so that back and forward are a list of these.
 struct SelectionState {
     int device = 0;                                  ///< position in Trace::devices
-    EventNumber moment = 0;                          ///< the cursor: a state of that device
+    EventNumber time_point = 0;                          ///< the cursor: a state of that device
     AllocationIndex allocation = no_allocation;      ///< the chosen allocation
     std::optional<StackId> stack;                    ///< the chosen stack (all its allocations light up)
     uint32_t segment = no_segment;                   ///< the chosen segment
@@ -31,18 +31,18 @@ public:
     explicit Selection(QObject* parent = nullptr);
 
     const SelectionState& state() const { return state_; }
-    void set_moment(EventNumber moment);  ///< scrubbing: not a history step
-    void choose_allocation(
+    void set_time_point(EventNumber time_point);  ///< scrubbing: not a history step
+    void select_allocation(
         AllocationIndex allocation);  ///< also chooses its stack and segment; moves the cursor into its life if outside
-    void choose_stack(std::optional<StackId> stack);
-    void choose_segment(uint32_t segment);
-    void choose_node(std::optional<NodeIndex> node);
-    void choose_range(std::optional<std::pair<double, double>> range);
+    void select_stack(std::optional<StackId> stack);
+    void select_segment(uint32_t segment);
+    void select_node(std::optional<NodeIndex> node);
+    void select_range(std::optional<std::pair<double, double>> range);
     void preview_range(
         std::optional<std::pair<double, double>> range);  ///< while dragging: shown, not a history step yet
     /// All of it at once, in one step of the history.
-    void choose(const SelectionState& next);
-    void choose_device(int position);
+    void select(const SelectionState& next);
+    void select_device(int position);
     void clear();  ///< Esc: keeps moment and device
     /// The same run, longer: what is chosen stays chosen. Emits nothing (see Session::grown).
     void grow(const Trace& trace);
@@ -62,8 +62,8 @@ public:
     void forward();
 
 signals:
-    void moment_changed(tidemark::EventNumber moment);
-    void chosen_changed();  ///< allocation, stack, segment, node or range
+    void time_point_changed(tidemark::EventNumber time_point);
+    void selected_changed();  ///< allocation, stack, segment, node or range
     void device_changed();
     void history_changed();
     void range_moved();  ///< also while a range is being dragged

@@ -5,7 +5,7 @@
 
 #include "gui/model/column_cache.h"
 #include "gui/model/grouping.h"
-#include "gui/model/lazy_ledger.h"
+#include "gui/model/lazy_breakdown.h"
 
 namespace tidemark::gui {
 
@@ -49,12 +49,12 @@ Session::Session(std::shared_ptr<const Trace> trace, std::vector<std::shared_ptr
       column_cache_(std::make_shared<ColumnCache>()) {
     selection_.set_trace(trace_.get());
     connect(&selection_, &Selection::device_changed, this, &Session::show_device);
-    connect(&selection_, &Selection::chosen_changed, this, [this] { chosen_group_ = -1; });
+    connect(&selection_, &Selection::selected_changed, this, [this] { selected_group_ = -1; });
     connect(&graph_source_, &GraphSource::changed, this, &Session::take_graph);
     if (has_device()) {
         const auto main = std::find_if(trace_->devices.begin(), trace_->devices.end(),
                                        [this](const DeviceHistory& d) { return &d == &trace_->main_device(); });
-        selection_.choose_device(static_cast<int>(main - trace_->devices.begin()));
+        selection_.select_device(static_cast<int>(main - trace_->devices.begin()));
         selection_.forget_history();
         show_device();
         shared_groups();
@@ -65,7 +65,7 @@ void Session::show_device() {
     if (!has_device()) {
         return;
     }
-    chosen_group_ = -1;
+    selected_group_ = -1;
     time_view_.set_history(&device(), known_time());
     show_events();
     go_to_peak();
@@ -109,20 +109,20 @@ int64_t Session::known_time() const { return std::max(trace_->duration, trace_->
 // ---- a run that goes on -------------------------------------------------------------------------------------------
 
 void Session::grow(Content content, const DeviceGroups& groups) {
-    const bool at_end = selection_.state().moment == device().event_count();
+    const bool at_end = selection_.state().time_point == device().event_count();
     // What was shown so far stays until every pane has turned to the new one.
     const Content before{std::exchange(trace_, std::move(content.trace)),
                          std::exchange(analyses_, std::move(content.analyses))};
     selection_.grow(*trace_);
     column_cache_ = std::make_shared<ColumnCache>();
-    ledgers_.clear();
+    breakdowns_.clear();
     groups_.clear();
     if (groups.groups && groups.choice == group_choice_ && groups.device == device().device) {
         groups_[{device_position(), group_choice_}] = groups.groups;
     }
     time_view_.grow(&device(), known_time());
     if (at_end && time_view_.follows_tail()) {
-        selection_.set_moment(device().event_count());
+        selection_.set_time_point(device().event_count());
     }
     emit grown();
 }
@@ -136,17 +136,17 @@ void Session::set_live(bool live) {
     if (live && has_device()) {
         start_view_.reset();
         time_view_.set_tail_length(0);
-        selection_.set_moment(device().event_count());
+        selection_.set_time_point(device().event_count());
     }
     emit live_changed();
 }
 
-std::vector<Loss> Session::losses() const {
-    std::vector<Loss> losses = trace_->losses;
+std::vector<DataGap> Session::data_gaps() const {
+    std::vector<DataGap> data_gaps = trace_->data_gaps;
     if (live_) {
-        std::erase_if(losses, [](const Loss& loss) { return loss.kind == LossKind::unclean_end; });
+        std::erase_if(data_gaps, [](const DataGap& data_gap) { return data_gap.kind == DataGapKind::unclean_end; });
     }
-    return losses;
+    return data_gaps;
 }
 
 DeviceGroups Session::device_groups() const { return {device().device, group_choice_, shared_groups()}; }
@@ -159,7 +159,7 @@ void Session::rename_groups() {
 }
 
 int64_t Session::cursor_time() const {
-    return device().time_until(selection_.state().moment, trace_->duration);
+    return device().time_until(selection_.state().time_point, trace_->duration);
 }
 
 CategoryLookup Session::categories() const { return {graph(), device().device, cursor_time()}; }
@@ -177,7 +177,7 @@ void Session::take_graph(const std::shared_ptr<const Graph>& before) {
 
 void Session::go_to_peak() {
     if (has_device()) {
-        selection_.set_moment(analysis().curves().peak(Series::allocated).max_event);
+        selection_.set_time_point(analysis().curves().peak(Series::allocated).max_event);
     }
 }
 
@@ -186,7 +186,7 @@ void Session::set_group_by(const GroupChoice& choice) {
         return;
     }
     group_choice_ = choice;
-    chosen_group_ = -1;
+    selected_group_ = -1;
     emit grouping_changed();
 }
 
@@ -198,41 +198,41 @@ std::shared_ptr<const Groups> Session::shared_groups() const {
     return entry;
 }
 
-std::shared_ptr<const LazyLedger> Session::shared_ledger() const {
-    auto& entry = ledgers_[device_position()];
+std::shared_ptr<const LazyBreakdown> Session::shared_breakdown() const {
+    auto& entry = breakdowns_[device_position()];
     if (!entry) {
-        entry = std::make_shared<const LazyLedger>(shared_analysis());
+        entry = std::make_shared<const LazyBreakdown>(shared_analysis());
     }
     return entry;
 }
 
-int Session::chosen_group() const {
+int Session::selected_group() const {
     const std::optional<StackId>& stack = selection_.state().stack;
     if (group_by() != GroupBy::stack || !stack || !has_device()) {
-        return chosen_group_;
+        return selected_group_;
     }
     const auto groups = shared_groups();
     const auto found = std::find(groups->stack.begin(), groups->stack.end(), *stack);
     return found == groups->stack.end() || *stack == 0 ? -1 : static_cast<int>(found - groups->stack.begin());
 }
 
-void Session::choose_group(int group) {
+void Session::select_group(int group) {
     const auto groups = shared_groups();
     const StackId stack = group >= 0 && group < groups->count() ? groups->stack[static_cast<size_t>(group)] : 0;
     if (stack != 0) {
-        selection_.choose_stack(stack);
+        selection_.select_stack(stack);
         return;
     }
-    selection_.choose_stack(std::nullopt);
-    chosen_group_ = group;
-    emit group_chosen();
+    selection_.select_stack(std::nullopt);
+    selected_group_ = group;
+    emit group_selected();
 }
 
 void Session::clear_choice() {
     selection_.clear();
-    if (chosen_group_ >= 0) {
-        chosen_group_ = -1;
-        emit group_chosen();
+    if (selected_group_ >= 0) {
+        selected_group_ = -1;
+        emit group_selected();
     }
 }
 

@@ -19,7 +19,7 @@
 namespace tidemark::gui {
 
 class ColumnCache;
-class LazyLedger;
+class LazyBreakdown;
 
 /// A trace and the analysis of each of its devices.
 struct Content {
@@ -81,7 +81,7 @@ public:
 
     const Trace& trace() const { return *trace_; }
     /// What the trace is missing. A run that goes on has not failed to end.
-    std::vector<Loss> losses() const;
+    std::vector<DataGap> data_gaps() const;
     std::shared_ptr<const Trace> shared_trace() const { return trace_; }
     /// False for a trace without any device: nothing below that needs one may be called.
     bool has_device() const { return !analyses_.empty(); }
@@ -112,7 +112,7 @@ public:
     const std::shared_ptr<ColumnCache>& column_cache() const { return column_cache_; }
 
     /// Of the selected device.
-    std::shared_ptr<const LazyLedger> shared_ledger() const;
+    std::shared_ptr<const LazyBreakdown> shared_breakdown() const;
 
     /// The autograd graph of the trace; reading begins when somebody asks with load_graph().
     GraphSource& graph_source() { return graph_source_; }
@@ -128,9 +128,9 @@ public:
     const ExplanationSource& explanation_source() const { return explanation_source_; }
 
     /// The group everything else is dimmed for, or -1. With GroupBy::stack it is the chosen stack's group.
-    int chosen_group() const;
+    int selected_group() const;
     /// Chooses a group: its stack where groups are stacks, else only its colour lights up. -1 chooses none.
-    void choose_group(int group);
+    void select_group(int group);
     /// Esc: the selection and the chosen group.
     void clear_choice();
 
@@ -139,7 +139,7 @@ public:
 
 signals:
     void grouping_changed();
-    void group_chosen();
+    void group_selected();
     /// The trace is a longer one, and with it all that is made from it.
     void grown();
     void live_changed();
@@ -159,11 +159,11 @@ private:
     ExplanationSource explanation_source_{*this};
     std::shared_ptr<ColumnCache> column_cache_;
     GroupChoice group_choice_;
-    int chosen_group_ = -1;
+    int selected_group_ = -1;
     bool live_ = false;
     std::optional<StartView> start_view_;
     mutable std::map<std::pair<size_t, GroupChoice>, std::shared_ptr<const Groups>> groups_;
-    mutable std::map<size_t, std::shared_ptr<const LazyLedger>> ledgers_;
+    mutable std::map<size_t, std::shared_ptr<const LazyBreakdown>> breakdowns_;
 };
 
 }  // namespace tidemark::gui

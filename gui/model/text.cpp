@@ -54,7 +54,7 @@ QString percent_text(double part, double whole) {
     return QStringLiteral("%1 %").arg(percent, 0, 'f', needs_digit ? 1 : 0);
 }
 
-QString moment_text(int64_t nanoseconds) { return to_qstring(format_moment(nanoseconds)); }
+QString time_point_text(int64_t nanoseconds) { return to_qstring(format_time_point(nanoseconds)); }
 QString duration_text(int64_t nanoseconds) { return to_qstring(format_duration(nanoseconds)); }
 QString address_text(uint64_t address) { return to_qstring(format_address(address)); }
 
@@ -103,11 +103,11 @@ QString pool_text(const Trace& trace, uint32_t pool) {
 namespace {
 
 /// How many allocations the stackless ones are among, and their part of the bytes.
-QString no_stacks_text(const Trace& trace, const Loss& loss) {
+QString no_stacks_text(const Trace& trace, const DataGap& data_gap) {
     int64_t allocations = 0;
     double bytes = 0;
     for (const DeviceHistory& device : trace.devices) {
-        if (loss.device < 0 || loss.device == device.device) {
+        if (data_gap.device < 0 || data_gap.device == device.device) {
             const auto& requested = device.allocations.requested;
             allocations += static_cast<int64_t>(device.allocations.size());
             bytes = std::accumulate(requested.begin(), requested.end(), bytes);
@@ -116,55 +116,55 @@ QString no_stacks_text(const Trace& trace, const Loss& loss) {
     return Text::tr(
                "%1 of %2 allocations (%3 of the bytes) carry no stack: PyTorch records none for memory allocated on "
                "the backward thread, or stacks were off.")
-        .arg(count_text(loss.count), count_text(allocations), percent_text(static_cast<double>(loss.bytes), bytes));
+        .arg(count_text(data_gap.count), count_text(allocations), percent_text(static_cast<double>(data_gap.bytes), bytes));
 }
 
 }  // namespace
 
-QString loss_text(const Trace& trace, const Loss& loss) {
-    const QString count = count_text(loss.count);
-    switch (loss.kind) {
-        case LossKind::history_truncated:
+QString data_gap_text(const Trace& trace, const DataGap& data_gap) {
+    const QString count = count_text(data_gap.count);
+    switch (data_gap.kind) {
+        case DataGapKind::history_truncated:
             return Text::tr(
                        "The history does not reach back to the start of the run (recording began late, or the ring "
                        "buffer dropped its oldest events). The %1 allocations alive at its first event were rebuilt "
                        "from its end; peaks and totals count from that event.")
                 .arg(count);
-        case LossKind::block_size_guessed:
+        case DataGapKind::block_size_guessed:
             return Text::tr(
                        "%1 blocks from before the history were freed before their exact size showed; each may have "
                        "been up to 1 MiB larger than drawn.")
                 .arg(count);
-        case LossKind::events_inconsistent:
+        case DataGapKind::events_inconsistent:
             return Text::tr(
                        "%1 events or blocks contradict the allocator's rules or the state at the end; sizes near "
                        "them may be wrong.")
                 .arg(count);
-        case LossKind::unknown_actions:
+        case DataGapKind::unknown_actions:
             return Text::tr(
                        "%1 events have an action this version does not know; they are kept and shown, but not "
                        "understood.")
                 .arg(count);
-        case LossKind::pool_unknown:
+        case DataGapKind::pool_unknown:
             return Text::tr(
                        "For %1 segments the memory pool was not recorded (PyTorch before 2.12) and they were gone at "
                        "the end; they are shown in the default pool.")
                 .arg(count);
-        case LossKind::recorder_overrun: return Text::tr("The recorder could not keep up; some events are missing.");
-        case LossKind::unclean_end:
+        case DataGapKind::recorder_overrun: return Text::tr("The recorder could not keep up; some events are missing.");
+        case DataGapKind::unclean_end:
             return Text::tr("The recording was not ended cleanly; what came last may be missing.");
-        case LossKind::no_stacks: return no_stacks_text(trace, loss);
-        case LossKind::no_times:
+        case DataGapKind::no_stacks: return no_stacks_text(trace, data_gap);
+        case DataGapKind::no_times:
             return Text::tr(
                 "The snapshot carries no times (PyTorch before 2.2): events are drawn one microsecond "
                 "apart.");
-        case LossKind::redacted:
+        case DataGapKind::redacted:
             return Text::tr("Before this trace was shared, names were replaced or parts were cut out.");
         // The recorder's own sentence says why and what would help.
-        case LossKind::not_recorded:
-        case LossKind::state_disagrees: return to_qstring(loss.text);
+        case DataGapKind::not_recorded:
+        case DataGapKind::state_disagrees: return to_qstring(data_gap.text);
     }
-    return to_qstring(loss.text);
+    return to_qstring(data_gap.text);
 }
 
 QString ended_text(const Process& process) {

@@ -23,7 +23,7 @@ QString both_bytes_text(uint64_t bytes);   ///< "2.00 MiB (2,097,152 bytes)", or
 QString signed_bytes_text(int64_t bytes);  ///< as both_bytes_text, of what may be negative
 QString count_text(int64_t count);         ///< "1,234,567"
 QString percent_text(double part, double whole);
-QString moment_text(int64_t nanoseconds);
+QString time_point_text(int64_t nanoseconds);
 QString duration_text(int64_t nanoseconds);
 QString address_text(uint64_t address);
 
@@ -38,7 +38,7 @@ QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
 /// What the trace cannot know, in the user's language. The trace's own sentence, in English, may say more.
-QString loss_text(const Trace& trace, const Loss& loss);
+QString data_gap_text(const Trace& trace, const DataGap& data_gap);
 /// How a recorded process ended, as a sentence; empty if it runs or nobody knows.
 QString ended_text(const Process& process);
 /// How the recording of a trace ended.

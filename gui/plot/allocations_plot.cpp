@@ -63,8 +63,8 @@ void AllocationsPlot::paint_picture(QCPPainter& painter) {
 /// Outlines the chosen allocation: at least two pixels high, however thin its band is.
 void AllocationsPlot::paint_overlay(QCPPainter& painter) {
     const PictureRequest& r = picture_.request;
-    const AllocationIndex chosen = session()->selection().state().allocation;
-    if (chosen == no_allocation || r.chosen != chosen || !picture_.columns || r.axis != session()->time_view().axis()) {
+    const AllocationIndex selected = session()->selection().state().allocation;
+    if (selected == no_allocation || r.selected != selected || !picture_.columns || r.axis != session()->time_view().axis()) {
         return;
     }
     const auto x_of = [&](size_t column) {
@@ -73,8 +73,8 @@ void AllocationsPlot::paint_overlay(QCPPainter& painter) {
                                   area().right() + 1);
     };
     QPolygonF upper, lower;
-    for (size_t c = 0; c < picture_.chosen_band.size(); ++c) {
-        const auto [bottom, top] = picture_.chosen_band[c];
+    for (size_t c = 0; c < picture_.selected_band.size(); ++c) {
+        const auto [bottom, top] = picture_.selected_band[c];
         if (bottom < 0) {
             continue;
         }
@@ -100,23 +100,23 @@ void AllocationsPlot::paint_overlay(QCPPainter& painter) {
     painter.restore();
 }
 
-bool AllocationsPlot::focus_chosen() {
+bool AllocationsPlot::focus_selected() {
     const AllocationIndex a = session() ? session()->selection().state().allocation : no_allocation;
     if (a == no_allocation) {
         return false;
     }
     const Allocations& all = session()->device().allocations;
     TimeView& view = session()->time_view();
-    const EventNumber born = std::max<EventNumber>(all.alloc_event[a], 0);
-    const EventNumber died = std::min(all.done_event[a], session()->device().event_count());
-    const double from = view.position_of(born), to = view.position_of(died);
+    const EventNumber created = std::max<EventNumber>(all.alloc_event[a], 0);
+    const EventNumber destroyed = std::min(all.free_completed[a], session()->device().event_count());
+    const double from = view.position_of(created), to = view.position_of(destroyed);
     const double margin = std::max((to - from) * 0.15, view.smallest_span() / 2);
     view.show(from - margin, to + margin);
     std::vector<Band> bands;
-    const EventNumber moment =
-        std::clamp<EventNumber>(session()->selection().state().moment, born + 1, std::max(born + 1, died));
-    LiveIndex::Walk live(session()->analysis().live());
-    bands_at(session()->device(), live, moment, 0, INT64_MAX, bands);
+    const EventNumber time_point =
+        std::clamp<EventNumber>(session()->selection().state().time_point, created + 1, std::max(created + 1, destroyed));
+    AliveIndex::Walk live(session()->analysis().live());
+    bands_at(session()->device(), live, time_point, 0, INT64_MAX, bands);
     const auto band = std::find_if(bands.begin(), bands.end(), [a](const Band& b) { return b.allocation == a; });
     if (band != bands.end()) {
         const double size = static_cast<double>(all.block_size[a]);
@@ -137,27 +137,27 @@ AllocationIndex AllocationsPlot::allocation_at(QPoint point) const {
         (picture_.request.high - picture_.request.low) / std::max(picture_.request.pixels.height(), 1);
     const double bytes = yAxis->pixelToCoord(point.y() + 0.5);
     const double row = std::floor((bytes - picture_.request.low) / row_bytes);
-    const auto centre = static_cast<int64_t>(picture_.request.low + (row + 0.5) * row_bytes);
-    if (centre < 0) {
+    const auto center = static_cast<int64_t>(picture_.request.low + (row + 0.5) * row_bytes);
+    if (center < 0) {
         return no_allocation;
     }
     std::vector<Band> bands;
-    LiveIndex::Walk live(session()->analysis().live());
-    bands_at(session()->device(), live, (*picture_.columns)[*column].moment, centre, centre + 1, bands);
+    AliveIndex::Walk live(session()->analysis().live());
+    bands_at(session()->device(), live, (*picture_.columns)[*column].time_point, center, center + 1, bands);
     return bands.empty() ? no_allocation : bands.front().allocation;
 }
 
-QString AllocationsPlot::life_text(AllocationIndex a) const {
+QString AllocationsPlot::lifetime_text(AllocationIndex a) const {
     const DeviceHistory& device = session()->device();
-    const int64_t born = device.alloc_time(a);
+    const int64_t created = device.alloc_time(a);
     const QString from = device.allocations.alloc_event[a] == before_history
                              ? tr("before the history")
-                             : QString::fromStdString(format_moment(born));
+                             : QString::fromStdString(format_time_point(created));
     const std::optional<int64_t> freed = device.free_time(a);
     if (!freed) {
         return tr("%1 to the end, never freed").arg(from);
     }
-    return tr("%1, lived %2").arg(from, QString::fromStdString(format_duration(*freed - born)));
+    return tr("%1, lived %2").arg(from, QString::fromStdString(format_duration(*freed - created)));
 }
 
 QString AllocationsPlot::describe(QPoint point) {
@@ -166,9 +166,9 @@ QString AllocationsPlot::describe(QPoint point) {
     if (!column || !area().contains(point)) {
         return {};
     }
-    const QString moment = describe_column((*picture_.columns)[*column]);
+    const QString time_point = describe_column((*picture_.columns)[*column]);
     if (a == no_allocation) {
-        return tr("No allocation here.") + QStringLiteral("<br>") + moment;
+        return tr("No allocation here.") + QStringLiteral("<br>") + time_point;
     }
     const DeviceHistory& device = session()->device();
     const Allocations& all = device.allocations;
@@ -177,25 +177,25 @@ QString AllocationsPlot::describe(QPoint point) {
                              ? bytes(all.block_size[a])
                              : tr("%1, asked for %2").arg(bytes(all.block_size[a]), bytes(all.requested[a]));
     const QString line = QString::fromStdString(group_name(session()->trace(), device, a, GroupBy::line));
-    const QColor color = allocation_color(picture_.request, a, (*picture_.columns)[*column].moment);
+    const QColor color = allocation_color(picture_.request, a, (*picture_.columns)[*column].time_point);
     return QStringLiteral("%1<b>%2</b><br>%3<br>%4<hr>%5")
-        .arg(swatch(color), size, line.toHtmlEscaped(), life_text(a), moment);
+        .arg(swatch(color), size, line.toHtmlEscaped(), lifetime_text(a), time_point);
 }
 
 void AllocationsPlot::clicked(QPoint point) {
     const AllocationIndex a = allocation_at(point);
     const auto column = column_at(picture_, position_at(point.x()));
     if (column) {
-        session()->selection().set_moment((*picture_.columns)[*column].moment);
+        session()->selection().set_time_point((*picture_.columns)[*column].time_point);
     }
     if (a != no_allocation) {
-        session()->selection().choose_allocation(a);
+        session()->selection().select_allocation(a);
     }
 }
 
 void AllocationsPlot::double_clicked(QPoint point) {
     clicked(point);
-    focus_chosen();
+    focus_selected();
 }
 
 }  // namespace tidemark::gui

@@ -15,7 +15,7 @@ public:
     ColorBy color_by() const { return color_by_; }
     void set_color_by(ColorBy by);
     /// Zooms time and bytes to the chosen allocation's life; false if none is chosen.
-    bool focus_chosen();
+    bool focus_selected();
     /// The allocation drawn at a point of the plot, or no_allocation.
     AllocationIndex allocation_at(QPoint point) const;
     const AllocationsPicture& picture() const { return picture_; }
@@ -33,7 +33,7 @@ protected:
 
 private:
     double all_bytes() const;
-    QString life_text(AllocationIndex a) const;
+    QString lifetime_text(AllocationIndex a) const;
 
     ColorBy color_by_ = ColorBy::group;
     AllocationsPicture picture_;

@@ -8,11 +8,11 @@
 namespace tidemark::gui {
 
 RowRun rows_between(double bottom, double top, double low, double bytes_per_row, int rows) {
-    const auto first_centre_above = [&](double bytes) {
+    const auto first_center_above = [&](double bytes) {
         const double row = std::ceil((bytes - low) / bytes_per_row - 0.5);
         return static_cast<int>(std::clamp<double>(row, 0, rows));
     };
-    return {first_centre_above(bottom), first_centre_above(top)};
+    return {first_center_above(bottom), first_center_above(top)};
 }
 
 double byte_tick_step(double span, int count) {

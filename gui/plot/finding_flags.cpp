@@ -18,7 +18,7 @@ EventNumber begin_of(const DeviceHistory& device, const Explained& explained, co
     }
     const auto timed = std::find_if(finding.evidence.begin(), finding.evidence.end(),
                                     [](const Evidence& e) { return e.event || e.time; });
-    return timed == finding.evidence.end() ? explained.explanation.event : moment_of(device, explained, *timed);
+    return timed == finding.evidence.end() ? explained.explanation.event : time_point_of(device, explained, *timed);
 }
 
 }  // namespace
@@ -32,28 +32,28 @@ std::vector<FindingFlag> finding_flags(const Session& session) {
     const auto& findings = explained->explanation.findings;
     int number = 0;
     for (size_t i = 0; i < findings.size(); ++i) {
-        if (findings[i].verdict != Verdict::background) {
-            flags.push_back({static_cast<int>(i), ++number, findings[i].verdict,
+        if (findings[i].severity != Severity::background) {
+            flags.push_back({static_cast<int>(i), ++number, findings[i].severity,
                              begin_of(session.device(), *explained, findings[i])});
         }
     }
     return flags;
 }
 
-std::vector<EventNumber> chosen_moments(const Session& session) {
-    std::vector<EventNumber> moments;
+std::vector<EventNumber> selected_time_points(const Session& session) {
+    std::vector<EventNumber> time_points;
     const auto explained = session.has_device() ? session.explanation_source().explained() : nullptr;
-    const int chosen = session.explanation_source().chosen();
-    if (explained && chosen >= 0) {
-        for (const Evidence& evidence : explained->explanation.findings[static_cast<size_t>(chosen)].evidence) {
+    const int selected = session.explanation_source().selected();
+    if (explained && selected >= 0) {
+        for (const Evidence& evidence : explained->explanation.findings[static_cast<size_t>(selected)].evidence) {
             if (evidence.event || evidence.time) {
-                moments.push_back(moment_of(session.device(), *explained, evidence));
+                time_points.push_back(time_point_of(session.device(), *explained, evidence));
             }
         }
     }
-    std::sort(moments.begin(), moments.end());
-    moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-    return moments;
+    std::sort(time_points.begin(), time_points.end());
+    time_points.erase(std::unique(time_points.begin(), time_points.end()), time_points.end());
+    return time_points;
 }
 
 QString flag_tip(const Session& session, const FindingFlag& flag) {
@@ -62,8 +62,8 @@ QString flag_tip(const Session& session, const FindingFlag& flag) {
     const Words words = explained->words();
     return QStringLiteral("<b>%1. %2</b><br>%3 · %4")
         .arg(QString::number(flag.number), rich_text(to_qstring(finding.title)),
-             to_qstring(verdict_title(words, finding.verdict)).toHtmlEscaped(),
-             to_qstring(size_phrase(explained->told(), finding, words)).toHtmlEscaped());
+             to_qstring(severity_title(words, finding.severity)).toHtmlEscaped(),
+             to_qstring(size_phrase(explained->reported(), finding, words)).toHtmlEscaped());
 }
 
 }  // namespace tidemark::gui

@@ -6,7 +6,7 @@
 #include "gui/model/session.h"
 
 namespace tidemark {
-enum class Verdict : uint8_t;
+enum class Severity : uint8_t;
 }
 
 namespace tidemark::gui {
@@ -14,7 +14,7 @@ namespace tidemark::gui {
 struct FindingFlag {
     int finding = 0;  ///< position in Explanation::findings
     int number = 0;   ///< as its card says
-    Verdict verdict{};
+    Severity severity{};
     EventNumber event = 0;
 };
 
@@ -22,7 +22,7 @@ struct FindingFlag {
 std::vector<FindingFlag> finding_flags(const Session& session);
 
 /// The states at which the chosen finding's evidence is seen, rising; empty: none is chosen.
-std::vector<EventNumber> chosen_moments(const Session& session);
+std::vector<EventNumber> selected_time_points(const Session& session);
 
 /// What the pointer reads over a flag, as rich text.
 QString flag_tip(const Session& session, const FindingFlag& flag);

@@ -29,9 +29,9 @@ void Legend::set_session(Session* session) {
     if (session != nullptr) {
         connect(session, &Session::grouping_changed, this, &Legend::update_rows);
         connect(session, &Session::grown, this, &Legend::update_rows);
-        connect(session, &Session::group_chosen, this, qOverload<>(&QWidget::update));
-        connect(&session->selection(), &Selection::moment_changed, this, &Legend::update_rows);
-        connect(&session->selection(), &Selection::chosen_changed, this, qOverload<>(&QWidget::update));
+        connect(session, &Session::group_selected, this, qOverload<>(&QWidget::update));
+        connect(&session->selection(), &Selection::time_point_changed, this, &Legend::update_rows);
+        connect(&session->selection(), &Selection::selected_changed, this, qOverload<>(&QWidget::update));
     }
     update_rows();
 }
@@ -45,8 +45,8 @@ void Legend::update_rows() {
         for (int g = 0; g < groups->count(); ++g) {
             rows_.push_back({g, 0});
         }
-        session_->analysis().live().for_each_active(session_->selection().state().moment, [&](AllocationIndex a) {
-            rows_[groups->grouping.group_at(a, session_->selection().state().moment)].bytes +=
+        session_->analysis().live().for_each_active(session_->selection().state().time_point, [&](AllocationIndex a) {
+            rows_[groups->grouping.group_at(a, session_->selection().state().time_point)].bytes +=
                 static_cast<int64_t>(all.block_size[a]);
         });
     }
@@ -69,7 +69,7 @@ void Legend::paintEvent(QPaintEvent*) {
         return;
     }
     const Theme theme = Theme::current();
-    const int chosen = session_->chosen_group();
+    const int selected = session_->selected_group();
     int64_t most = 1;
     for (const Row& row : rows_) {
         most = std::max(most, row.bytes);
@@ -80,7 +80,7 @@ void Legend::paintEvent(QPaintEvent*) {
         const Row& row = rows_[i];
         const QRect box(0, title_height() + static_cast<int>(i) * row_height(), width(), row_height() - 2);
         paint_row(painter, box, row, static_cast<double>(row.bytes) / static_cast<double>(most));
-        if (row.group == chosen) {
+        if (row.group == selected) {
             painter.setPen(QPen(theme.selection, 2));
             painter.setBrush(Qt::NoBrush);
             painter.drawRect(box.adjusted(1, 1, -1, -1));
@@ -110,16 +110,16 @@ void Legend::paint_row(QPainter& painter, const QRect& box, const Row& row, doub
     painter.fillRect(QRectF(text.left(), bar_top, text.width() * part, frame.isEmpty() ? line / 2.5 : 3), color);
 }
 
-void Legend::choose(int row) {
+void Legend::select(int row) {
     if (row >= 0) {
         const int group = rows_[static_cast<size_t>(row)].group;
-        session_->choose_group(session_->chosen_group() == group ? -1 : group);
+        session_->select_group(session_->selected_group() == group ? -1 : group);
     }
 }
 
 void Legend::mousePressEvent(QMouseEvent* event) {
     if (event->button() == Qt::LeftButton) {
-        choose(row_at(event->position().toPoint()));
+        select(row_at(event->position().toPoint()));
     }
 }
 
@@ -129,8 +129,8 @@ void Legend::keyPressEvent(QKeyEvent* event) {
         QWidget::keyPressEvent(event);
         return;
     }
-    const int next = std::clamp(session_->chosen_group() + step, 0, static_cast<int>(rows_.size()) - 1);
-    session_->choose_group(next);
+    const int next = std::clamp(session_->selected_group() + step, 0, static_cast<int>(rows_.size()) - 1);
+    session_->select_group(next);
 }
 
 bool Legend::event(QEvent* event) {

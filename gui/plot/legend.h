@@ -31,7 +31,7 @@ private:
     int row_height() const;
     int title_height() const;
     int row_at(QPoint point) const;
-    void choose(int row);
+    void select(int row);
 
     QPointer<Session> session_;
     std::vector<Row> rows_;

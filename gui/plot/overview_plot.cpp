@@ -9,7 +9,7 @@
 #include "gui/model/text.h"
 #include "gui/plot/hover_tip.h"
 #include "gui/plot/timeline_plot.h"
-#include "gui/why/verdict_mark.h"
+#include "gui/why/severity_mark.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -46,13 +46,13 @@ void OverviewPlot::set_session(Session* session) {
             }
             update();
         });
-        connect(&session->selection(), &Selection::moment_changed, this, qOverload<>(&QWidget::update));
+        connect(&session->selection(), &Selection::time_point_changed, this, qOverload<>(&QWidget::update));
         connect(&session->selection(), &Selection::range_moved, this, qOverload<>(&QWidget::update));
         connect(session, &Session::grouping_changed, this, &OverviewPlot::drop_picture);
         connect(session, &Session::grown, this, &OverviewPlot::drop_picture);
         connect(session, &Session::live_changed, this, &OverviewPlot::drop_picture);
         connect(&session->explanation_source(), &ExplanationSource::changed, this, &OverviewPlot::plant_flags);
-        connect(&session->explanation_source(), &ExplanationSource::chosen_changed, this,
+        connect(&session->explanation_source(), &ExplanationSource::selected_changed, this,
                 qOverload<>(&QWidget::update));
     }
     plant_flags();
@@ -176,11 +176,11 @@ void OverviewPlot::paint_brush(QPainter& painter) const {
     painter.fillRect(QRectF(QPointF(frame.left(), frame.top()), QPointF(left, frame.bottom() + 1)), veil);
     painter.fillRect(QRectF(QPointF(right, frame.top()), QPointF(frame.right() + 1, frame.bottom() + 1)), veil);
     if (const auto& range = session_->selection().state().range) {
-        QColor chosen = theme.selection;
-        chosen.setAlpha(60);
+        QColor selected = theme.selection;
+        selected.setAlpha(60);
         painter.fillRect(
             QRectF(QPointF(pixel(range->first), frame.top()), QPointF(pixel(range->second), frame.bottom() + 1)),
-            chosen);
+            selected);
     }
     paint_start_hint(painter, left, right);
     painter.setBrush(Qt::NoBrush);
@@ -188,7 +188,7 @@ void OverviewPlot::paint_brush(QPainter& painter) const {
     painter.drawRect(QRectF(left, frame.top() - 1.0, right - left - 1, frame.height() + 1.0));
     painter.fillRect(QRectF(left - 1, frame.center().y() - 9.0, 3, 18), theme.text);
     painter.fillRect(QRectF(right - 2, frame.center().y() - 9.0, 3, 18), theme.text);
-    const double cursor = std::round(pixel(view.position_of(session_->selection().state().moment)));
+    const double cursor = std::round(pixel(view.position_of(session_->selection().state().time_point)));
     painter.setPen(QPen(theme.cursor, 1));
     painter.drawLine(QPointF(cursor, frame.top() - 3), QPointF(cursor, frame.bottom() + 3));
     painter.setBrush(theme.cursor);
@@ -256,7 +256,7 @@ void OverviewPlot::paint_flags(QPainter& painter) const {
     }
     const Theme theme = Theme::current();
     const TimeView& view = session_->time_view();
-    const int chosen = session_->explanation_source().chosen();
+    const int selected = session_->explanation_source().selected();
     paint_steps(painter);
     QFont font = this->font();
     font.setPointSizeF(font.pointSizeF() * 0.85);
@@ -267,13 +267,13 @@ void OverviewPlot::paint_flags(QPainter& painter) const {
         const FindingFlag& flag = flags_[i];
         const QRectF& box = boxes[i];
         const double pole = std::round(pixel(view.position_of(flag.event)));
-        const bool is_chosen = flag.finding == chosen;
-        painter.setPen(QPen(is_chosen ? theme.selection : verdict_color(theme, flag.verdict), 1.5));
+        const bool is_selected = flag.finding == selected;
+        painter.setPen(QPen(is_selected ? theme.selection : severity_color(theme, flag.severity), 1.5));
         painter.drawLine(QPointF(pole, box.top()), QPointF(pole, area().bottom()));
         painter.setBrush(theme.plot_background);
-        painter.setPen(QPen(is_chosen ? theme.selection : verdict_color(theme, flag.verdict), is_chosen ? 2 : 1));
+        painter.setPen(QPen(is_selected ? theme.selection : severity_color(theme, flag.severity), is_selected ? 2 : 1));
         painter.drawRect(box);
-        paint_verdict(painter, QRectF(box.left() + 3, box.center().y() - 4, 8, 8), theme, flag.verdict);
+        paint_severity(painter, QRectF(box.left() + 3, box.center().y() - 4, 8, 8), theme, flag.severity);
         painter.setPen(theme.text);
         painter.drawText(box.adjusted(12, 0, -2, 0), Qt::AlignCenter, QString::number(flag.number));
     }
@@ -284,8 +284,8 @@ void OverviewPlot::paint_steps(QPainter& painter) const {
     const Theme theme = Theme::current();
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme.selection);
-    for (const EventNumber moment : chosen_moments(*session_)) {
-        const double x = std::round(pixel(session_->time_view().position_of(moment)));
+    for (const EventNumber time_point : selected_time_points(*session_)) {
+        const double x = std::round(pixel(session_->time_view().position_of(time_point)));
         const double y = area().bottom() + 1.0;
         painter.drawPolygon(QPolygonF({{x, y - 8}, {x + 4, y - 3}, {x, y + 2}, {x - 4, y - 3}}));
     }
@@ -360,7 +360,7 @@ void OverviewPlot::mousePressEvent(QMouseEvent* event) {
         return;
     }
     if (const FindingFlag* flag = flag_at(event->position().toPoint())) {
-        emit finding_chosen(flag->finding);
+        emit finding_selected(flag->finding);
         return;
     }
     TimeView& view = session_->time_view();
@@ -408,9 +408,9 @@ void OverviewPlot::mouseReleaseEvent(QMouseEvent* event) {
     if (click && grip_ == Grip::outside) {
         // A click beside the brush brings it there; with everything shown it moves the cursor.
         view.show(at - (to_ - from_) / 2, at + (to_ - from_) / 2);
-        session_->selection().set_moment(view.state_at(at));
+        session_->selection().set_time_point(view.state_at(at));
     } else if (click && grip_ == Grip::inside) {
-        session_->selection().set_moment(view.state_at(at));
+        session_->selection().set_time_point(view.state_at(at));
     }
     view.end_gesture();
     grip_ = Grip::none;

@@ -21,7 +21,7 @@ public:
     QRectF flag_box(const FindingFlag& flag) const;  ///< of one of them
 
 signals:
-    void finding_chosen(int finding);
+    void finding_selected(int finding);
 
 protected:
     void changeEvent(QEvent* event) override;

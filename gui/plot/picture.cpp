@@ -34,7 +34,7 @@ std::vector<QRgb> group_colors(const PictureRequest& r) {
     const QRgb background = r.theme.plot_background.rgb();
     for (int g = 0; g < count; ++g) {
         const QRgb color = color_of_group(r.theme, *r.groups, g).rgb();
-        const bool dim = r.chosen_group >= 0 && g != r.chosen_group;
+        const bool dim = r.selected_group >= 0 && g != r.selected_group;
         colors.push_back(dim ? mixed(color, background, 0.72) : color);
     }
     return colors;
@@ -95,22 +95,22 @@ public:
         }
     }
 
-    bool lit(AllocationIndex a, EventNumber moment) const {
+    bool lit(AllocationIndex a, EventNumber time_point) const {
         if (!r_.hovered.empty()) {
             return std::binary_search(r_.hovered.begin(), r_.hovered.end(), a);
         }
-        if (!r_.anything_chosen() || a == r_.chosen) {
+        if (!r_.anything_selected() || a == r_.selected) {
             return true;
         }
-        if (r_.chosen_stack != 0) {
-            return all_.stack[a] == r_.chosen_stack;
+        if (r_.selected_stack != 0) {
+            return all_.stack[a] == r_.selected_stack;
         }
-        return r_.chosen_group >= 0 && r_.groups->grouping.group_at(a, moment) == r_.chosen_group;
+        return r_.selected_group >= 0 && r_.groups->grouping.group_at(a, time_point) == r_.selected_group;
     }
 
-    QRgb operator()(AllocationIndex a, EventNumber moment) const {
-        const QRgb color = plain(a, moment);
-        return lit(a, moment) ? color : mixed(color, background_, 0.72);
+    QRgb operator()(AllocationIndex a, EventNumber time_point) const {
+        const QRgb color = plain(a, time_point);
+        return lit(a, time_point) ? color : mixed(color, background_, 0.72);
     }
 
     QRgb separator(QRgb color) const { return mixed(color, r_.theme.dark ? 0xff000000 : 0xffffffff, 0.45); }
@@ -118,16 +118,16 @@ public:
 private:
     static constexpr size_t shades = 4;
 
-    QRgb plain(AllocationIndex a, EventNumber moment) const {
+    QRgb plain(AllocationIndex a, EventNumber time_point) const {
         switch (r_.color_by) {
             case ColorBy::group:
                 // Shades tell neighbours of one group apart; the hue stays the group's.
-                return group_[r_.groups->grouping.group_at(a, moment)][(a * 2654435761u >> 20) % shades];
+                return group_[r_.groups->grouping.group_at(a, time_point)][(a * 2654435761u >> 20) % shades];
             case ColorBy::stack: return id_color(r_.theme, all_.stack[a]).rgb();
             case ColorBy::size:
                 return scale_color(r_.theme, (std::log2(static_cast<double>(all_.block_size[a] + 1)) - 9) / 24).rgb();
             case ColorBy::age: {
-                const double age = moment - std::max<double>(all_.alloc_event[a], 0);
+                const double age = time_point - std::max<double>(all_.alloc_event[a], 0);
                 const double whole = std::max<double>(r_.analysis->device().event_count(), 2);
                 return scale_color(r_.theme, std::log2(1 + age) / std::log2(1 + whole)).rgb();
             }
@@ -147,10 +147,10 @@ private:
 };
 
 void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int x,
-                  LiveIndex::Walk& live, std::vector<Band>& bands) {
+                  AliveIndex::Walk& live, std::vector<Band>& bands) {
     const PictureRequest& r = picture.request;
     const Allocations& all = r.analysis->device().allocations;
-    const EventNumber moment = (*picture.columns)[static_cast<size_t>(x)].moment;
+    const EventNumber time_point = (*picture.columns)[static_cast<size_t>(x)].time_point;
     const int separator_from = 5 * r.line_width;
     const double rows_per_byte = 1 / bytes_per_row(r);
     const auto row = [&](int64_t bytes) {
@@ -158,7 +158,7 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
             std::clamp((static_cast<double>(bytes) - r.low) * rows_per_byte + 0.5, 0.0, double(canvas.rows())));
     };
     bands.clear();
-    bands_at(r.analysis->device(), live, moment, static_cast<int64_t>(std::floor(r.low)),
+    bands_at(r.analysis->device(), live, time_point, static_cast<int64_t>(std::floor(r.low)),
              static_cast<int64_t>(std::ceil(r.high)), bands);
     int begin = bands.empty() ? 0 : row(bands.front().bottom);
     for (size_t i = 0; i < bands.size(); ++i) {
@@ -166,12 +166,12 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
         // Bands lie on each other, so a band ends where the next begins.
         const int64_t top = i + 1 < bands.size() ? bands[i + 1].bottom
                                                  : band.bottom + static_cast<int64_t>(all.block_size[band.allocation]);
-        if (band.allocation == r.chosen) {
-            picture.chosen_band[static_cast<size_t>(x)] = {band.bottom, top};
+        if (band.allocation == r.selected) {
+            picture.selected_band[static_cast<size_t>(x)] = {band.bottom, top};
         }
         const int end = row(top);
         if (begin < end) {
-            const QRgb color = colors(band.allocation, moment);
+            const QRgb color = colors(band.allocation, time_point);
             canvas.fill(x, {begin, end}, color);
             if (end - begin >= separator_from && static_cast<double>(band.bottom) >= r.low) {
                 canvas.fill(x, {begin, begin + r.line_width}, colors.separator(color));
@@ -185,12 +185,12 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
 void paint_columns(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int first, int last) {
     const std::vector<Column>& columns = *picture.columns;
     std::vector<Band> bands;
-    LiveIndex::Walk live(picture.request.analysis->live());
+    AliveIndex::Walk live(picture.request.analysis->live());
     for (int x = first; x < last; ++x) {
         const auto at = static_cast<size_t>(x);
-        if (x > first && columns[at].moment == columns[at - 1].moment) {
+        if (x > first && columns[at].time_point == columns[at - 1].time_point) {
             std::copy_n(canvas.column(x - 1), canvas.rows(), canvas.column(x));
-            picture.chosen_band[at] = picture.chosen_band[at - 1];
+            picture.selected_band[at] = picture.selected_band[at - 1];
         } else {
             paint_column(canvas, picture, colors, x, live, bands);
         }
@@ -220,7 +220,7 @@ AllocationsPicture paint_allocations(const PictureRequest& request) {
     picture.request = request;
     const PictureRequest& r = picture.request;
     picture.columns = columns_of(r);
-    picture.chosen_band.assign(picture.columns->size(), {-1, -1});
+    picture.selected_band.assign(picture.columns->size(), {-1, -1});
     ColumnCanvas canvas(r.pixels, r.theme.plot_background.rgb());
     const BandColors colors(r);
     in_halves(r.pixels.width(), [&](int first, int last) { paint_columns(canvas, picture, colors, first, last); });
@@ -229,13 +229,13 @@ AllocationsPicture paint_allocations(const PictureRequest& request) {
     return picture;
 }
 
-QColor allocation_color(const PictureRequest& request, AllocationIndex allocation, EventNumber moment) {
+QColor allocation_color(const PictureRequest& request, AllocationIndex allocation, EventNumber time_point) {
     PictureRequest plain = request;
-    plain.chosen = no_allocation;
-    plain.chosen_stack = 0;
-    plain.chosen_group = -1;
+    plain.selected = no_allocation;
+    plain.selected_stack = 0;
+    plain.selected_group = -1;
     plain.hovered.clear();
-    return QColor::fromRgb(BandColors(plain)(allocation, moment));
+    return QColor::fromRgb(BandColors(plain)(allocation, time_point));
 }
 
 }  // namespace tidemark::gui

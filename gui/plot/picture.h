@@ -20,7 +20,7 @@ struct PictureRequest {
     std::shared_ptr<const Analysis> analysis;
     std::shared_ptr<const Groups> groups;
     std::shared_ptr<ColumnCache> column_cache;  ///< may be null
-    std::shared_ptr<const LazyLedger> ledger;   ///< for the ledger's picture
+    std::shared_ptr<const LazyBreakdown> breakdown;   ///< for the ledger's picture
     TimeAxis axis = TimeAxis::wall_clock;
     double from = 0, to = 1;                                    ///< axis units, left and right edge
     double known_to = std::numeric_limits<double>::infinity();  ///< what lies beyond has yet to happen: left empty
@@ -29,12 +29,12 @@ struct PictureRequest {
     int line_width = 1;  ///< device pixels
     Theme theme;
     ColorBy color_by = ColorBy::group;
-    AllocationIndex chosen = no_allocation;
-    StackId chosen_stack = 0;                ///< 0: none
-    int chosen_group = -1;                   ///< -1: none
+    AllocationIndex selected = no_allocation;
+    StackId selected_stack = 0;                ///< 0: none
+    int selected_group = -1;                   ///< -1: none
     std::vector<AllocationIndex> hovered{};  ///< rising; where there are any, they alone are lit
 
-    bool anything_chosen() const { return chosen != no_allocation || chosen_stack != 0 || chosen_group >= 0; }
+    bool anything_selected() const { return selected != no_allocation || selected_stack != 0 || selected_group >= 0; }
 };
 
 struct TimelinePicture {
@@ -52,12 +52,12 @@ struct AllocationsPicture {
     QImage image;
     Columns columns;
     /// Where the chosen allocation lies in each column: bytes bottom and top; bottom < 0 where it is not alive.
-    std::vector<std::pair<int64_t, int64_t>> chosen_band;
+    std::vector<std::pair<int64_t, int64_t>> selected_band;
 };
 /// Each allocation a band over its life. A pixel shows the allocation at its centre.
 AllocationsPicture paint_allocations(const PictureRequest& request);
 
 /// The colour an allocation has in pictures.
-QColor allocation_color(const PictureRequest& request, AllocationIndex allocation, EventNumber moment);
+QColor allocation_color(const PictureRequest& request, AllocationIndex allocation, EventNumber time_point);
 
 }  // namespace tidemark::gui

@@ -9,12 +9,12 @@ namespace tidemark::gui {
 PictureRequest picture_request(const Session& session, const Theme& theme, QRect area, double ratio, double low,
                                double high) {
     PictureRequest request;
-    const SelectionState& chosen = session.selection().state();
+    const SelectionState& selected = session.selection().state();
     const TimeView& view = session.time_view();
     request.analysis = session.shared_analysis();
     request.groups = session.shared_groups();
     request.column_cache = session.column_cache();
-    request.ledger = session.shared_ledger();
+    request.breakdown = session.shared_breakdown();
     request.axis = view.axis();
     request.from = view.from();
     request.to = view.to();
@@ -25,9 +25,9 @@ PictureRequest picture_request(const Session& session, const Theme& theme, QRect
                            static_cast<int>(std::lround(area.height() * ratio)));
     request.line_width = std::max(1, static_cast<int>(std::lround(ratio)));
     request.theme = theme;
-    request.chosen = chosen.allocation;
-    request.chosen_stack = chosen.stack.value_or(0);
-    request.chosen_group = session.chosen_group();
+    request.selected = selected.allocation;
+    request.selected_stack = selected.stack.value_or(0);
+    request.selected_group = session.selected_group();
     request.hovered = session.selection().hovered();
     return request;
 }

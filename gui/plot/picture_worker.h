@@ -25,7 +25,7 @@ public:
 
     void request(Request request) {
         if (running_) {
-            waiting_ = std::move(request);
+            pending_ = std::move(request);
         } else {
             start(std::move(request));
         }
@@ -36,7 +36,7 @@ public:
     /// Nothing asked for so far is delivered any more (another trace, or none).
     void forget() {
         *generation_ += 1;
-        waiting_.reset();
+        pending_.reset();
         running_ = false;
     }
 
@@ -59,9 +59,9 @@ private:
 
     void finish(Picture picture) {
         running_ = false;
-        if (waiting_) {
-            Request next = std::move(*waiting_);
-            waiting_.reset();
+        if (pending_) {
+            Request next = std::move(*pending_);
+            pending_.reset();
             start(std::move(next));
         }
         deliver_(std::move(picture));
@@ -72,7 +72,7 @@ private:
     std::function<void(Picture)> deliver_;
     std::shared_ptr<int> generation_ = std::make_shared<int>(0);  // GUI thread only
     bool running_ = false;
-    std::optional<Request> waiting_;
+    std::optional<Request> pending_;
     QThreadPool pool_;
 };
 

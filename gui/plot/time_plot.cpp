@@ -116,8 +116,8 @@ void TimePlot::set_session(Session* session) {
     if (session != nullptr) {
         connect(&session->time_view(), &TimeView::changed, this, &TimePlot::follow_time_view);
         connect(&session->time_view(), &TimeView::pointer_moved, this, &TimePlot::repaint_overlay);
-        connect(&session->selection(), &Selection::moment_changed, this, &TimePlot::repaint_overlay);
-        connect(&session->selection(), &Selection::chosen_changed, this, [this] {
+        connect(&session->selection(), &Selection::time_point_changed, this, &TimePlot::repaint_overlay);
+        connect(&session->selection(), &Selection::selected_changed, this, [this] {
             view_changed();
             repaint_picture();
         });
@@ -125,17 +125,17 @@ void TimePlot::set_session(Session* session) {
             view_changed();
             repaint_picture();
         });
-        connect(&session->selection(), &Selection::moment_changed, this, &TimePlot::tell_values);
-        connect(&session->selection(), &Selection::chosen_changed, this, &TimePlot::tell_values);
+        connect(&session->selection(), &Selection::time_point_changed, this, &TimePlot::report_values);
+        connect(&session->selection(), &Selection::selected_changed, this, &TimePlot::report_values);
         connect(&session->selection(), &Selection::range_moved, this, &TimePlot::repaint_overlay);
-        connect(session, &Session::group_chosen, this, [this] {
+        connect(session, &Session::group_selected, this, [this] {
             view_changed();
             repaint_picture();
         });
         connect(session, &Session::grown, this, [this] {
             session_grown();
             follow_time_view();
-            tell_values();
+            report_values();
         });
         connect(session, &Session::live_changed, this, &TimePlot::follow_time_view);
         connect(session, &Session::grouping_changed, this, [this] {
@@ -146,28 +146,28 @@ void TimePlot::set_session(Session* session) {
     }
     session_changed();
     follow_time_view();
-    tell_values();
+    report_values();
 }
 
 // ---- for those who hear the plot -----------------------------------------------------------------------------------
 
 void TimePlot::set_purpose(const QString& sentence) {
     purpose_ = sentence;
-    tell_values();
+    report_values();
 }
 
-void TimePlot::tell_values() { setAccessibleDescription(has_data() ? values_at_cursor() + ' ' + purpose_ : purpose_); }
+void TimePlot::report_values() { setAccessibleDescription(has_data() ? values_at_cursor() + ' ' + purpose_ : purpose_); }
 
 QString TimePlot::values_at_cursor() const {
     const DeviceHistory& device = session_->device();
     const Curves& curves = session_->analysis().curves();
     const SelectionState& state = session_->selection().state();
     const auto value = [&](Series series) {
-        return QString::fromStdString(format_bytes(curves.value(series, state.moment)));
+        return QString::fromStdString(format_bytes(curves.value(series, state.time_point)));
     };
     QString text =
         tr("At the cursor, %1, event %2: allocated %3, active %4, reserved %5.")
-            .arg(QString::fromStdString(format_moment(device.time_of_state(state.moment))), count_text(state.moment),
+            .arg(QString::fromStdString(format_time_point(device.time_of_state(state.time_point))), count_text(state.time_point),
                  value(Series::allocated), value(Series::active), value(Series::reserved));
     if (state.allocation != no_allocation) {
         text += ' ' + tr("Chosen: allocation %1, %2.")
@@ -306,7 +306,7 @@ void TimePlot::paint_cursors(QCPPainter& painter) {
         faint.setAlpha(170);
         paint_vertical(painter, *view.pointer(), QPen(faint, 1, Qt::DotLine));
     }
-    const double cursor = view.position_of(session_->selection().state().moment);
+    const double cursor = view.position_of(session_->selection().state().time_point);
     paint_vertical(painter, cursor, QPen(theme_.cursor, 1));
     const double x = std::round(xAxis->coordToPixel(cursor));
     if (x >= area().left() && x <= area().right()) {
@@ -365,8 +365,8 @@ QString TimePlot::describe_column(const Column& column) const {
         return QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td align=right>%2</td></tr>")
             .arg(name, high == low ? high : low + QStringLiteral(" – ") + high);
     };
-    const QString time = QString::fromStdString(format_moment(device.time_of_state(column.moment)));
-    const QString event = QString::fromStdString(format_count(column.moment));
+    const QString time = QString::fromStdString(format_time_point(device.time_of_state(column.time_point)));
+    const QString event = QString::fromStdString(format_count(column.time_point));
     return QStringLiteral("<b>%1</b> · %2<table cellspacing=0>").arg(time, tr("event %1").arg(event)) +
            row(tr("allocated"), Series::allocated) + row(tr("active"), Series::active) +
            row(tr("requested"), Series::requested) + row(tr("reserved"), Series::reserved) + QStringLiteral("</table>");
@@ -383,12 +383,12 @@ bool TimePlot::event(QEvent* event) {
 }
 
 bool TimePlot::on_cursor(QPoint point) const {
-    const double x = xAxis->coordToPixel(session_->time_view().position_of(session_->selection().state().moment));
+    const double x = xAxis->coordToPixel(session_->time_view().position_of(session_->selection().state().time_point));
     return point.y() > area().bottom() || std::abs(point.x() - x) <= 3;
 }
 
-void TimePlot::set_moment_at(QPoint point) {
-    session_->selection().set_moment(session_->time_view().state_at(position_at(point.x())));
+void TimePlot::set_time_point_at(QPoint point) {
+    session_->selection().set_time_point(session_->time_view().state_at(position_at(point.x())));
 }
 
 void TimePlot::mousePressEvent(QMouseEvent* event) {
@@ -404,9 +404,9 @@ void TimePlot::mousePressEvent(QMouseEvent* event) {
     } else if (left && event->modifiers() & Qt::AltModifier) {
         drag_ = Drag::bytes;
     } else if (left && !(event->modifiers() & Qt::ControlModifier) && on_cursor(press_)) {
-        drag_ = Drag::moment;
+        drag_ = Drag::time_point;
         if (press_.y() > area().bottom()) {
-            set_moment_at(press_);
+            set_time_point_at(press_);
         }
     } else if (left) {
         drag_ = Drag::undecided;
@@ -425,8 +425,8 @@ void TimePlot::drag_to(QPoint point) {
         pan_bytes(delta.y());
     } else if (drag_ == Drag::bytes) {
         pan_bytes(delta.y());
-    } else if (drag_ == Drag::moment) {
-        set_moment_at(point);
+    } else if (drag_ == Drag::time_point) {
+        set_time_point_at(point);
     }
 }
 
@@ -455,7 +455,7 @@ void TimePlot::hover(QPoint point) {
     if (tip_.isNull()) {
         tip_ = new HoverTip(this);
     }
-    const bool wanted = viewport().contains(point) && (drag_ == Drag::none || drag_ == Drag::moment);
+    const bool wanted = viewport().contains(point) && (drag_ == Drag::none || drag_ == Drag::time_point);
     tip_->show_at(this, point, wanted ? describe(point) : QString());
 }
 
@@ -468,7 +468,7 @@ void TimePlot::mouseReleaseEvent(QMouseEvent* event) {
         session_->time_view().end_gesture();
         unsetCursor();
     } else if (finished == Drag::range) {
-        session_->selection().choose_range(session_->selection().state().range);
+        session_->selection().select_range(session_->selection().state().range);
     } else if (finished == Drag::undecided) {
         const QPoint point = event->position().toPoint();
         if (event->modifiers() & Qt::ControlModifier && tip_) {

@@ -68,10 +68,10 @@ protected:
     virtual void paint_overlay(QCPPainter&) {}            ///< above everything; cheap
     virtual QString empty_reason() const { return {}; }   ///< why there is nothing to see; empty: there is
     virtual QString describe(QPoint) { return {}; }       ///< rich text of the tooltip
-    virtual void clicked(QPoint point) { set_moment_at(point); }
+    virtual void clicked(QPoint point) { set_time_point_at(point); }
     virtual void double_clicked(QPoint) {}
 
-    void set_moment_at(QPoint point);
+    void set_time_point_at(QPoint point);
     /// The vertical axis: 0 to `whole` bytes at most. Resets a vertical zoom.
     void set_whole_bytes(double whole);
     /// A higher limit; keeps a vertical zoom.
@@ -98,10 +98,10 @@ protected:
 
 private:
     class Painted;
-    enum class Drag { none, undecided, range, pan, bytes, moment };
+    enum class Drag { none, undecided, range, pan, bytes, time_point };
 
     void apply_theme();
-    void tell_values();
+    void report_values();
     QString values_at_cursor() const;
     void follow_time_view();
     void paint_base(QCPPainter& painter);

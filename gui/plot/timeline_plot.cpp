@@ -122,12 +122,12 @@ std::vector<int64_t> bytes_in_columns(const Allocations& all, const std::vector<
     std::vector<int64_t> bytes(columns.size() + 1);
     const auto after = [&](EventNumber event) {
         const auto found = std::upper_bound(columns.begin(), columns.end(), event,
-                                            [](EventNumber e, const Column& column) { return e < column.moment; });
+                                            [](EventNumber e, const Column& column) { return e < column.time_point; });
         return static_cast<size_t>(found - columns.begin());
     };
     for (const AllocationIndex a : allocations) {
         bytes[after(all.alloc_event[a])] += static_cast<int64_t>(all.block_size[a]);
-        bytes[after(all.done_event[a])] -= static_cast<int64_t>(all.block_size[a]);
+        bytes[after(all.free_completed[a])] -= static_cast<int64_t>(all.block_size[a]);
     }
     std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
     bytes.pop_back();
@@ -410,9 +410,9 @@ void TimelinePlot::clicked(QPoint point) {
     const auto column = column_at(picture_, position_at(point.x()));
     if (column && area().contains(point)) {
         // The moment the column shows, not the one a fraction of a pixel away.
-        session()->selection().set_moment((*picture_.columns)[*column].moment);
+        session()->selection().set_time_point((*picture_.columns)[*column].time_point);
     } else {
-        set_moment_at(point);
+        set_time_point_at(point);
     }
 }
 

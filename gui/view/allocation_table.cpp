@@ -155,8 +155,8 @@ void AllocationTable::make_table() {
         schedule(0);
     });
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& current) { choose_row(current.row()); });
-    connect(table_, &QTableView::clicked, this, [this](const QModelIndex& index) { choose_row(index.row()); });
+            [this](const QModelIndex& current) { select_row(current.row()); });
+    connect(table_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_row(index.row()); });
 
     auto* copy = new QAction(tr("Copy rows"), this);
     copy->setShortcut(QKeySequence::Copy);
@@ -189,12 +189,12 @@ void AllocationTable::set_session(Session* session) {
     model_->show(nullptr, nullptr);
     if (session_) {
         const Selection& selection = session_->selection();
-        connect(&selection, &Selection::moment_changed, this, [this] {
+        connect(&selection, &Selection::time_point_changed, this, [this] {
             if (alive_->isChecked()) {
                 schedule(scrubbing_pause);
             }
         });
-        connect(&selection, &Selection::chosen_changed, this, [this] {
+        connect(&selection, &Selection::selected_changed, this, [this] {
             if (only_stack_->isChecked()) {
                 schedule(scrubbing_pause);
             }
@@ -204,7 +204,7 @@ void AllocationTable::set_session(Session* session) {
         connect(session_, &Session::grouping_changed, this, &AllocationTable::update_colors);
         connect(session_, &Session::grown, this, &AllocationTable::follow_growth);
         connect(&session_->graph_source(), &GraphSource::changed, this, &AllocationTable::show_known_columns);
-        connect(&selection, &Selection::moment_changed, table_->viewport(), qOverload<>(&QWidget::update));
+        connect(&selection, &Selection::time_point_changed, table_->viewport(), qOverload<>(&QWidget::update));
         update_colors();
         show_known_columns();
         schedule(0);
@@ -217,8 +217,8 @@ void AllocationTable::update_colors() {
     const Theme theme = Theme::current();
     model_->set_color_of([groups = session_->shared_groups(), theme, session = session_](AllocationIndex a) {
         const Grouping& grouping = groups->grouping;
-        const EventNumber moment = session ? session->selection().state().moment : 0;
-        return a < grouping.group_of.size() ? color_of_group(theme, *groups, grouping.group_at(a, moment))
+        const EventNumber time_point = session ? session->selection().state().time_point : 0;
+        return a < grouping.group_of.size() ? color_of_group(theme, *groups, grouping.group_at(a, time_point))
                                             : theme.unknown;
     });
 }
@@ -265,7 +265,7 @@ bool AllocationTable::read_size(QLineEdit* field, uint64_t* bytes) const {
 
 AllocationQuery AllocationTable::query() const {
     AllocationQuery query;
-    const SelectionState& chosen = session_->selection().state();
+    const SelectionState& selected = session_->selection().state();
     query.text = text_->text().trimmed().toStdString();
     read_size(min_, &query.min_taken);
     read_size(max_, &query.max_taken);
@@ -278,11 +278,11 @@ AllocationQuery AllocationTable::query() const {
         address_->setPalette(colors);
     }
     if (alive_->isChecked()) {
-        query.alive_at = chosen.moment;
+        query.alive_at = selected.time_point;
     }
     if (only_stack_->isChecked()) {
         query.stack =
-            chosen.allocation != no_allocation ? session_->device().allocations.stack[chosen.allocation] : chosen.stack;
+            selected.allocation != no_allocation ? session_->device().allocations.stack[selected.allocation] : selected.stack;
     }
     query.never_freed = never_freed_->isChecked();
     query.sort_by = sort_by_;
@@ -378,11 +378,11 @@ void AllocationTable::show_note() {
 
 // --- Selection --------------------------------------------------------------------------------------------------
 
-void AllocationTable::choose_row(int row) {
+void AllocationTable::select_row(int row) {
     const AllocationIndex a = model_->allocation_at(row);
     if (!following_ && session_ && a != no_allocation && session_->selection().state().allocation != a) {
         following_ = true;
-        session_->selection().choose_allocation(a);
+        session_->selection().select_allocation(a);
         following_ = false;
     }
 }

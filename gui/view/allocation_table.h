@@ -49,7 +49,7 @@ private:
     void show_counts();
     void show_note();
     void show_choice(bool scroll_there = true);
-    void choose_row(int row);
+    void select_row(int row);
     void update_colors();
     void follow_growth();
     void show_known_columns();

@@ -15,7 +15,7 @@ enum class MapColors { group, category, age, size, stream, state };
 class BlockColors {
 public:
     /// Looks up what the colours depend on; cheap enough for every frame.
-    void prepare(const Session& session, const Theme& theme, MapColors by, EventNumber moment);
+    void prepare(const Session& session, const Theme& theme, MapColors by, EventNumber time_point);
 
     QRgb of(AllocationIndex a) const;
     /// A block that no stack and no history explains: drawn hatched.
@@ -25,7 +25,7 @@ private:
     QRgb scaled(double value) const;
 
     MapColors by_ = MapColors::group;
-    EventNumber moment_ = 0;
+    EventNumber time_point_ = 0;
     const DeviceHistory* device_ = nullptr;
     const Grouping* grouping_ = nullptr;
     CategoryLookup category_of_;

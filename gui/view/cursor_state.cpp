@@ -21,7 +21,7 @@ void CursorState::set_session(Session* session) {
     state_.reset();
     last_milliseconds_ = 0;
     if (session_) {
-        connect(&session_->selection(), &Selection::moment_changed, this, &CursorState::refresh);
+        connect(&session_->selection(), &Selection::time_point_changed, this, &CursorState::refresh);
         connect(&session_->selection(), &Selection::device_changed, this, [this] {
             task_.abandon();
             state_.reset();
@@ -39,7 +39,7 @@ void CursorState::set_active(bool active) {
 }
 
 void CursorState::ensure_current() {
-    if (session_ && (!state_ || stale_ || state_->event != session_->selection().state().moment)) {
+    if (session_ && (!state_ || stale_ || state_->event != session_->selection().state().time_point)) {
         task_.abandon();
         compute_now();
     }
@@ -70,7 +70,7 @@ void CursorState::refresh() {
         return;
     }
     stale_ = false;
-    task_.start([analysis = session_->shared_analysis(), n = session_->selection().state().moment](Progress&) {
+    task_.start([analysis = session_->shared_analysis(), n = session_->selection().state().time_point](Progress&) {
         return compute(*analysis, n);
     });
 }
@@ -84,7 +84,7 @@ std::shared_ptr<const CursorState::Answer> CursorState::compute(const Analysis& 
 
 void CursorState::compute_now() {
     stale_ = false;
-    take(compute(session_->analysis(), session_->selection().state().moment));
+    take(compute(session_->analysis(), session_->selection().state().time_point));
 }
 
 void CursorState::take(const std::shared_ptr<const Answer>& answer) {

@@ -6,7 +6,7 @@
 #include "gui/model/graph_text.h"
 #include "gui/model/text.h"
 #include "gui/view/segment_painter.h"
-#include "storage/graph/holder_groups.h"
+#include "storage/graph/referrer_groups.h"
 #include "storage/replay/attribution.h"
 
 namespace tidemark::gui {
@@ -20,7 +20,7 @@ struct Details {
 constexpr size_t most_owners_shown = 7;
 constexpr size_t most_blocks_shown = 8;
 constexpr size_t most_savers_shown = 6;
-constexpr size_t most_holders_shown = 6;
+constexpr size_t most_referrers_shown = 6;
 
 QString link_to(const char* kind, int64_t number) {
     return QStringLiteral("%1:%2").arg(QLatin1String(kind)).arg(number);
@@ -42,12 +42,12 @@ QString file_link(const StackTable& stacks, FrameId frame) {
         .arg(QString::fromLatin1(to_qstring(stacks.string(f.file)).toUtf8().toPercentEncoding("/")));
 }
 
-StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber moment) {
+StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber time_point) {
     StackTotals totals;
     totals.stack = stack;
     const Allocations& all = analysis.device().allocations;
     totals.allocations = std::count(all.stack.begin(), all.stack.end(), stack);
-    analysis.live().for_each_active(moment, [&](AllocationIndex a) {
+    analysis.live().for_each_active(time_point, [&](AllocationIndex a) {
         if (all.stack[a] != stack) {
             return;
         }
@@ -68,7 +68,7 @@ Describer::Describer(const Session& session, const MemoryState* state, SourceLin
       device_(session.device()),
       all_(device_.allocations),
       state_(state),
-      moment_(session.selection().state().moment),
+      time_point_(session.selection().state().time_point),
       sources_(sources),
       options_(options) {}
 
@@ -78,7 +78,7 @@ Report Describer::allocation(AllocationIndex a, const std::vector<AllocationInde
     report_.title(Details::tr("Allocation %1 · %2").arg(allocation_text(device_, a), bytes_text(all_.requested[a])),
                   stack_text(trace_.stacks, all_.stack[a]));
     add_size(a);
-    add_life(a);
+    add_lifetime(a);
     add_graph(a);
     report_.section(Details::tr("Made by"));
     if (all_.stack[a] == 0) {
@@ -88,7 +88,7 @@ Report Describer::allocation(AllocationIndex a, const std::vector<AllocationInde
         add_same_stack(all_.stack[a]);
     }
     add_place(a);
-    add_neighbours(a);
+    add_neighbors(a);
     add_owners(a, owners);
     add_free_stack(a);
     return report_;
@@ -107,36 +107,36 @@ void Describer::add_size(AllocationIndex a) {
 }
 
 QString Describer::state_at_cursor(AllocationIndex a) const {
-    if (moment_ <= all_.alloc_event[a]) {
+    if (time_point_ <= all_.alloc_event[a]) {
         return Details::tr("not made yet");
     }
-    if (moment_ <= all_.free_event[a]) {
+    if (time_point_ <= all_.free_event[a]) {
         return Details::tr("allocated");
     }
-    return moment_ <= all_.done_event[a] ? Details::tr("freed, waiting for a stream") : Details::tr("freed");
+    return time_point_ <= all_.free_completed[a] ? Details::tr("freed, waiting for a stream") : Details::tr("freed");
 }
 
-QString Describer::moment_of(EventNumber event) const {
+QString Describer::time_point_of(EventNumber event) const {
     return Details::tr("%1 · event %2")
-        .arg(moment_text(device_.event_time[static_cast<size_t>(event)]), count_text(event));
+        .arg(time_point_text(device_.event_time[static_cast<size_t>(event)]), count_text(event));
 }
 
-void Describer::add_life(AllocationIndex a) {
+void Describer::add_lifetime(AllocationIndex a) {
     report_.section(Details::tr("Life"));
-    const EventNumber made = all_.alloc_event[a], freed = all_.free_event[a], done = all_.done_event[a];
+    const EventNumber made = all_.alloc_event[a], freed = all_.free_event[a], done = all_.free_completed[a];
     if (made == before_history) {
         report_.field(Details::tr("Made"), Details::tr("before the history begins"));
     } else {
-        report_.field(Details::tr("Made"), moment_of(made), link_to("moment", made + 1));
+        report_.field(Details::tr("Made"), time_point_of(made), link_to("time_point", made + 1));
     }
     if (freed == never) {
         report_.field(Details::tr("Freed"), Details::tr("never: alive at the end"));
     } else {
-        report_.field(Details::tr("Freed"), moment_of(freed), link_to("moment", freed + 1));
+        report_.field(Details::tr("Freed"), time_point_of(freed), link_to("time_point", freed + 1));
         if (done == never) {
             report_.field(Details::tr("Free completed"), Details::tr("never: still waiting for a stream at the end"));
         } else if (done > freed + 1) {
-            report_.field(Details::tr("Free completed"), moment_of(done), link_to("moment", done + 1));
+            report_.field(Details::tr("Free completed"), time_point_of(done), link_to("time_point", done + 1));
         }
     }
     const EventNumber last = freed == never ? device_.event_count() - 1 : freed;
@@ -182,10 +182,10 @@ void Describer::add_graph(AllocationIndex a) {
     report_.field(Details::tr("At the cursor"), category_text(category_of(a)));
     QStringList history;
     for (const CategoryChange& change : graph->categories.history(memory)) {
-        history << Details::tr("%1 %2").arg(category_text(change.category), moment_text(change.time));
+        history << Details::tr("%1 %2").arg(category_text(change.category), time_point_text(change.time));
     }
     if (const auto freed = device_.free_time(a)) {
-        history << Details::tr("freed %1").arg(moment_text(*freed));
+        history << Details::tr("freed %1").arg(time_point_text(*freed));
     }
     report_.field(Details::tr("History"), history.join(QStringLiteral(", ")));
     if (const std::string& name = graph->categories.name(memory); !name.empty()) {
@@ -205,8 +205,8 @@ void Describer::add_graph(AllocationIndex a) {
         report_.field(
             {}, Details::tr("and %1 more").arg(count_text(static_cast<int64_t>(saved.size() - most_savers_shown))));
     }
-    if (const Holder* holder = HolderIndex(index, now).of(memory)) {
-        report_.field(Details::tr("Held by"), holder_text(index.tables(), *holder));
+    if (const Referrer* referrer = ReferrerIndex(index, now).of(memory)) {
+        report_.field(Details::tr("Held by"), referrer_text(index.tables(), *referrer));
     }
 }
 
@@ -218,14 +218,14 @@ Report Describer::node(NodeIndex node) {
     const auto when = [](int64_t time) {
         return time == never_happened     ? Details::tr("not until the end of the recording")
                : time == before_recording ? Details::tr("before the recording began")
-                                          : moment_text(time);
+                                          : time_point_text(time);
     };
     report_.title(Details::tr("Node · %1").arg(node_text(index, node)), node_of_module_text(index, node));
     report_.field(Details::tr("At the cursor"), state_text(index.state(node, now)));
     report_.field(Details::tr("Made"), when(nodes.created[node]));
     report_.field(Details::tr("Last run in backward"), when(nodes.executed[node]));
     report_.field(Details::tr("Released what it saved"), when(nodes.released[node]));
-    report_.field(Details::tr("Gone"), when(nodes.died[node]));
+    report_.field(Details::tr("Gone"), when(nodes.destroyed[node]));
     if (const int32_t step = index.step_of(node); step >= 0) {
         report_.field(Details::tr("Step"), count_text(trace_.steps[static_cast<size_t>(step)].number));
     }
@@ -309,7 +309,7 @@ void Describer::add_missing_stack(AllocationIndex a) {
 }
 
 void Describer::add_same_stack(StackId stack) {
-    const StackTotals totals = stack_totals(session_.analysis(), stack, moment_);
+    const StackTotals totals = stack_totals(session_.analysis(), stack, time_point_);
     report_.item(Details::tr("This stack: %1 allocations in all, %2 alive now with %3")
                      .arg(count_text(totals.allocations), count_text(totals.alive), bytes_text(totals.alive_bytes)),
                  link_to("stack", stack));
@@ -331,7 +331,7 @@ void Describer::add_free_stack(AllocationIndex a) {
     }
 }
 
-void Describer::add_neighbours(AllocationIndex a) {
+void Describer::add_neighbors(AllocationIndex a) {
     const auto ref = state_ ? find_block(*state_, device_, a) : std::nullopt;
     if (!ref) {
         return;
@@ -356,7 +356,7 @@ void Describer::add_neighbours(AllocationIndex a) {
 
 QString Describer::owner_text(AllocationIndex a) const {
     const QString made =
-        all_.alloc_event[a] == before_history ? Details::tr("before the history") : moment_text(device_.alloc_time(a));
+        all_.alloc_event[a] == before_history ? Details::tr("before the history") : time_point_text(device_.alloc_time(a));
     return QStringLiteral("%1  %2  %3")
         .arg(made, bytes_text(all_.block_size[a]), stack_text(trace_.stacks, all_.stack[a]));
 }
@@ -410,15 +410,15 @@ Report Describer::segment(uint32_t index) {
     if (s.alloc_event == before_history) {
         report_.field(Details::tr("From the driver"), Details::tr("before the history begins"));
     } else {
-        report_.field(Details::tr("From the driver"), moment_of(s.alloc_event), link_to("moment", s.alloc_event + 1));
+        report_.field(Details::tr("From the driver"), time_point_of(s.alloc_event), link_to("time_point", s.alloc_event + 1));
     }
     if (s.free_event == never) {
         report_.field(Details::tr("Given back"), Details::tr("never"));
     } else {
-        report_.field(Details::tr("Given back"), moment_of(s.free_event), link_to("moment", s.free_event + 1));
+        report_.field(Details::tr("Given back"), time_point_of(s.free_event), link_to("time_point", s.free_event + 1));
     }
     const SegmentState* now = nullptr;
-    for (size_t i = 0; state_ && s.alive_at(moment_) && i < state_->segments.size(); ++i) {
+    for (size_t i = 0; state_ && s.alive_at(time_point_) && i < state_->segments.size(); ++i) {
         const SegmentState& candidate = state_->segments[i];
         if (s.address >= candidate.address && s.address < candidate.address + candidate.size) {
             now = &candidate;
@@ -430,14 +430,14 @@ Report Describer::segment(uint32_t index) {
         return report_;
     }
     std::vector<const Block*> used;
-    uint64_t largest_hole = 0;
-    int64_t holes = 0;
+    uint64_t largest_gap = 0;
+    int64_t gaps = 0;
     for (const Block& b : now->blocks) {
         if (b.allocation != no_allocation) {
             used.push_back(&b);
         } else {
-            ++holes;
-            largest_hole = std::max(largest_hole, b.size);
+            ++gaps;
+            largest_gap = std::max(largest_gap, b.size);
         }
     }
     report_.field(
@@ -447,8 +447,8 @@ Report Describer::segment(uint32_t index) {
     report_.field(Details::tr("Waiting for a stream"), both_bytes_text(now->pending));
     report_.field(Details::tr("Free"), Details::tr("%1 in %2, the largest %3")
                                            .arg(both_bytes_text(now->free()),
-                                                holes == 1 ? Details::tr("1 hole") : Details::tr("%1 holes").arg(holes),
-                                                bytes_text(largest_hole)));
+                                                gaps == 1 ? Details::tr("1 hole") : Details::tr("%1 holes").arg(gaps),
+                                                bytes_text(largest_gap)));
     report_.section(Details::tr("Its blocks: %1").arg(count_text(static_cast<int64_t>(used.size()))));
     std::sort(used.begin(), used.end(), [](const Block* a, const Block* b) { return a->size > b->size; });
     for (size_t i = 0; i < std::min(used.size(), most_blocks_shown); ++i) {
@@ -468,7 +468,7 @@ Report Describer::segment(uint32_t index) {
 }
 
 Report Describer::stack(StackId stack) {
-    const StackTotals totals = stack_totals(session_.analysis(), stack, moment_);
+    const StackTotals totals = stack_totals(session_.analysis(), stack, time_point_);
     report_.title(Details::tr("Stack · %1 alive now").arg(bytes_text(totals.alive_bytes)),
                   stack_text(trace_.stacks, stack));
     report_.field(Details::tr("Allocations"), count_text(totals.allocations));
@@ -489,7 +489,7 @@ Report Describer::stack(StackId stack) {
 
 void Describer::add_figures() {
     const auto value = [&](Series series) {
-        return static_cast<uint64_t>(session_.analysis().curves().value(series, moment_));
+        return static_cast<uint64_t>(session_.analysis().curves().value(series, time_point_));
     };
     const uint64_t allocated = value(Series::allocated), active = value(Series::active),
                    reserved = value(Series::reserved);
@@ -502,22 +502,22 @@ void Describer::add_figures() {
     report_.field(Details::tr("Reserved, not used"), both_bytes_text(reserved > active ? reserved - active : 0));
 }
 
-Report Describer::moment() {
-    report_.title(Details::tr("The moment %1").arg(moment_text(device_.time_of_state(moment_))),
-                  Details::tr("after %1 of %2 events").arg(count_text(moment_), count_text(device_.event_count())));
+Report Describer::time_point() {
+    report_.title(Details::tr("The moment %1").arg(time_point_text(device_.time_of_state(time_point_))),
+                  Details::tr("after %1 of %2 events").arg(count_text(time_point_), count_text(device_.event_count())));
     add_figures();
     report_.section(Details::tr("Events"));
-    add_event(moment_ - 1, Details::tr("Before"));
-    add_event(moment_, Details::tr("After"));
-    const auto holders = attribution_at(trace_, device_, session_.analysis().live(), moment_, GroupBy::stack);
+    add_event(time_point_ - 1, Details::tr("Before"));
+    add_event(time_point_, Details::tr("After"));
+    const auto referrers = attribution_at(trace_, device_, session_.analysis().live(), time_point_, GroupBy::stack);
     report_.section(Details::tr("Who holds the memory"));
-    if (holders.empty()) {
+    if (referrers.empty()) {
         report_.note(Details::tr("Nobody: no allocation is alive at this moment."));
     }
-    for (size_t i = 0; i < std::min(holders.size(), most_holders_shown); ++i) {
-        report_.item(QStringLiteral("%1  %2").arg(bytes_text(static_cast<uint64_t>(holders[i].block_bytes)),
-                                                  stack_text(trace_.stacks, holders[i].stack)),
-                     link_to("stack", holders[i].stack));
+    for (size_t i = 0; i < std::min(referrers.size(), most_referrers_shown); ++i) {
+        report_.item(QStringLiteral("%1  %2").arg(bytes_text(static_cast<uint64_t>(referrers[i].block_bytes)),
+                                                  stack_text(trace_.stacks, referrers[i].stack)),
+                     link_to("stack", referrers[i].stack));
     }
     report_.note(Details::tr("Click a band, a block or a row to see it here."));
     return report_;

@@ -25,7 +25,7 @@ struct StackTotals {
     uint64_t alive_bytes = 0, largest_alive_bytes = 0;
     AllocationIndex largest_alive = no_allocation;
 };
-StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber moment);
+StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber time_point);
 
 class Describer {
 public:
@@ -35,25 +35,25 @@ public:
     Report segment(uint32_t segment);
     Report stack(StackId stack);
     Report node(NodeIndex node);
-    Report moment();
+    Report time_point();
     /// Only the frames, as plain text in Python's order of words.
     static QString plain_stack(const StackTable& stacks, StackId stack);
 
 private:
     void add_graph(AllocationIndex a);
     void add_size(AllocationIndex a);
-    void add_life(AllocationIndex a);
+    void add_lifetime(AllocationIndex a);
     void add_place(AllocationIndex a);
     void add_stack(StackId stack, bool unfold, const QString& unfold_link);
     void add_missing_stack(AllocationIndex a);
     void add_free_stack(AllocationIndex a);
-    void add_neighbours(AllocationIndex a);
+    void add_neighbors(AllocationIndex a);
     void add_owners(AllocationIndex a, const std::vector<AllocationIndex>& owners);
     void add_same_stack(StackId stack);
     void add_event(EventNumber event, const QString& name);
     void add_figures();
     QString state_at_cursor(AllocationIndex a) const;
-    QString moment_of(EventNumber event) const;
+    QString time_point_of(EventNumber event) const;
     QString owner_text(AllocationIndex a) const;
 
     const Session& session_;
@@ -61,7 +61,7 @@ private:
     const DeviceHistory& device_;
     const Allocations& all_;
     const MemoryState* state_;
-    EventNumber moment_;
+    EventNumber time_point_;
     SourceLines& sources_;
     DescribeOptions options_;
     Report report_;

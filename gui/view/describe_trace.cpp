@@ -58,7 +58,7 @@ void add_process(Report& report, const Process& process, bool live) {
                                                   : ended.isEmpty() ? Information::tr("Nobody knows.")
                                                                     : ended);
     if (process.end) {
-        report.field(Information::tr("Ended at"), moment_text(*process.end));
+        report.field(Information::tr("Ended at"), time_point_text(*process.end));
     }
     if (process.exit_status) {
         report.field(Information::tr("Exit status"), QString::number(*process.exit_status));
@@ -83,11 +83,11 @@ Report describe_trace(const Session& session) {
         }
     }
     report.section(Information::tr("What this trace is missing"));
-    const std::vector<Loss> losses = session.losses();
-    for (const Loss& loss : losses) {
-        report.note(loss_text(trace, loss));
+    const std::vector<DataGap> data_gaps = session.data_gaps();
+    for (const DataGap& data_gap : data_gaps) {
+        report.note(data_gap_text(trace, data_gap));
     }
-    if (losses.empty()) {
+    if (data_gaps.empty()) {
         report.note(Information::tr("Nothing: the whole history is there."));
     }
     return report;

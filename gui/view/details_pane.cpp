@@ -78,13 +78,13 @@ void DetailsPane::set_session(Session* session) {
     owners_of_ = no_allocation;
     options_ = {};
     if (session_) {
-        connect(&session_->selection(), &Selection::moment_changed, this, &DetailsPane::schedule);
+        connect(&session_->selection(), &Selection::time_point_changed, this, &DetailsPane::schedule);
         connect(session_, &Session::grown, this, [this] {
             owners_of_ = no_allocation;
             schedule();
         });
         connect(&session_->graph_source(), &GraphSource::changed, this, &DetailsPane::schedule);
-        connect(&session_->selection(), &Selection::chosen_changed, this, [this] {
+        connect(&session_->selection(), &Selection::selected_changed, this, [this] {
             options_ = {};
             text_->verticalScrollBar()->setValue(0);
             if (isVisible()) {
@@ -109,27 +109,27 @@ Report DetailsPane::describe() {
                                  : tr("No trace is open. Open one and choose something in it."));
         return report;
     }
-    const SelectionState& chosen = session_->selection().state();
-    const bool needs_state = chosen.allocation != no_allocation || chosen.segment != no_segment;
+    const SelectionState& selected = session_->selection().state();
+    const bool needs_state = selected.allocation != no_allocation || selected.segment != no_segment;
     if (needs_state) {
         state_.ensure_current();
     }
     Describer describer(*session_, needs_state ? state_.state().get() : nullptr, sources_, options_);
-    if (chosen.allocation != no_allocation) {
-        if (owners_of_ != chosen.allocation || owners_device_ != chosen.device) {
-            owners_of_ = chosen.allocation;
-            owners_device_ = chosen.device;
-            owners_ = owners_of_address(session_->device(), session_->device().allocations.address[chosen.allocation]);
+    if (selected.allocation != no_allocation) {
+        if (owners_of_ != selected.allocation || owners_device_ != selected.device) {
+            owners_of_ = selected.allocation;
+            owners_device_ = selected.device;
+            owners_ = owners_of_address(session_->device(), session_->device().allocations.address[selected.allocation]);
         }
-        return describer.allocation(chosen.allocation, owners_);
+        return describer.allocation(selected.allocation, owners_);
     }
-    if (chosen.segment != no_segment && chosen.segment < session_->device().segments.size()) {
-        return describer.segment(chosen.segment);
+    if (selected.segment != no_segment && selected.segment < session_->device().segments.size()) {
+        return describer.segment(selected.segment);
     }
-    if (chosen.node && session_->graph() && *chosen.node < session_->graph()->tables().nodes.size()) {
-        return describer.node(*chosen.node);
+    if (selected.node && session_->graph() && *selected.node < session_->graph()->tables().nodes.size()) {
+        return describer.node(*selected.node);
     }
-    return chosen.stack ? describer.stack(*chosen.stack) : describer.moment();
+    return selected.stack ? describer.stack(*selected.stack) : describer.time_point();
 }
 
 void DetailsPane::refresh_now() {
@@ -143,28 +143,28 @@ void DetailsPane::refresh_now() {
         text_->verticalScrollBar()->setValue(scroll);
         html_ = html;
     }
-    const StackId stack = chosen_stack();
+    const StackId stack = selected_stack();
     copy_details_->setEnabled(session_ != nullptr);
     copy_stack_->setEnabled(stack != 0);
     open_->setEnabled(stack != 0);
 }
 
-StackId DetailsPane::chosen_stack() const {
+StackId DetailsPane::selected_stack() const {
     if (!session_) {
         return 0;
     }
-    const SelectionState& chosen = session_->selection().state();
-    if (chosen.allocation != no_allocation) {
-        return session_->device().allocations.stack[chosen.allocation];
+    const SelectionState& selected = session_->selection().state();
+    if (selected.allocation != no_allocation) {
+        return session_->device().allocations.stack[selected.allocation];
     }
-    if (chosen.node && session_->graph()) {
-        return session_->graph()->tables().nodes.stack[*chosen.node];
+    if (selected.node && session_->graph()) {
+        return session_->graph()->tables().nodes.stack[*selected.node];
     }
-    return chosen.segment != no_segment ? session_->device().segments[chosen.segment].stack : chosen.stack.value_or(0);
+    return selected.segment != no_segment ? session_->device().segments[selected.segment].stack : selected.stack.value_or(0);
 }
 
 QString DetailsPane::plain_stack() const {
-    const StackId stack = chosen_stack();
+    const StackId stack = selected_stack();
     return stack ? Describer::plain_stack(session_->trace().stacks, stack) : QString();
 }
 
@@ -173,7 +173,7 @@ void DetailsPane::copy_details() const { QGuiApplication::clipboard()->setText(p
 void DetailsPane::copy_stack() const { QGuiApplication::clipboard()->setText(plain_stack()); }
 
 void DetailsPane::open_in_editor() {
-    if (const StackId stack = chosen_stack()) {
+    if (const StackId stack = selected_stack()) {
         const StackTable& stacks = session_->trace().stacks;
         const Frame& frame = stacks.frame(stacks.user_frame(stack));
         open_file(to_qstring(stacks.string(frame.file)), frame.line);
@@ -200,15 +200,15 @@ void DetailsPane::follow(const QString& link) {
     const QString rest = link.section(u':', 1);
     Selection& selection = session_->selection();
     if (kind == QLatin1String("allocation")) {
-        selection.choose_allocation(rest.toUInt());
+        selection.select_allocation(rest.toUInt());
     } else if (kind == QLatin1String("segment")) {
-        selection.choose_segment(rest.toUInt());
+        selection.select_segment(rest.toUInt());
     } else if (kind == QLatin1String("stack")) {
-        selection.choose_stack(rest.toUInt());
+        selection.select_stack(rest.toUInt());
     } else if (kind == QLatin1String("node")) {
-        selection.choose_node(rest.toUInt());
-    } else if (kind == QLatin1String("moment")) {
-        selection.set_moment(rest.toInt());
+        selection.select_node(rest.toUInt());
+    } else if (kind == QLatin1String("time_point")) {
+        selection.set_time_point(rest.toInt());
     } else if (kind == QLatin1String("line")) {
         open_file(QUrl::fromPercentEncoding(rest.section(u':', 1).toUtf8()), rest.section(u':', 0, 0).toInt());
     } else {

@@ -44,7 +44,7 @@ protected:
 private:
     void schedule();
     Report describe();
-    StackId chosen_stack() const;
+    StackId selected_stack() const;
     void open_file(const QString& path, int line);
 
     QPointer<Session> session_;

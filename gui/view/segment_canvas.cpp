@@ -49,11 +49,11 @@ void SegmentCanvas::set_session(Session* session) {
     painter_ = {};
     if (session_) {
         const auto repaint = [this] { viewport()->update(); };
-        connect(&session_->selection(), &Selection::chosen_changed, this, repaint);
+        connect(&session_->selection(), &Selection::selected_changed, this, repaint);
         connect(&session_->selection(), &Selection::hovered_changed, this, repaint);
         connect(&session_->graph_source(), &GraphSource::changed, this, repaint);
         connect(session_, &Session::grouping_changed, this, repaint);
-        connect(session_, &Session::group_chosen, this, repaint);
+        connect(session_, &Session::group_selected, this, repaint);
     }
     arrange();
 }
@@ -375,7 +375,7 @@ void SegmentCanvas::mouseReleaseEvent(QMouseEvent* event) {
         return;
     }
     if (const auto block = block_near(to_map(event->position()))) {
-        choose(*block);
+        select(*block);
     } else {
         session_->clear_choice();
     }
@@ -406,14 +406,14 @@ bool SegmentCanvas::viewportEvent(QEvent* event) {
     return QAbstractScrollArea::viewportEvent(event);
 }
 
-void SegmentCanvas::choose(BlockRef block) {
+void SegmentCanvas::select(BlockRef block) {
     focused_ = block;
     const Block& b = block_of(*state_, block);
     focus_address_ = b.address;
     if (b.allocation != no_allocation) {
-        session_->selection().choose_allocation(b.allocation);
+        session_->selection().select_allocation(b.allocation);
     } else {
-        session_->selection().choose_segment(state_->segments[block.segment].segment);
+        session_->selection().select_segment(state_->segments[block.segment].segment);
     }
 }
 
@@ -432,7 +432,7 @@ void SegmentCanvas::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (focused_) {
-                choose(*focused_);
+                select(*focused_);
             }
             return;
         case Qt::Key_Plus:
@@ -466,8 +466,8 @@ void SegmentCanvas::set_focus_block(BlockRef block) {
 
 void SegmentCanvas::move_focus(int step) {
     if (!focused_) {
-        const auto chosen = find_block(*state_, session_->device(), session_->selection().state().allocation);
-        if (const auto start = chosen ? chosen : first_visible_block()) {
+        const auto selected = find_block(*state_, session_->device(), session_->selection().state().allocation);
+        if (const auto start = selected ? selected : first_visible_block()) {
             set_focus_block(*start);
         }
         return;
@@ -575,13 +575,13 @@ QString describe_block(const Session& session, const MemoryState& state, BlockRe
             lines << Map::tr("made before the history begins");
         } else {
             lines << Map::tr("made at %1, %2 (%3 events) ago")
-                         .arg(moment_text(device.alloc_time(a)),
+                         .arg(time_point_text(device.alloc_time(a)),
                               duration_text(
                                   std::max<int64_t>(0, device.time_of_state(state.event) - device.alloc_time(a))),
                               count_text(state.event - all.alloc_event[a]));
         }
         lines << allocation_text(device, a);
-    } else if (segment.idle()) {
+    } else if (segment.cached()) {
         lines << Map::tr("The whole segment is idle: cached, used by nothing.");
     } else {
         lines << Map::tr("A hole between blocks in use.");

@@ -67,7 +67,7 @@ private:
     QPointF to_map(QPointF viewport_point) const;
     QRect visible_area() const;
     std::optional<BlockRef> block_near(QPointF map_point) const;
-    void choose(BlockRef block);
+    void select(BlockRef block);
     void move_focus(int step);
     void move_focus_vertically(int lines);
     void set_focus_block(BlockRef block);

@@ -23,15 +23,15 @@ SegmentMap::SegmentMap(QWidget* parent)
       reference_task_(this, [this](std::shared_ptr<const MemoryState> s) { canvas_->set_reference(std::move(s)); }) {
     setAccessibleName(tr("Segments at the cursor"));
     figures_ = new QLabel(this);
-    verdict_ = new QLabel(this);
-    for (QLabel* label : {figures_, verdict_}) {
+    severity_ = new QLabel(this);
+    for (QLabel* label : {figures_, severity_}) {
         label->setWordWrap(true);
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         label->setContentsMargins(10, 0, 10, 0);
     }
-    verdict_->setTextFormat(Qt::PlainText);
+    severity_->setTextFormat(Qt::PlainText);
     figures_->setAccessibleName(tr("Figures of the moment"));
-    verdict_->setAccessibleName(tr("What fragmentation means"));
+    severity_->setAccessibleName(tr("What fragmentation means"));
     canvas_ = new SegmentCanvas(this);
     legend_ = new MapLegend(this);
 
@@ -40,7 +40,7 @@ SegmentMap::SegmentMap(QWidget* parent)
     layout->setSpacing(4);
     layout->addWidget(make_toolbar());
     layout->addWidget(figures_);
-    layout->addWidget(verdict_);
+    layout->addWidget(severity_);
     layout->addWidget(canvas_, 1);
     layout->addWidget(legend_);
 
@@ -118,7 +118,7 @@ void SegmentMap::set_session(Session* session) {
     legend_->set_session(session_);
     if (session_) {
         canvas_->set_note(tr("The allocator holds no segment at this moment: nothing is reserved."));
-        connect(&session_->selection(), &Selection::chosen_changed, this, &SegmentMap::follow_choice);
+        connect(&session_->selection(), &Selection::selected_changed, this, &SegmentMap::follow_choice);
         connect(&session_->selection(), &Selection::device_changed, this, [this] {
             canvas_->set_reference(nullptr);
             measure_reference();
@@ -157,9 +157,9 @@ void SegmentMap::show_figures() {
     const auto state = state_.state();
     const bool known = session_ && state;
     figures_->setText(known ? figures_text(*state) : QString());
-    verdict_->setText(known ? verdict_text(*session_, *state) : QString());
+    severity_->setText(known ? severity_text(*session_, *state) : QString());
     figures_->setVisible(known);
-    verdict_->setVisible(known);
+    severity_->setVisible(known);
 }
 
 void SegmentMap::follow_choice() {
@@ -197,10 +197,10 @@ void SegmentMap::find_address(const QString& text) {
     const SegmentState& segment = state->segments[ref->segment];
     const Block& block = segment.blocks[ref->block];
     if (block.allocation != no_allocation) {
-        session_->selection().choose_allocation(block.allocation);
+        session_->selection().select_allocation(block.allocation);
         say(tr("%1 into a block of %2").arg(bytes_text(*address - block.address), bytes_text(block.size)), false);
     } else {
-        session_->selection().choose_segment(segment.segment);
+        session_->selection().select_segment(segment.segment);
         say(tr("free at this moment: a hole of %1").arg(bytes_text(block.size)), false);
     }
     canvas_->zoom_to_block(*ref);
@@ -218,11 +218,11 @@ QString figures_text(const MemoryState& state) {
     QStringList list;
     list << bytes(SegmentMap::tr("reserved"), state.reserved) << bytes(SegmentMap::tr("allocated"), state.allocated);
     list << bytes(SegmentMap::tr("waiting"), state.pending);
-    list << bytes(state.holes == 1 ? SegmentMap::tr("free in 1 hole")
-                                   : SegmentMap::tr("free in %1 holes").arg(count_text(state.holes)),
-                  state.free_in_holes);
-    list << bytes(SegmentMap::tr("largest hole"), state.largest_hole);
-    list << bytes(SegmentMap::tr("in idle segments"), state.free_in_idle_segments);
+    list << bytes(state.gaps == 1 ? SegmentMap::tr("free in 1 hole")
+                                   : SegmentMap::tr("free in %1 holes").arg(count_text(state.gaps)),
+                  state.free_in_gaps);
+    list << bytes(SegmentMap::tr("largest hole"), state.largest_gap);
+    list << bytes(SegmentMap::tr("in idle segments"), state.free_in_cached_segments);
     return list.join(QStringLiteral(" &nbsp;&nbsp;· &nbsp;&nbsp;"));
 }
 
@@ -259,7 +259,7 @@ LargeRoom main_large_room(const DeviceHistory& device, const MemoryState& state)
 
 }  // namespace
 
-QString verdict_text(const Session& session, const MemoryState& state) {
+QString severity_text(const Session& session, const MemoryState& state) {
     const LargeRoom room = main_large_room(session.device(), state);
     if (room.reserved == 0) {
         return SegmentMap::tr(
@@ -296,7 +296,7 @@ void SegmentMap::render_to(QPainter& painter, QSize size) {
         text.setTextWidth(size.width() - 20);
         text.setHtml(QStringLiteral("<div style='color:%1'>%2<br>%3</div>")
                          .arg(theme.text.name(), figures_text(*state_.state()),
-                              verdict_text(*session_, *state_.state()).toHtmlEscaped()));
+                              severity_text(*session_, *state_.state()).toHtmlEscaped()));
         painter.save();
         painter.translate(10, 8);
         text.drawContents(&painter);

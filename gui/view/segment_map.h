@@ -50,7 +50,7 @@ private:
     LatestTask<MemoryState> reference_task_;
     EventNumber fullest_ = -1;  ///< the moment the bars' scale is measured at
     QLabel* figures_;
-    QLabel* verdict_;
+    QLabel* severity_;
     QLabel* found_;
     QComboBox* colors_;
     QComboBox* order_;
@@ -62,6 +62,6 @@ private:
 
 /// Header figures of a state as rich text, and as one phrase what its fragmentation means for the next large request.
 QString figures_text(const MemoryState& state);
-QString verdict_text(const Session& session, const MemoryState& state);
+QString severity_text(const Session& session, const MemoryState& state);
 
 }  // namespace tidemark::gui

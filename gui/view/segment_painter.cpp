@@ -78,16 +78,16 @@ std::optional<BlockRef> find_block(const MemoryState& state, const DeviceHistory
 
 void SegmentPainter::paint(QPainter& painter, const MapScene& scene, const QRect& visible) {
     scene_ = &scene;
-    const SelectionState& chosen = scene.session->selection().state();
+    const SelectionState& selected = scene.session->selection().state();
     visible_ = visible;
-    chosen_group_ = chosen.allocation == no_allocation && !chosen.stack ? scene.session->chosen_group() : -1;
+    selected_group_ = selected.allocation == no_allocation && !selected.stack ? scene.session->selected_group() : -1;
     grouping_ = &scene.session->grouping();
     hovered_ = &scene.session->selection().hovered();
     dimming_ =
-        !hovered_->empty() || chosen.allocation != no_allocation || chosen.stack.has_value() || chosen_group_ >= 0;
+        !hovered_->empty() || selected.allocation != no_allocation || selected.stack.has_value() || selected_group_ >= 0;
     vector_ = painter.paintEngine()->type() != QPaintEngine::Raster;
     ratio_ = vector_ ? 1 : painter.device()->devicePixelRatio() * std::max(painter.combinedTransform().m11(), 0.1);
-    free_ = scene.theme.idle.rgb();
+    free_ = scene.theme.cached.rgb();
     dim_ = scene.theme.plot_background.rgb();
     edge_ = scene.theme.plot_background.rgb();
     colors_.prepare(*scene.session, scene.theme, scene.color_by, scene.state->event);
@@ -157,8 +157,8 @@ void SegmentPainter::paint_segment(QPainter& painter, const PlacedSegment& place
 void SegmentPainter::paint_line(QPainter& painter, const PlacedSegment& placed, int line) {
     const SegmentState& segment = scene_->state->segments[placed.index];
     const QRectF bar = rect_of_line(placed, line);
-    if (segment.idle()) {
-        painter.fillRect(bar, scene_->theme.idle);
+    if (segment.cached()) {
+        painter.fillRect(bar, scene_->theme.cached);
         paint_frame(painter, placed, bar, line);
         return;
     }
@@ -168,14 +168,14 @@ void SegmentPainter::paint_line(QPainter& painter, const PlacedSegment& placed, 
     fill_columns(segment, first_byte, columns_per_byte);
     blit(painter, bar);
 
-    const double shortest_labelled = 52 / placed.pixels_per_byte();
+    const double shortest_labeled = 52 / placed.pixels_per_byte();
     const double last_byte = first_byte + bar.width() / placed.pixels_per_byte();
-    if (last_byte - first_byte > shortest_labelled) {
+    if (last_byte - first_byte > shortest_labeled) {
         const double base = static_cast<double>(segment.address);
         for (uint32_t i = block_at(segment, segment.address + static_cast<uint64_t>(first_byte));
              i < segment.blocks.size() && static_cast<double>(segment.blocks[i].address) - base < last_byte; ++i) {
             const Block& block = segment.blocks[i];
-            if (static_cast<double>(block.size) < shortest_labelled || block.state == BlockState::inactive) {
+            if (static_cast<double>(block.size) < shortest_labeled || block.state == BlockState::inactive) {
                 continue;
             }
             const double from = std::max(static_cast<double>(block.address) - base - first_byte, 0.0);
@@ -215,16 +215,16 @@ bool SegmentPainter::lit(const Block& block) const {
     if (!hovered_->empty()) {
         return std::binary_search(hovered_->begin(), hovered_->end(), block.allocation);
     }
-    const SelectionState& chosen = scene_->session->selection().state();
-    if (block.allocation == chosen.allocation && block.allocation != no_allocation) {
+    const SelectionState& selected = scene_->session->selection().state();
+    if (block.allocation == selected.allocation && block.allocation != no_allocation) {
         return true;
     }
-    if (chosen_group_ >= 0) {
-        return grouping_->group_at(block.allocation, scene_->state->event) == chosen_group_;
+    if (selected_group_ >= 0) {
+        return grouping_->group_at(block.allocation, scene_->state->event) == selected_group_;
     }
     // Stack 0 means "no frames": sharing that says nothing.
-    return chosen.stack && (*chosen.stack != 0 || chosen.allocation == no_allocation) &&
-           scene_->session->device().allocations.stack[block.allocation] == *chosen.stack;
+    return selected.stack && (*selected.stack != 0 || selected.allocation == no_allocation) &&
+           scene_->session->device().allocations.stack[block.allocation] == *selected.stack;
 }
 
 QRgb SegmentPainter::color_of(const Block& block) const {
@@ -255,8 +255,8 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     const double slice = std::round(lost * columns_per_byte);
     if (slice >= 1) {
         const QRgb rounding = scene_->theme.rounding.rgb();
-        const Column loss{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, plain};
-        std::fill(columns_.begin() + column_at(std::round(end) - slice), columns_.begin() + to, loss);
+        const Column data_gap{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, plain};
+        std::fill(columns_.begin() + column_at(std::round(end) - slice), columns_.begin() + to, data_gap);
     }
     if (end - begin >= 4 * ratio_ && end <= count) {
         std::fill(columns_.begin() + std::max(from, to - static_cast<int>(std::lround(ratio_))), columns_.begin() + to,
@@ -382,12 +382,12 @@ void SegmentPainter::paint_label(QPainter& painter, const Block& block, const QR
 
 void SegmentPainter::paint_frame(QPainter& painter, const PlacedSegment& placed, const QRectF& bar, int line) const {
     const SegmentState& segment = scene_->state->segments[placed.index];
-    const bool chosen = scene_->session->selection().state().segment != no_segment &&
+    const bool selected = scene_->session->selection().state().segment != no_segment &&
                         scene_->session->selection().state().allocation == no_allocation &&
                         scene_->session->selection().state().segment == segment.segment;
     const QColor faint(blend(scene_->theme.faint_text.rgb(), dim_, 0.6f));
-    QPen pen(chosen ? scene_->theme.selection : segment.idle() ? faint : scene_->theme.faint_text, chosen ? 2 : 1);
-    if (segment.idle() && !chosen && placed.length > 30) {
+    QPen pen(selected ? scene_->theme.selection : segment.cached() ? faint : scene_->theme.faint_text, selected ? 2 : 1);
+    if (segment.cached() && !selected && placed.length > 30) {
         pen.setDashPattern({3, 3});
     }
     painter.setPen(pen);
@@ -406,8 +406,8 @@ void SegmentPainter::paint_frame(QPainter& painter, const PlacedSegment& placed,
 
 void SegmentPainter::paint_marks(QPainter& painter) const {
     const Session& session = *scene_->session;
-    if (const auto chosen = find_block(*scene_->state, session.device(), session.selection().state().allocation)) {
-        mark_block(painter, *chosen, QPen(scene_->theme.selection, 2.5), true);
+    if (const auto selected = find_block(*scene_->state, session.device(), session.selection().state().allocation)) {
+        mark_block(painter, *selected, QPen(scene_->theme.selection, 2.5), true);
     }
     if (scene_->hovered) {
         mark_block(painter, *scene_->hovered, QPen(scene_->theme.text, 1), false);

@@ -64,7 +64,7 @@ private:
     const MapScene* scene_ = nullptr;
     BlockColors colors_;
     QRect visible_;
-    int chosen_group_ = -1;
+    int selected_group_ = -1;
     const Grouping* grouping_ = nullptr;
     const std::vector<AllocationIndex>* hovered_ = nullptr;
     bool dimming_ = false;

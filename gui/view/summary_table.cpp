@@ -46,8 +46,8 @@ public:
         bar.setWidth(std::max(0.0, bar.width() - text_width) * index.data(AttributionModel::share_role).toDouble());
         painter->fillRect(bar, color.isValid() ? color.value<QColor>() : theme.faint_text);
         painter->setFont(plain.font);
-        const bool chosen = (option.state & QStyle::State_Selected) != 0;
-        painter->setPen(plain.palette.color(chosen ? QPalette::HighlightedText : QPalette::Text));
+        const bool selected = (option.state & QStyle::State_Selected) != 0;
+        painter->setPen(plain.palette.color(selected ? QPalette::HighlightedText : QPalette::Text));
         painter->drawText(option.rect.adjusted(0, 0, -7, 0), Qt::AlignRight | Qt::AlignVCenter, text);
     }
 };
@@ -85,9 +85,9 @@ SummaryTable::SummaryTable(QWidget* parent)
     delay_.setSingleShot(true);
     connect(&delay_, &QTimer::timeout, this, &SummaryTable::request);
     connect(attribution_table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& current) { choose_row(current.row()); });
+            [this](const QModelIndex& current) { select_row(current.row()); });
     connect(attribution_table_, &QTableView::clicked, this,
-            [this](const QModelIndex& index) { choose_row(index.row()); });
+            [this](const QModelIndex& index) { select_row(index.row()); });
     set_session(nullptr);
 }
 
@@ -144,13 +144,13 @@ void SummaryTable::make_controls() {
     for (const auto& [name, by] : kinds) {
         by_->addItem(name, static_cast<int>(by));
     }
-    moment_ = new QLabel(this);
-    moment_->setAccessibleName(tr("Moment of the table"));
+    time_point_ = new QLabel(this);
+    time_point_->setAccessibleName(tr("Moment of the table"));
     auto* row = new QHBoxLayout;
     row->setContentsMargins(8, 4, 8, 0);
     row->addWidget(tabs_);
     row->addWidget(by_);
-    row->addWidget(moment_, 1, Qt::AlignRight);
+    row->addWidget(time_point_, 1, Qt::AlignRight);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
@@ -177,17 +177,17 @@ void SummaryTable::set_session(Session* session) {
     session_ = session && session->has_device() ? session : nullptr;
     attribution_->show(nullptr, nullptr, group_by());
     counters_->show(nullptr);
-    moment_->clear();
+    time_point_->clear();
     if (session_) {
         const Selection& selection = session_->selection();
-        connect(&selection, &Selection::moment_changed, this, &SummaryTable::schedule);
+        connect(&selection, &Selection::time_point_changed, this, &SummaryTable::schedule);
         connect(&session_->graph_source(), &GraphSource::changed, this, &SummaryTable::schedule);
         connect(&selection, &Selection::device_changed, this, [this] {
             attribution_task_.abandon();
             counters_task_.abandon();
             schedule();
         });
-        connect(&selection, &Selection::chosen_changed, this, &SummaryTable::show_choice);
+        connect(&selection, &Selection::selected_changed, this, &SummaryTable::show_choice);
         connect(session_, &Session::grown, this, &SummaryTable::follow_growth);
         connect(session_, &Session::grouping_changed, this, [this] {
             set_group_by(session_->group_by());
@@ -215,7 +215,7 @@ void SummaryTable::update_colors() {
         // A holder has the colour its largest allocation has elsewhere, if the same kind of groups is coloured
         // there.
         return same_groups && session && g.largest < grouping.group_of.size()
-                   ? color_of_group(theme, *groups, grouping.group_at(g.largest, session->selection().state().moment))
+                   ? color_of_group(theme, *groups, grouping.group_at(g.largest, session->selection().state().time_point))
                    : QColor();
     });
 }
@@ -240,23 +240,23 @@ void SummaryTable::request() {
         return;
     }
     const auto analysis = session_->shared_analysis();
-    const EventNumber moment = session_->selection().state().moment;
-    moment_->setText(
-        tr("%1, after %2 events").arg(moment_text(session_->device().time_of_state(moment)), count_text(moment)));
+    const EventNumber time_point = session_->selection().state().time_point;
+    time_point_->setText(
+        tr("%1, after %2 events").arg(time_point_text(session_->device().time_of_state(time_point)), count_text(time_point)));
     if (front() == counters_table_) {
         // The first answer walks the whole history; later ones are quick.
-        counters_task_.start([analysis, moment](Progress&) {
-            return std::make_shared<const CountersAnswer>(CountersAnswer{analysis->statistics().at(moment), moment});
+        counters_task_.start([analysis, time_point](Progress&) {
+            return std::make_shared<const CountersAnswer>(CountersAnswer{analysis->statistics().at(time_point), time_point});
         });
         return;
     }
-    attribution_task_.start([analysis, moment, by = group_by(), graph = session_->graph()](Progress&) {
+    attribution_task_.start([analysis, time_point, by = group_by(), graph = session_->graph()](Progress&) {
         GroupOptions options;
         if (graph && !graph->tables().empty() && &graph->index.trace() == &analysis->trace()) {
             options.categories = &graph->categories;
         }
         return std::make_shared<const Answer>(
-            Answer{attribution_at(analysis->trace(), analysis->device(), analysis->live(), moment, by, options), by});
+            Answer{attribution_at(analysis->trace(), analysis->device(), analysis->live(), time_point, by, options), by});
     });
 }
 
@@ -292,7 +292,7 @@ void SummaryTable::show_note() {
 
 // --- Selection --------------------------------------------------------------------------------------------------
 
-void SummaryTable::choose_row(int row) {
+void SummaryTable::select_row(int row) {
     const AttributionGroup* group = attribution_->group_at(row);
     if (following_ || !session_ || !group) {
         return;
@@ -300,9 +300,9 @@ void SummaryTable::choose_row(int row) {
     following_ = true;
     const GroupBy by = group_by();
     if ((by == GroupBy::stack || by == GroupBy::line) && group->stack != 0) {
-        session_->selection().choose_stack(group->stack);
+        session_->selection().select_stack(group->stack);
     } else if (group->largest != no_allocation) {
-        session_->selection().choose_allocation(group->largest);
+        session_->selection().select_allocation(group->largest);
     }
     following_ = false;
 }

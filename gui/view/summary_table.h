@@ -45,7 +45,7 @@ private:
     };
     struct CountersAnswer {
         Counters counters;
-        EventNumber moment;
+        EventNumber time_point;
     };
     QTableView* make_table(QAbstractItemModel* model, const QString& name);
     void make_controls();
@@ -53,7 +53,7 @@ private:
     void request();
     void take(std::shared_ptr<const Answer> answer);
     void follow_growth();
-    void choose_row(int row);
+    void select_row(int row);
     void show_choice();
     void show_note();
     void update_colors();
@@ -71,7 +71,7 @@ private:
     QTimer delay_;
     QTabBar* tabs_;
     QComboBox* by_;
-    QLabel* moment_;
+    QLabel* time_point_;
     QLabel* note_;
     QStackedWidget* pages_;
     QTableView *attribution_table_, *counters_table_;

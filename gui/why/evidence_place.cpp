@@ -13,34 +13,34 @@ bool is_about_segments(FindingKind kind) {
         case FindingKind::fragmentation:
         case FindingKind::out_of_memory:
         case FindingKind::block_reuse:
-        case FindingKind::private_pools_grow:
-        case FindingKind::waits_for_stream: return true;
+        case FindingKind::cuda_graph_pools_grow:
+        case FindingKind::pending_free: return true;
         default: return false;
     }
 }
 
 /// The same allocation in the trace as it is now; none if it is of another device.
 AllocationIndex allocation_now(const Session& session, const Explained& explained, AllocationRef allocation) {
-    if (!allocation || allocation.device != explained.of->device_position()) {
+    if (!allocation || allocation.device != explained.context->device_position()) {
         return no_allocation;
     }
-    if (&explained.of->trace() == &session.trace()) {
+    if (&explained.context->trace() == &session.trace()) {
         return allocation.index;
     }
-    const int64_t id = explained.of->device().allocation_id(allocation.index);
+    const int64_t id = explained.context->device().allocation_id(allocation.index);
     return session.device().find_allocation(id).value_or(no_allocation);
 }
 
 std::optional<NodeIndex> node_now(const Session& session, const Explained& explained, NodeIndex node) {
-    if (node == no_node || !session.graph() || explained.of->graph() == nullptr) {
+    if (node == no_node || !session.graph() || explained.context->graph() == nullptr) {
         return std::nullopt;
     }
-    const NodeIndex found = session.graph()->index.find(explained.of->graph()->tables().nodes.id[node]);
+    const NodeIndex found = session.graph()->index.find(explained.context->graph()->tables().nodes.id[node]);
     return found == no_node ? std::nullopt : std::optional(found);
 }
 
-bool is_alive(const Allocations& all, AllocationIndex a, EventNumber moment) {
-    return all.alloc_event[a] < moment && moment <= all.done_event[a];
+bool is_alive(const Allocations& all, AllocationIndex a, EventNumber time_point) {
+    return all.alloc_event[a] < time_point && time_point <= all.free_completed[a];
 }
 
 void add_allocation(const DeviceHistory& device, AllocationIndex allocation, bool at_its_own_time,
@@ -49,8 +49,8 @@ void add_allocation(const DeviceHistory& device, AllocationIndex allocation, boo
     state.allocation = allocation;
     state.stack = all.stack[allocation] != 0 ? std::optional(all.stack[allocation]) : std::nullopt;
     state.segment = all.segment[allocation];
-    if (at_its_own_time && !is_alive(all, allocation, state.moment)) {
-        state.moment = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
+    if (at_its_own_time && !is_alive(all, allocation, state.time_point)) {
+        state.time_point = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
     }
 }
 
@@ -58,8 +58,8 @@ void add_allocation(const DeviceHistory& device, AllocationIndex allocation, boo
 
 ShownBy shown_by(const Session& session, const Finding& finding, const Evidence& evidence) {
     const bool has_graph = session.graph() && session.graph()->has_nodes();
-    if (evidence.layer) {
-        return ShownBy::ledger;
+    if (evidence.component) {
+        return ShownBy::breakdown;
     }
     if (evidence.node != no_node && has_graph) {
         return ShownBy::graph;
@@ -73,7 +73,7 @@ ShownBy shown_by(const Session& session, const Finding& finding, const Evidence&
     return ShownBy::any;
 }
 
-EventNumber moment_of(const DeviceHistory& device, const Explained& explained, const Evidence& evidence) {
+EventNumber time_point_of(const DeviceHistory& device, const Explained& explained, const Evidence& evidence) {
     if (evidence.event) {
         return std::clamp<EventNumber>(*evidence.event, 0, device.event_count());
     }
@@ -86,7 +86,7 @@ SelectionState selection_of(const Session& session, const Explained& explained, 
     const DeviceHistory& device = session.device();
     SelectionState state;
     state.device = session.selection().state().device;
-    state.moment = moment_of(device, explained, evidence);
+    state.time_point = time_point_of(device, explained, evidence);
     if (evidence.time && evidence.until) {
         const TimeView& view = session.time_view();
         state.range = std::pair(view.position_of_time(*evidence.time), view.position_of_time(*evidence.until));
@@ -110,7 +110,7 @@ std::vector<Evidence> steps_of(const Explained& explained, const Finding& findin
     Evidence own;
     own.text = finding.title;
     own.stack = finding.stack;
-    own.layer = finding.layer;
+    own.component = finding.component;
     own.event = explained.explanation.event;
     return {own};
 }

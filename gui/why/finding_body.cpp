@@ -90,7 +90,7 @@ void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
     copy->setObjectName(QStringLiteral("copy_fix"));
     connect(copy, &QToolButton::clicked, this, [text = fix_text(fix)] { QGuiApplication::clipboard()->setText(text); });
     const Theme theme = Theme::current();
-    const QString gain = to_qstring(gain_phrase(explained.told(), fix, explained.words()));
+    const QString gain = to_qstring(gain_phrase(explained.reported(), fix, explained.words()));
     auto* text = new TextBlock(tr("What helps"));
     text->show_html(rich_text(to_qstring(fix.text)) + (gain.isEmpty()
                                                            ? QString()

@@ -12,7 +12,7 @@
 #include "gui/view/tool_button.h"
 #include "gui/why/finding_body.h"
 #include "gui/why/text_block.h"
-#include "gui/why/verdict_mark.h"
+#include "gui/why/severity_mark.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark::gui {
@@ -21,8 +21,8 @@ FindingCard::FindingCard(std::shared_ptr<const Explained> explained, int positio
     : QFrame(parent), explained_(std::move(explained)), position_(position), number_(number) {
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::PointingHandCursor);
-    const QString verdict = to_qstring(verdict_title(explained_->words(), finding().verdict));
-    setAccessibleName(QStringLiteral("%1: %2").arg(verdict, to_qstring(finding().title)));
+    const QString severity = to_qstring(severity_title(explained_->words(), finding().severity));
+    setAccessibleName(QStringLiteral("%1: %2").arg(severity, to_qstring(finding().title)));
     setAccessibleDescription(tr("Enter shows its evidence in every pane; left and right close and open it."));
     column_ = new QVBoxLayout(this);
     column_->setContentsMargins(12, 7, 8, 9);
@@ -36,7 +36,7 @@ FindingCard::FindingCard(std::shared_ptr<const Explained> explained, int positio
 
 QWidget* FindingCard::make_head() {
     const Words words = explained_->words();
-    auto* mark = new VerdictMark(finding().verdict, to_qstring(verdict_title(words, finding().verdict)));
+    auto* mark = new SeverityMark(finding().severity, to_qstring(severity_title(words, finding().severity)));
     auto* size = new QLabel(bytes_text(static_cast<uint64_t>(finding().bytes)));
     size->setToolTip(exact_bytes_text(static_cast<uint64_t>(finding().bytes)));
     QFont bold = size->font();
@@ -63,7 +63,7 @@ void FindingCard::fill_head() {
     QString html = QStringLiteral("<b>%1%2</b>").arg(number, rich_text(to_qstring(finding().title)));
     html += QStringLiteral("<table cellspacing=\"0\" cellpadding=\"0\" style=\"margin-top:3px\">");
     const QString size = bytes_text(static_cast<uint64_t>(finding().bytes));
-    for (const Fact& fact : facts_of(explained_->told(), finding(), explained_->words())) {
+    for (const Fact& fact : facts_of(explained_->reported(), finding(), explained_->words())) {
         if (to_qstring(fact.value) == size) {
             continue;  // stands beside the verdict
         }
@@ -90,8 +90,8 @@ void FindingCard::set_open(bool open) {
     }
 }
 
-void FindingCard::set_chosen(bool chosen) {
-    chosen_ = chosen;
+void FindingCard::set_selected(bool selected) {
+    selected_ = selected;
     update();
 }
 
@@ -120,10 +120,10 @@ void FindingCard::paintEvent(QPaintEvent*) {
     painter.setRenderHint(QPainter::Antialiasing);
     const QRectF box = QRectF(rect()).adjusted(1, 1, -1, -1);
     painter.setBrush(theme.plot_background);
-    painter.setPen(chosen_ ? QPen(theme.selection, 2) : QPen(hasFocus() ? theme.text : theme.grid.darker(110), 1));
+    painter.setPen(selected_ ? QPen(theme.selection, 2) : QPen(hasFocus() ? theme.text : theme.grid.darker(110), 1));
     painter.drawRoundedRect(box, 5, 5);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(verdict_color(theme, finding().verdict));
+    painter.setBrush(severity_color(theme, finding().severity));
     painter.drawRoundedRect(QRectF(box.left() + 3, box.top() + 6, 3, box.height() - 12), 1.5, 1.5);
 }
 

@@ -23,7 +23,7 @@ public:
     const Finding& finding() const { return explained_->explanation.findings[static_cast<size_t>(position_)]; }
     bool is_open() const { return open_; }
     void set_open(bool open);
-    void set_chosen(bool chosen);
+    void set_selected(bool selected);
 
 signals:
     void activated();  ///< a click, Enter
@@ -41,7 +41,7 @@ private:
 
     std::shared_ptr<const Explained> explained_;
     int position_, number_;
-    bool open_ = false, chosen_ = false;
+    bool open_ = false, selected_ = false;
     QVBoxLayout* column_;
     TextBlock* head_;
     QToolButton* fold_;

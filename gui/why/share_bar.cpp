@@ -19,8 +19,8 @@ QColor share_color(const Theme& theme, const std::vector<Share>& shares, size_t 
         return category_color(theme, *share.category);
     }
     const auto before = shares.begin() + static_cast<std::ptrdiff_t>(index);
-    const auto nth = std::count_if(shares.begin(), before, [&](const Share& s) { return s.layer == share.layer; });
-    return share.layer ? layer_color(theme, *share.layer, static_cast<int>(nth)) : group_color(theme, -1, 0);
+    const auto nth = std::count_if(shares.begin(), before, [&](const Share& s) { return s.component == share.component; });
+    return share.component ? component_color(theme, *share.component, static_cast<int>(nth)) : group_color(theme, -1, 0);
 }
 
 class ShareBar::Bar : public QWidget {

@@ -114,7 +114,7 @@ void WhyPane::set_session(Session* session) {
         ExplanationSource& source = session_->explanation_source();
         connect(&source, &ExplanationSource::changed, this, &WhyPane::take_explanation);
         connect(&source, &ExplanationSource::state_changed, this, &WhyPane::show_state);
-        connect(&source, &ExplanationSource::chosen_changed, this, &WhyPane::mark_chosen);
+        connect(&source, &ExplanationSource::selected_changed, this, &WhyPane::mark_selected);
         connect(session_, &Session::live_changed, this, &WhyPane::show_state);
         connect(session_, &Session::grown, this, &WhyPane::show_state);
         source.want();
@@ -156,7 +156,7 @@ void WhyPane::show_state() {
     }
     const bool outdated = explained_ && !session_->explanation_source().is_current();
     as_of_->setText(working && explained_ ? tr("Looking for reasons…")
-                    : outdated            ? tr("as of %1").arg(moment_text(explained_->explanation.time))
+                    : outdated            ? tr("as of %1").arg(time_point_text(explained_->explanation.time))
                                           : QString());
     again_->setVisible(explained_ && live && !working);
     copy_->setVisible(explained_ != nullptr);
@@ -184,7 +184,7 @@ void WhyPane::fill() {
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(margin, 2, margin, margin);
     column->setSpacing(gap);
-    add_headline(*column);
+    add_summary(*column);
     auto* shares = new ShareBar;
     shares->show_shares(explained_->explanation);
     column->addWidget(shares);
@@ -192,28 +192,28 @@ void WhyPane::fill() {
     add_unknowns(*column);
     column->addStretch(1);
     scroll_->setWidget(content);
-    mark_chosen();
+    mark_selected();
 }
 
-void WhyPane::add_headline(QVBoxLayout& column) {
+void WhyPane::add_summary(QVBoxLayout& column) {
     const Explanation& explanation = explained_->explanation;
     const Theme theme = Theme::current();
     auto* about = new TextBlock(tr("What is explained"));
     about->show_html(
         QStringLiteral("<span style=\"color:%1\">%2</span>")
-            .arg(theme.faint_text.name(), rich_text(to_qstring(page_title(explained_->told(), explained_->words())))));
+            .arg(theme.faint_text.name(), rich_text(to_qstring(page_title(explained_->reported(), explained_->words())))));
     column.addWidget(about);
     QString html;
-    for (const std::string& sentence : explanation.headline) {
+    for (const std::string& sentence : explanation.summary) {
         html += QStringLiteral("<p style=\"margin:0 0 5px 0\">%1</p>").arg(rich_text(to_qstring(sentence)));
     }
-    auto* headline = new TextBlock(tr("In short"));
-    headline->setObjectName(QStringLiteral("headline"));
-    QFont font = headline->font();
+    auto* summary = new TextBlock(tr("In short"));
+    summary->setObjectName(QStringLiteral("summary"));
+    QFont font = summary->font();
     font.setPointSizeF(font.pointSizeF() * 1.15);
-    headline->setFont(font);
-    headline->show_html(html);
-    column.addWidget(headline);
+    summary->setFont(font);
+    summary->show_html(html);
+    column.addWidget(summary);
 }
 
 void WhyPane::add_findings(QVBoxLayout& column) {
@@ -221,7 +221,7 @@ void WhyPane::add_findings(QVBoxLayout& column) {
     std::vector<int> background;
     int number = 0;
     for (size_t i = 0; i < findings.size(); ++i) {
-        if (findings[i].verdict == Verdict::background) {
+        if (findings[i].severity == Severity::background) {
             background.push_back(static_cast<int>(i));
             continue;
         }
@@ -231,7 +231,7 @@ void WhyPane::add_findings(QVBoxLayout& column) {
         }
         column.addWidget(make_card(static_cast<int>(i), ++number));
     }
-    if (number > 0 && cards_.front()->finding().verdict <= Verdict::waste) {
+    if (number > 0 && cards_.front()->finding().severity <= Severity::waste) {
         cards_.front()->set_open(true);
     }
     add_background(column, background);
@@ -276,10 +276,10 @@ void WhyPane::add_unknowns(QVBoxLayout& column) {
 FindingCard* WhyPane::make_card(int finding, int number) {
     auto* card = new FindingCard(explained_, finding, number);
     connect(card, &FindingCard::activated, this, [this, card] {
-        if (session_->explanation_source().chosen() == card->position() && card->is_open()) {
+        if (session_->explanation_source().selected() == card->position() && card->is_open()) {
             card->set_open(false);
         } else {
-            choose_finding(card->position());
+            select_finding(card->position());
         }
     });
     connect(card, &FindingCard::evidence_asked, this, [this, finding](int step) {
@@ -298,18 +298,18 @@ FindingCard* WhyPane::card_of(int finding) const {
 }
 
 QString WhyPane::plain_text() const {
-    return explained_ ? to_qstring(report_text(explained_->told(), explained_->words(), {})) : QString();
+    return explained_ ? to_qstring(report_text(explained_->reported(), explained_->words(), {})) : QString();
 }
 
 void WhyPane::copy_text() const { QGuiApplication::clipboard()->setText(plain_text()); }
 
 // ---- from words to the panes ----------------------------------------------------------------------------------------
 
-void WhyPane::choose_finding(int finding) {
+void WhyPane::select_finding(int finding) {
     end_walk();
     if (FindingCard* card = card_of(finding)) {
         if (auto* fold = scroll_->findChild<QToolButton*>(QStringLiteral("background"));
-            fold != nullptr && card->finding().verdict == Verdict::background) {
+            fold != nullptr && card->finding().severity == Severity::background) {
             fold->setChecked(true);
         }
         card->set_open(true);
@@ -333,15 +333,15 @@ void WhyPane::show_evidence(int finding, int step) {
         return;
     }
     const Evidence& evidence = steps[static_cast<size_t>(step)];
-    session_->explanation_source().choose(finding);
-    session_->selection().choose(selection_of(*session_, *explained_, card->finding(), evidence));
+    session_->explanation_source().select(finding);
+    session_->selection().select(selection_of(*session_, *explained_, card->finding(), evidence));
     emit looked_at(shown_by(*session_, card->finding(), evidence), evidence);
 }
 
-void WhyPane::mark_chosen() {
-    const int chosen = session_ ? session_->explanation_source().chosen() : -1;
+void WhyPane::mark_selected() {
+    const int selected = session_ ? session_->explanation_source().selected() : -1;
     for (FindingCard* card : cards_) {
-        card->set_chosen(card->position() == chosen);
+        card->set_selected(card->position() == selected);
     }
 }
 

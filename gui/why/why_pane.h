@@ -32,7 +32,7 @@ public:
     void copy_text() const;
     bool has_explanation() const { return explained_ != nullptr; }
     /// Opens a finding's card and moves every pane to its first piece of evidence. Unknown numbers are ignored.
-    void choose_finding(int finding);
+    void select_finding(int finding);
     void show_evidence(int finding, int step);
     /// Goes through a finding's evidence, step by step.
     void walk(int finding);
@@ -59,13 +59,13 @@ private:
     QWidget* make_note();
     void take_explanation();
     void fill();
-    void add_headline(QVBoxLayout& column);
+    void add_summary(QVBoxLayout& column);
     void add_findings(QVBoxLayout& column);
     void add_background(QVBoxLayout& column, const std::vector<int>& findings);
     void add_unknowns(QVBoxLayout& column);
     FindingCard* make_card(int finding, int number);
     FindingCard* card_of(int finding) const;
-    void mark_chosen();
+    void mark_selected();
     void show_state();
     void show_step(int step);
 

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct CheckOptions {
-    MomentOptions input;
+    TimePointOptions input;
     Limits limits;
     std::string format = "text";
 };
@@ -78,7 +78,7 @@ ordered_json limit_json(const Verified& limit) {
             {"reason", limit.reason},
             {"details", limit.details},
             {"line", limit.line},
-            {"holder", limit.holder},
+            {"referrer", limit.referrer},
             {"findings", limit.findings}};
 }
 

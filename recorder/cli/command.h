@@ -15,14 +15,14 @@ using Job = std::function<Status(Progress&)>;
 void add_import_command(CLI::App& app, Job& job);
 void add_info_command(CLI::App& app, Job& job);
 void add_stats_command(CLI::App& app, Job& job);
-void add_ledger_command(CLI::App& app, Job& job);
+void add_breakdown_command(CLI::App& app, Job& job);
 void add_explain_command(CLI::App& app, Job& job);
 /// The job leaves its exit status in `exit_code`: exit_limit when one does not hold.
 void add_check_command(CLI::App& app, Job& job, int& exit_code);
 void add_diff_command(CLI::App& app, Job& job);
 void add_top_command(CLI::App& app, Job& job);
 void add_graph_command(CLI::App& app, Job& job);
-void add_holders_command(CLI::App& app, Job& job);
+void add_referrers_command(CLI::App& app, Job& job);
 void add_render_command(CLI::App& app, Job& job);
 void add_share_command(CLI::App& app, Job& job);
 /// The job leaves its exit status in `exit_code`: that of the program it ran.

@@ -13,12 +13,12 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/group_way.h"
-#include "recorder/cli/moment_options.h"
+#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
 #include "storage/compare/compare.h"
-#include "storage/explain/rounds.h"
-#include "storage/replay/moment.h"
+#include "storage/explain/iterations.h"
+#include "storage/replay/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -36,7 +36,7 @@ struct DiffOptions {
 struct Asked {
     std::string trace;
     std::string at;                ///< as in --at
-    std::optional<int64_t> round;  ///< or the end of this one
+    std::optional<int64_t> iteration;  ///< or the end of this one
 };
 
 struct Both {
@@ -65,8 +65,8 @@ Result<Both> what_was_asked(const DiffOptions& options) {
         if (!steps) {
             return steps.error();
         }
-        both.a.round = steps->first;
-        both.b.round = steps->second;
+        both.a.iteration = steps->first;
+        both.b.iteration = steps->second;
         return both;
     }
     if (is_one_trace && (options.at_a.empty() || options.at_b.empty())) {
@@ -80,33 +80,33 @@ Result<Both> what_was_asked(const DiffOptions& options) {
 
 /// One of the two states, with what is needed to group it.
 struct Side {
-    DeviceMoment moment;
+    DeviceTimePoint time_point;
     std::unique_ptr<const Graph> graph;
     std::string when;  ///< "at its peak"
 
     StateOf state() const {
-        return {moment.trace(), moment.device(), moment.analysis->live(), moment.event,
+        return {time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.event,
                 graph == nullptr ? nullptr : &graph->categories};
     }
 };
 
-Result<EventNumber> end_of_round(const DeviceMoment& moment, int64_t number) {
-    const Rounds rounds(moment.trace(), moment.device());
-    for (const Round& round : rounds.all()) {
-        if (round.number == number) {
-            return round.last;
+Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t number) {
+    const Iterations iterations(time_point.trace(), time_point.device());
+    for (const Iteration& iteration : iterations.all()) {
+        if (iteration.number == number) {
+            return iteration.last;
         }
     }
-    if (rounds.empty()) {
-        return usage_error(moment.trace().path +
+    if (iterations.empty()) {
+        return usage_error(time_point.trace().path +
                            ": no steps were recorded, and nothing else repeats; use --at-a and --at-b.");
     }
-    return usage_error(fmt::format("{}: there is no step {}; they are numbered {} to {}.", moment.trace().path, number,
-                                   rounds[0].number, rounds.all().back().number));
+    return usage_error(fmt::format("{}: there is no step {}; they are numbered {} to {}.", time_point.trace().path, number,
+                                   iterations[0].number, iterations.all().back().number));
 }
 
-std::string words_about_moment(const Asked& asked) {
-    return asked.round          ? fmt::format("at the end of step {}", *asked.round)
+std::string words_about_time_point(const Asked& asked) {
+    return asked.iteration          ? fmt::format("at the end of step {}", *asked.iteration)
            : asked.at == "peak" ? "at its peak"
            : asked.at == "end"  ? "at its end"
                                 : "at " + asked.at;
@@ -114,18 +114,18 @@ std::string words_about_moment(const Asked& asked) {
 
 Result<Side> open_side(std::shared_ptr<const Trace> trace, const Asked& asked, const Way& way,
                        std::optional<int> device, Progress& progress) {
-    auto moment = main_moment(trace, {asked.trace, asked.round ? "end" : asked.at, device});
-    if (!moment) {
-        return moment.error();
+    auto time_point = main_time_point(trace, {asked.trace, asked.iteration ? "end" : asked.at, device});
+    if (!time_point) {
+        return time_point.error();
     }
-    if (asked.round) {
-        const auto event = end_of_round(*moment, *asked.round);
+    if (asked.iteration) {
+        const auto event = end_of_iteration(*time_point, *asked.iteration);
         if (!event) {
             return event.error();
         }
-        moment->event = *event;
+        time_point->event = *event;
     }
-    Side side{std::move(*moment), nullptr, words_about_moment(asked)};
+    Side side{std::move(*time_point), nullptr, words_about_time_point(asked)};
     if (needs_graph(way.by)) {
         auto graph = read_whole_graph(trace, progress);
         if (!graph) {
@@ -199,8 +199,8 @@ std::string sentence(const Difference& found) {
 
 std::string side_text(const char* name, const Side& side, const Amounts& total) {
     return fmt::format("{}: {}, device {}, {} ({}): {} in {}\n", name,
-                       one_line(std::filesystem::path(side.moment.trace().path).filename().string()),
-                       side.moment.device().device, side.when, describe_moment(side.moment.device(), side.moment.event),
+                       one_line(std::filesystem::path(side.time_point.trace().path).filename().string()),
+                       side.time_point.device().device, side.when, describe_time_point(side.time_point.device(), side.time_point.event),
                        format_bytes(total.bytes), counted(total.count, "allocation"));
 }
 
@@ -251,9 +251,9 @@ std::string difference_text(const Difference& found, const DiffOptions& options)
 ordered_json amounts_json(const Amounts& amounts) { return {{"bytes", amounts.bytes}, {"allocations", amounts.count}}; }
 
 ordered_json side_json(const Side& side, const Amounts& total) {
-    return {{"trace", side.moment.trace().path},
-            {"device", side.moment.device().device},
-            {"moment", moment_json(side.moment.device(), side.moment.event)},
+    return {{"trace", side.time_point.trace().path},
+            {"device", side.time_point.device().device},
+            {"time_point", time_point_json(side.time_point.device(), side.time_point.event)},
             {"total", amounts_json(total)}};
 }
 

@@ -10,14 +10,14 @@ constexpr int exit_usage = 2;        ///< the command line is wrong, or names so
 constexpr int exit_input = 3;        ///< the input file cannot be used: foreign, truncated, damaged, too new
 constexpr int exit_environment = 4;  ///< the machine says no: missing file, permission, full disk, no viewer
 constexpr int exit_limit = 5;        ///< check: a limit does not hold, or nobody can tell whether it does
-constexpr int exit_cancelled = 130;  ///< stopped with Ctrl-C
+constexpr int exit_canceled = 130;  ///< stopped with Ctrl-C
 
 constexpr int exit_status(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::usage: return exit_usage;
         case ErrorKind::input: return exit_input;
         case ErrorKind::environment: return exit_environment;
-        case ErrorKind::cancelled: return exit_cancelled;
+        case ErrorKind::canceled: return exit_canceled;
     }
     return exit_input;
 }

@@ -23,7 +23,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct ExplainOptions {
-    MomentOptions input;
+    TimePointOptions input;
     std::string format = "text", language, output;
     bool all = false, force = false;
 };
@@ -65,23 +65,23 @@ TextOptions text_options(const ExplainOptions& options) {
     return {columns(), is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb", options.all};
 }
 
-std::string json_text(std::span<const Told> devices) {
+std::string json_text(std::span<const ReportInput> devices) {
     auto list = ordered_json::array();
-    for (const Told& told : devices) {
-        list.push_back(report_json(told));
+    for (const ReportInput& reported : devices) {
+        list.push_back(report_json(reported));
     }
     return (list.size() == 1 ? list.front() : list).dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 
-std::string plain_report(std::span<const Told> devices, const Words& words, const ExplainOptions& options) {
+std::string plain_report(std::span<const ReportInput> devices, const Words& words, const ExplainOptions& options) {
     std::string text;
-    for (const Told& told : devices) {
-        text += (text.empty() ? "" : "\n") + report_text(told, words, text_options(options));
+    for (const ReportInput& reported : devices) {
+        text += (text.empty() ? "" : "\n") + report_text(reported, words, text_options(options));
     }
     return text;
 }
 
-std::string report(std::span<const Told> devices, const Words& words, const ExplainOptions& options) {
+std::string report(std::span<const ReportInput> devices, const Words& words, const ExplainOptions& options) {
     return options.format == "json"       ? json_text(devices)
            : options.format == "html"     ? report_html(devices, words)
            : options.format == "markdown" ? report_markdown(devices, words)
@@ -101,11 +101,11 @@ Status run_explain(const ExplainOptions& options, Progress& progress) {
     if (!devices) {
         return devices.error();
     }
-    std::vector<Told> told;
+    std::vector<ReportInput> reported;
     for (const Explained& device : *devices) {
-        told.push_back({*device.of, device.explanation});
+        reported.push_back({*device.context, device.explanation});
     }
-    const std::string text = report(told, words, options);
+    const std::string text = report(reported, words, options);
     return options.output.empty() ? print_clean(text) : write_text_file(options.output, text);
 }
 

@@ -4,39 +4,39 @@
 
 namespace tidemark::cli {
 
-Result<std::vector<std::unique_ptr<const Case>>> open_cases(const MomentOptions& options, Progress& progress) {
+Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const TimePointOptions& options, Progress& progress) {
     const auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
     }
-    auto moments = moments_of(*trace, {options.trace, "end", options.device});
-    if (!moments) {
-        return moments.error();
+    auto time_points = time_points_of(*trace, {options.trace, "end", options.device});
+    if (!time_points) {
+        return time_points.error();
     }
     auto read = read_whole_graph(*trace, progress);
     if (!read) {
         return read.error();
     }
     const std::shared_ptr<const Graph> graph = std::move(*read);
-    std::vector<std::unique_ptr<const Case>> cases;
-    for (DeviceMoment& moment : *moments) {
-        cases.push_back(std::make_unique<const Case>(std::move(moment.analysis), graph));
+    std::vector<std::unique_ptr<const AnalysisContext>> contexts;
+    for (DeviceTimePoint& time_point : *time_points) {
+        contexts.push_back(std::make_unique<const AnalysisContext>(std::move(time_point.analysis), graph));
     }
-    return cases;
+    return contexts;
 }
 
-Result<std::vector<Explained>> explain_devices(const MomentOptions& options, const Words& words, Progress& progress) {
-    auto cases = open_cases(options, progress);
-    if (!cases) {
-        return cases.error();
+Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words, Progress& progress) {
+    auto contexts = open_contexts(options, progress);
+    if (!contexts) {
+        return contexts.error();
     }
     std::vector<Explained> devices;
-    for (std::unique_ptr<const Case>& of : *cases) {
-        Explanation explanation = explain(*of, words, progress);
-        if (progress.cancelled) {
-            return cancelled_error();
+    for (std::unique_ptr<const AnalysisContext>& context : *contexts) {
+        Explanation explanation = explain(*context, words, progress);
+        if (progress.canceled) {
+            return canceled_error();
         }
-        devices.push_back({std::move(of), std::move(explanation)});
+        devices.push_back({std::move(context), std::move(explanation)});
     }
     return devices;
 }

@@ -15,7 +15,7 @@ namespace tidemark::cli {
 namespace {
 
 struct GraphOptions {
-    MomentOptions moment;
+    TimePointOptions time_point;
     std::optional<int64_t> node, allocation, root;
     std::string format = "text";
     size_t limit = 20;  ///< 0: all
@@ -39,15 +39,15 @@ Result<NodeIndex> find_node(const GraphView& view, int64_t id) {
 
 Result<NodeIndex> find_alive_node(const GraphView& view, int64_t id) {
     const auto node = find_node(view, id);
-    if (!node || view.moment().is_alive(*node)) {
+    if (!node || view.time_point().is_alive(*node)) {
         return node;
     }
-    const int64_t created = view.nodes().created[*node], died = view.nodes().died[*node];
+    const int64_t created = view.nodes().created[*node], destroyed = view.nodes().destroyed[*node];
     return usage_error(
         fmt::format("{} is not alive at {}: it was {}{}. Choose a moment in its life with --at.", view.name(*node),
-                    format_moment(view.time()),
-                    created == before_recording ? "there at the start" : "made at " + format_moment(created),
-                    died == never_happened ? "" : " and died at " + format_moment(died)));
+                    format_time_point(view.time()),
+                    created == before_recording ? "there at the start" : "made at " + format_time_point(created),
+                    destroyed == never_happened ? "" : " and died at " + format_time_point(destroyed)));
 }
 
 Result<AllocationRef> find_memory(const GraphView& view, int64_t id) {
@@ -107,7 +107,7 @@ Status show_overview(const GraphView& view, const GraphOptions& options) {
 }
 
 Status run_graph(const GraphOptions& options, Progress& progress) {
-    const auto opened = GraphView::open(options.moment, progress);
+    const auto opened = GraphView::open(options.time_point, progress);
     if (!opened) {
         return opened.error();
     }
@@ -132,7 +132,7 @@ void add_graph_command(CLI::App& app, Job& job) {
         "  tidemark graph run.tide --at mark:epoch#2 --root 1742\n"
         "  tidemark graph run.tide --alloc 300 --format json\n"
         "  tidemark graph run.tide --format dot | dot -Tsvg -o graph.svg");
-    add_moment_options(command, options->moment, "end",
+    add_time_point_options(command, options->time_point, "end",
                        "Whose events --at counts (default: the device with most events)");
     auto* node = command.add_option("--node", options->node, "All about a node of the graph");
     auto* memory = command.add_option("--alloc", options->allocation, "Who keeps an allocation, and what lets it go");

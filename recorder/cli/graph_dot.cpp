@@ -104,7 +104,7 @@ std::vector<Shape> shapes_of(const GraphView& view, std::span<const NodeIndex> n
 
 constexpr const char* color_of(NodeState state) {
     switch (state) {
-        case NodeState::waiting: return "#f6c26b";
+        case NodeState::pending: return "#f6c26b";
         case NodeState::kept: return "#ef8a80";
         default: return "#d9d9d9";
     }
@@ -126,10 +126,10 @@ class Drawing {
 public:
     explicit Drawing(const GraphView& view) : view_(view) {}
 
-    void choose(NodeIndex node) { chosen_ = node; }
+    void select(NodeIndex node) { selected_ = node; }
     void add_nodes(std::span<const NodeIndex> nodes);
     /// Memory a drawn node saved.
-    void add_saved(uint32_t saved, bool is_chosen);
+    void add_saved(uint32_t saved, bool is_selected);
     std::string finish() const;
 
 private:
@@ -137,7 +137,7 @@ private:
     void add_edges();
 
     const GraphView& view_;
-    NodeIndex chosen_ = no_node;
+    NodeIndex selected_ = no_node;
     std::unordered_map<NodeIndex, size_t> shape_of_;
     std::set<int64_t> memory_;  ///< drawn already
     std::string body_;
@@ -147,11 +147,11 @@ void Drawing::add_shape(size_t id, const Shape& shape) {
     const bool is_one = shape.nodes.size() == 1;
     std::string title = shape.title;
     title += is_one ? "" : fmt::format(", {}", counted(static_cast<int64_t>(shape.nodes.size()), "node"));
-    const int64_t bytes = view_.kept_bytes(shape.nodes);
+    const int64_t bytes = view_.reachable_bytes(shape.nodes);
     title += bytes == 0 ? "" : fmt::format(", keeps {}", format_bytes(bytes));
     body_ +=
         fmt::format("  n{} [label={}, fillcolor=\"{}\"{}];\n", id, dot_string(title), color_of(state_of(view_, shape)),
-                    is_one && shape.nodes.front() == chosen_ ? ", penwidth=3" : "");
+                    is_one && shape.nodes.front() == selected_ ? ", penwidth=3" : "");
 }
 
 void Drawing::add_nodes(std::span<const NodeIndex> nodes) {
@@ -180,7 +180,7 @@ void Drawing::add_edges() {
     }
 }
 
-void Drawing::add_saved(uint32_t saved, bool is_chosen) {
+void Drawing::add_saved(uint32_t saved, bool is_selected) {
     const AllocationRef memory = view_.tables().saved.allocation[saved];
     const auto saver = shape_of_.find(view_.index().saver(saved));
     if (!memory || saver == shape_of_.end()) {
@@ -189,7 +189,7 @@ void Drawing::add_saved(uint32_t saved, bool is_chosen) {
     const int64_t id = view_.allocation_id(memory);
     if (memory_.insert(id).second) {
         body_ += fmt::format("  a{} [shape=cylinder, label={}, fillcolor=\"#a9cdea\"{}];\n", id,
-                             dot_string(view_.name(memory)), is_chosen ? ", penwidth=3" : "");
+                             dot_string(view_.name(memory)), is_selected ? ", penwidth=3" : "");
     }
     body_ += fmt::format("  n{} -> a{} [style=dashed, label={}];\n", saver->second, id,
                          dot_string(view_.tables().texts[view_.tables().saved.name[saved]]));
@@ -205,7 +205,7 @@ std::vector<NodeIndex> neighbourhood(const GraphView& view, std::vector<NodeInde
     std::unordered_set<NodeIndex> seen(from.begin(), from.end());
     const size_t limit = std::max(from.size(), nodes_around_choice);
     const auto add = [&](NodeIndex node) {
-        if (from.size() < limit && view.moment().is_alive(node) && seen.insert(node).second) {
+        if (from.size() < limit && view.time_point().is_alive(node) && seen.insert(node).second) {
             from.push_back(node);
         }
     };
@@ -223,24 +223,24 @@ std::vector<NodeIndex> neighbourhood(const GraphView& view, std::vector<NodeInde
 
 std::string whole_graph_dot(const GraphView& view) {
     Drawing drawing(view);
-    drawing.add_nodes(view.moment().parents_first());
+    drawing.add_nodes(view.time_point().parents_first());
     return drawing.finish();
 }
 
 std::string root_dot(const GraphView& view, NodeIndex root) {
     Drawing drawing(view);
-    drawing.choose(root);
+    drawing.select(root);
     drawing.add_nodes(view.reachable_from(root));
     return drawing.finish();
 }
 
 std::string node_dot(const GraphView& view, NodeIndex node) {
     // The node first: where the way to it is long, what is around the node matters more.
-    std::vector<NodeIndex> way = view.moment().path_to(node);
+    std::vector<NodeIndex> way = view.time_point().path_to(node);
     std::reverse(way.begin(), way.end());
     way.resize(std::min(way.size(), nodes_around_choice / 2));
     Drawing drawing(view);
-    drawing.choose(node);
+    drawing.select(node);
     drawing.add_nodes(neighbourhood(view, std::move(way)));
     for (const uint32_t saved : view.saved_by(node)) {
         if (view.holds(saved)) {
@@ -251,11 +251,11 @@ std::string node_dot(const GraphView& view, NodeIndex node) {
 }
 
 std::string memory_dot(const GraphView& view, AllocationRef memory) {
-    const std::vector<uint32_t> keepers = view.moment().keepers(memory);
+    const std::vector<uint32_t> retainers = view.time_point().retainers(memory);
     std::vector<NodeIndex> nodes;
     std::unordered_set<NodeIndex> seen;
-    for (const uint32_t saved : keepers) {
-        for (const NodeIndex node : view.moment().path_to(view.index().saver(saved))) {
+    for (const uint32_t saved : retainers) {
+        for (const NodeIndex node : view.time_point().path_to(view.index().saver(saved))) {
             if (seen.insert(node).second) {
                 nodes.push_back(node);
             }
@@ -263,7 +263,7 @@ std::string memory_dot(const GraphView& view, AllocationRef memory) {
     }
     Drawing drawing(view);
     drawing.add_nodes(nodes);
-    for (const uint32_t saved : keepers) {
+    for (const uint32_t saved : retainers) {
         drawing.add_saved(saved, true);
     }
     return drawing.finish();

@@ -17,8 +17,8 @@ using nlohmann::ordered_json;
 constexpr size_t owners_named = 3;
 
 /// Who keeps the memory through the graph.
-struct Keepers {
-    Keepers(const GraphView& view, AllocationRef memory);
+struct Retainers {
+    Retainers(const GraphView& view, AllocationRef memory);
 
     std::vector<uint32_t> saved;   ///< positions in SavedTensors
     std::vector<NodeIndex> nodes;  ///< that saved them
@@ -37,7 +37,7 @@ std::vector<NodeIndex> roots_above(const GraphView& view, std::vector<NodeIndex>
         open.pop_back();
         bool is_root = true;
         for (const NodeIndex parent : view.index().parents(node)) {
-            if (!view.moment().is_alive(parent)) {
+            if (!view.time_point().is_alive(parent)) {
                 continue;
             }
             is_root = false;
@@ -56,16 +56,16 @@ std::vector<NodeIndex> roots_above(const GraphView& view, std::vector<NodeIndex>
 
 /// "list `outputs` (variable of main, s01.py:31), element 3", or else the result as the program knows it.
 std::string owner_text(const GraphView& view, NodeIndex root) {
-    return view.holder_text(root).value_or("whoever has the result of " + view.name(root));
+    return view.referrer_text(root).value_or("whoever has the result of " + view.name(root));
 }
 
 /// Whoever has hold of these roots, those in one list together.
 std::string owners_text(const GraphView& view, const std::vector<NodeIndex>& roots) {
-    const HolderGroups groups(view);
-    std::map<const HolderGroup*, std::vector<NodeIndex>> together;
+    const ReferrerGroups groups(view);
+    std::map<const ReferrerGroup*, std::vector<NodeIndex>> together;
     std::vector<std::string> owners;
     for (const NodeIndex root : roots) {
-        const HolderGroup* group = groups.of(view.holders().of(root));
+        const ReferrerGroup* group = groups.of(view.referrers().of(root));
         if (group == nullptr) {
             owners.push_back(owner_text(view, root));
         } else {
@@ -76,18 +76,18 @@ std::string owners_text(const GraphView& view, const std::vector<NodeIndex>& roo
         const auto count = static_cast<int64_t>(held.size());
         owners.push_back(count == 1 ? owner_text(view, held.front())
                                     : fmt::format("{}{}", count < group->count ? fmt::format("{} of ", count) : "",
-                                                  describe_holder(view.tables(), *group)));
+                                                  describe_referrer(view.tables(), *group)));
     }
     const size_t shown = std::min(owners.size(), owners_named);
     const std::string text = fmt::format("{}", fmt::join(owners.begin(), owners.begin() + shown, "; "));
     return shown < owners.size() ? fmt::format("{}; and {} more", text, owners.size() - shown) : text;
 }
 
-Keepers::Keepers(const GraphView& view, AllocationRef memory) {
+Retainers::Retainers(const GraphView& view, AllocationRef memory) {
     if (!view.is_allocated(memory)) {
         return;
     }
-    saved = view.moment().keepers(memory);
+    saved = view.time_point().retainers(memory);
     for (const uint32_t s : saved) {
         nodes.push_back(view.index().saver(s));
     }
@@ -124,7 +124,7 @@ std::string_view owner_outside(Category category) {
 }
 
 /// What would let it go, in a sentence.
-std::string release_text(const GraphView& view, AllocationRef memory, const Keepers& keepers) {
+std::string release_text(const GraphView& view, AllocationRef memory, const Retainers& retainers) {
     if (!view.is_allocated(memory)) {
         return "It is not allocated at this moment.";
     }
@@ -134,52 +134,52 @@ std::string release_text(const GraphView& view, AllocationRef memory, const Keep
     };
     if (const auto outside = owner_outside(view.categories().at(memory, view.time())); !outside.empty()) {
         condition(std::string(outside));
-    } else if (const Holder* holder = view.holders().of(memory)) {
-        condition(fmt::format("its tensor is let go by {}", describe_holder(view.tables(), *holder)));
+    } else if (const Referrer* referrer = view.referrers().of(memory)) {
+        condition(fmt::format("its tensor is let go by {}", describe_referrer(view.tables(), *referrer)));
     }
-    if (!keepers.nodes.empty()) {
+    if (!retainers.nodes.empty()) {
         condition(fmt::format("{} let go by {}, or {}",
-                              keepers.roots.size() == 1 ? "the graph that keeps it is"
-                                                        : all_of(keepers.roots.size(), "graphs that keep it") + " are",
-                              keepers.owners, backward_text(view, keepers.nodes)));
+                              retainers.roots.size() == 1 ? "the graph that keeps it is"
+                                                        : all_of(retainers.roots.size(), "graphs that keep it") + " are",
+                              retainers.owners, backward_text(view, retainers.nodes)));
     }
     return text.empty() ? "No node of the graph keeps it, and who else does is not known." : text + '.';
 }
 
 /// Life of the memory: "made at 1.2 s by train.py:42 step, freed at 1.3 s".
-std::string life_text(const GraphView& view, AllocationRef memory) {
+std::string lifetime_text(const GraphView& view, AllocationRef memory) {
     const DeviceHistory& device = view.device_of(memory);
     const Allocations& all = device.allocations;
     const StackId stack = all.stack[memory.index];
     std::string text = all.alloc_event[memory.index] == before_history
                            ? "made before the recording"
-                           : "made at " + format_moment(device.alloc_time(memory.index));
+                           : "made at " + format_time_point(device.alloc_time(memory.index));
     text += stack == 0 ? "" : " by " + view.line_text(stack);
     const auto freed = device.free_time(memory.index);
-    return text + (freed ? ", freed at " + format_moment(*freed) : ", never freed");
+    return text + (freed ? ", freed at " + format_time_point(*freed) : ", never freed");
 }
 
 std::string history_text(const GraphView& view, AllocationRef memory) {
     std::string text;
     for (const CategoryChange& change : view.categories().history(memory)) {
-        text += text.empty() ? "" : fmt::format(", from {} ", format_moment(change.time));
+        text += text.empty() ? "" : fmt::format(", from {} ", format_time_point(change.time));
         text += view.category_text(memory, change.category);
     }
     return text;
 }
 
-std::string keeper_text(const GraphView& view, uint32_t saved) {
+std::string retainer_text(const GraphView& view, uint32_t saved) {
     return fmt::format("{} as {}{}", view.name(view.index().saver(saved)),
                        view.tables().texts[view.tables().saved.name[saved]],
                        view.tables().saved.is_view[saved] ? ", a view" : "");
 }
 
 /// Who holds its tensor, and who the graphs that keep it.
-std::string holders_text(const GraphView& view, AllocationRef memory, const Keepers& keepers) {
-    const Holder* holder = view.holders().of(memory);
-    std::string text = holder == nullptr ? "" : describe_holder(view.tables(), *holder);
-    text += text.empty() || keepers.owners.empty() ? "" : "; ";
-    text += keepers.owners;
+std::string referrers_text(const GraphView& view, AllocationRef memory, const Retainers& retainers) {
+    const Referrer* referrer = view.referrers().of(memory);
+    std::string text = referrer == nullptr ? "" : describe_referrer(view.tables(), *referrer);
+    text += text.empty() || retainers.owners.empty() ? "" : "; ";
+    text += retainers.owners;
     return text.empty() ? "nobody that is known" : text;
 }
 
@@ -194,7 +194,7 @@ ordered_json history_json(const GraphView& view, AllocationRef memory) {
 }  // namespace
 
 std::string memory_text(const GraphView& view, AllocationRef memory, size_t limit) {
-    const Keepers keepers(view, memory);
+    const Retainers retainers(view, memory);
     std::string text = fmt::format("{} at {} of device {}, at {}\n", one_line(view.name(memory)),
                                    format_address(view.device_of(memory).allocations.address[memory.index]),
                                    view.device_of(memory).device, view.when());
@@ -202,56 +202,56 @@ std::string memory_text(const GraphView& view, AllocationRef memory, size_t limi
         text += fmt::format("{:<11}{}\n", title, one_line(words));
     };
     const NodeIndex maker = view.index().maker(memory);
-    row("Life", life_text(view, memory));
+    row("Life", lifetime_text(view, memory));
     row("Category", history_text(view, memory));
     row("Made by", maker == no_node ? "no forward op with a node" : view.name(maker));
-    const size_t shown = limited(keepers.saved.size(), limit);
-    row("Kept by", keepers.saved.empty() ? "no node of the graph" : keeper_text(view, keepers.saved.front()));
+    const size_t shown = limited(retainers.saved.size(), limit);
+    row("Kept by", retainers.saved.empty() ? "no node of the graph" : retainer_text(view, retainers.saved.front()));
     for (size_t s = 1; s < shown; ++s) {
-        row("", keeper_text(view, keepers.saved[s]));
+        row("", retainer_text(view, retainers.saved[s]));
     }
-    text += keepers.saved.empty() ? "" : rest_text(keepers.saved.size() - shown, 11);
-    if (!keepers.saved.empty()) {
-        const uint32_t first = keepers.saved.front();
+    text += retainers.saved.empty() ? "" : rest_text(retainers.saved.size() - shown, 11);
+    if (!retainers.saved.empty()) {
+        const uint32_t first = retainers.saved.front();
         row("Path", fmt::format("{} → {} → this memory", path_text(view, view.index().saver(first)),
                                 view.tables().texts[view.tables().saved.name[first]]));
     }
-    row("Held by", holders_text(view, memory, keepers));
-    row("", release_text(view, memory, keepers));
+    row("Held by", referrers_text(view, memory, retainers));
+    row("", release_text(view, memory, retainers));
     return text;
 }
 
 ordered_json memory_json(const GraphView& view, AllocationRef memory) {
-    const Keepers keepers(view, memory);
+    const Retainers retainers(view, memory);
     const DeviceHistory& device = view.device_of(memory);
-    auto kept_by = ordered_json::array(), path = ordered_json::array(), roots = ordered_json::array();
-    for (const uint32_t s : keepers.saved) {
-        kept_by.push_back({{"node", view.node_json(view.index().saver(s))}, {"saved", view.saved_json(s)}});
+    auto reachable_from = ordered_json::array(), path = ordered_json::array(), roots = ordered_json::array();
+    for (const uint32_t s : retainers.saved) {
+        reachable_from.push_back({{"node", view.node_json(view.index().saver(s))}, {"saved", view.saved_json(s)}});
     }
-    for (const NodeIndex root : keepers.roots) {
+    for (const NodeIndex root : retainers.roots) {
         roots.push_back({{"id", view.nodes().id[root]},
                          {"type", view.index().type(root)},
                          {"state", state_word(view.state(root))},
-                         {"holder", view.holder_json(view.holders().of(root))}});
+                         {"referrer", view.referrer_json(view.referrers().of(root))}});
     }
-    if (!keepers.saved.empty()) {
-        for (const NodeIndex node : view.moment().path_to(view.index().saver(keepers.saved.front()))) {
+    if (!retainers.saved.empty()) {
+        for (const NodeIndex node : view.time_point().path_to(view.index().saver(retainers.saved.front()))) {
             path.push_back(view.nodes().id[node]);
         }
     }
     const NodeIndex maker = view.index().maker(memory);
     const bool is_older = device.allocations.alloc_event[memory.index] == before_history;
-    return {{"moment", view.when_json()},
+    return {{"time_point", view.when_json()},
             {"allocation", view.memory_json(memory)},
             {"alloc_time_ns", is_older ? ordered_json() : ordered_json(device.alloc_time(memory.index))},
             {"free_time_ns", or_null(device.free_time(memory.index))},
             {"history", history_json(view, memory)},
             {"maker", maker == no_node ? ordered_json() : view.node_json(maker)},
-            {"kept_by", std::move(kept_by)},
+            {"reachable_from", std::move(reachable_from)},
             {"path", std::move(path)},
             {"roots", std::move(roots)},
-            {"holder", view.holder_json(view.holders().of(memory))},
-            {"text", release_text(view, memory, keepers)}};
+            {"referrer", view.referrer_json(view.referrers().of(memory))},
+            {"text", release_text(view, memory, retainers)}};
 }
 
 }  // namespace tidemark::cli

@@ -16,26 +16,26 @@ using nlohmann::ordered_json;
 constexpr size_t path_ends_shown = 3;
 
 /// "made at 1.2 s in step 3; a backward ran it at 1.3 s and left what it saved (retain_graph)"
-std::string life_text(const GraphView& view, NodeIndex node) {
+std::string lifetime_text(const GraphView& view, NodeIndex node) {
     const GraphNodes& nodes = view.nodes();
     const NodeState state = view.state(node);
-    if (state == NodeState::unborn) {
-        return fmt::format("not made yet: made at {}", format_moment(nodes.created[node]));
+    if (state == NodeState::not_created) {
+        return fmt::format("not made yet: made at {}", format_time_point(nodes.created[node]));
     }
     const std::string step = view.step_text(node);
     std::string text = nodes.created[node] == before_recording ? "made before the recording"
-                                                               : "made at " + format_moment(nodes.created[node]);
+                                                               : "made at " + format_time_point(nodes.created[node]);
     text += step.empty() ? "" : " in " + step;
     if (nodes.executed[node] > view.time()) {
         text += "; no backward has run it";
     } else {
-        text += "; a backward ran it at " + format_moment(nodes.executed[node]);
+        text += "; a backward ran it at " + format_time_point(nodes.executed[node]);
         text += view.saved_by(node).empty() ? "; it had saved nothing"
                 : nodes.released[node] <= view.time()
-                    ? " and released what it saved at " + format_moment(nodes.released[node])
+                    ? " and released what it saved at " + format_time_point(nodes.released[node])
                     : " and left what it saved (retain_graph)";
     }
-    return state == NodeState::dead ? fmt::format("{}; it died at {}", text, format_moment(nodes.died[node])) : text;
+    return state == NodeState::dead ? fmt::format("{}; it died at {}", text, format_time_point(nodes.destroyed[node])) : text;
 }
 
 std::string saved_text(const GraphView& view, uint32_t saved) {
@@ -76,11 +76,11 @@ std::vector<Input> inputs_of(const GraphView& view, NodeIndex node) {
 }
 
 /// Its name, and that it is gone where it is.
-std::string neighbour_text(const GraphView& view, NodeIndex node) {
-    return view.name(node) + (view.moment().is_alive(node) ? "" : fmt::format(", {}", state_word(view.state(node))));
+std::string neighbor_text(const GraphView& view, NodeIndex node) {
+    return view.name(node) + (view.time_point().is_alive(node) ? "" : fmt::format(", {}", state_word(view.state(node))));
 }
 
-ordered_json neighbour_json(const GraphView& view, NodeIndex node) {
+ordered_json neighbor_json(const GraphView& view, NodeIndex node) {
     return {{"id", view.nodes().id[node]},
             {"type", view.index().type(node)},
             {"variable", view.tables().texts[view.nodes().variable[node]]},
@@ -90,7 +90,7 @@ ordered_json neighbour_json(const GraphView& view, NodeIndex node) {
 }  // namespace
 
 std::string path_text(const GraphView& view, NodeIndex node) {
-    const std::vector<NodeIndex> path = view.moment().path_to(node);
+    const std::vector<NodeIndex> path = view.time_point().path_to(node);
     const bool is_long = path.size() > 2 * path_ends_shown + 1;
     std::string text;
     for (size_t i = 0; i < path.size(); ++i) {
@@ -106,28 +106,28 @@ std::string path_text(const GraphView& view, NodeIndex node) {
 }
 
 std::string node_text(const GraphView& view, NodeIndex node, size_t limit) {
-    const GraphMoment& moment = view.moment();
+    const GraphState& time_point = view.time_point();
     std::string text = fmt::format("{}, at {}\n", one_line(view.name(node)), view.when());
     const auto row = [&](std::string_view title, std::string_view words) {
         text += fmt::format("{:<11}{}\n", title, one_line(words.empty() ? "not known" : words));
     };
-    row("Life", life_text(view, node));
+    row("Life", lifetime_text(view, node));
     row("Module", view.module(node));
     row("Op", view.origin(node).op);
     row("Output", view.nodes().output[node] ? view.name(view.nodes().output[node]) : "");
-    row("Keeps", fmt::format("{} itself; {} go when it goes", format_bytes(moment.own_bytes(node)),
-                             format_bytes(moment.dominated_bytes(node))));
-    row("Held by", view.holder_text(node).value_or("nobody that is known"));
-    if (moment.is_alive(node)) {
+    row("Keeps", fmt::format("{} itself; {} go when it goes", format_bytes(time_point.shallow_bytes(node)),
+                             format_bytes(time_point.retained_bytes(node))));
+    row("Held by", view.referrer_text(node).value_or("nobody that is known"));
+    if (time_point.is_alive(node)) {
         row("Path", path_text(view, node));
     }
     text += list_text("Saved", view.saved_by(node), limit, [&](uint32_t s) { return saved_text(view, s); });
     text += list_text("Inputs", inputs_of(view, node), limit, [&](const Input& input) {
-        return fmt::format("{}: {}{}", input.slot, neighbour_text(view, input.node),
+        return fmt::format("{}: {}{}", input.slot, neighbor_text(view, input.node),
                            input.output == 0 ? "" : fmt::format(", its output {}", input.output));
     });
     return text + list_text("Kept by", view.index().parents(node), limit,
-                            [&](NodeIndex parent) { return neighbour_text(view, parent); });
+                            [&](NodeIndex parent) { return neighbor_text(view, parent); });
 }
 
 ordered_json node_json(const GraphView& view, NodeIndex node) {
@@ -137,21 +137,21 @@ ordered_json node_json(const GraphView& view, NodeIndex node) {
         saved.push_back(view.saved_json(s));
     }
     for (const Input& input : inputs_of(view, node)) {
-        ordered_json json = neighbour_json(view, input.node);
+        ordered_json json = neighbor_json(view, input.node);
         json["slot"] = input.slot;
         json["output"] = input.output;
         inputs.push_back(std::move(json));
     }
     for (const NodeIndex parent : view.index().parents(node)) {
-        parents.push_back(neighbour_json(view, parent));
+        parents.push_back(neighbor_json(view, parent));
     }
-    for (const NodeIndex on_way : view.moment().path_to(node)) {
-        path.push_back(neighbour_json(view, on_way));
+    for (const NodeIndex on_way : view.time_point().path_to(node)) {
+        path.push_back(neighbor_json(view, on_way));
     }
     const AllocationRef output = view.nodes().output[node];
-    return {{"moment", view.when_json()},
+    return {{"time_point", view.when_json()},
             {"node", view.node_json(node)},
-            {"text", life_text(view, node)},
+            {"text", lifetime_text(view, node)},
             {"sequence", view.nodes().sequence[node] < 0 ? ordered_json() : ordered_json(view.nodes().sequence[node])},
             {"thread", view.origin(node).thread},
             {"frames", frames_json(view.trace().stacks, view.nodes().stack[node])},
@@ -160,7 +160,7 @@ ordered_json node_json(const GraphView& view, NodeIndex node) {
             {"inputs", std::move(inputs)},
             {"parents", std::move(parents)},
             {"path", std::move(path)},
-            {"holder", view.holder_json(view.holders().of(node))}};
+            {"referrer", view.referrer_json(view.referrers().of(node))}};
 }
 
 }  // namespace tidemark::cli

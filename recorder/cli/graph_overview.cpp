@@ -22,8 +22,8 @@ constexpr size_t types_shown = 6;
 /// Roots of one type, made at one line, held in one way, with which backward has done the same.
 struct RootGroup {
     std::vector<NodeIndex> roots;         ///< by age
-    const HolderGroup* holder = nullptr;  ///< nullptr: nobody is known to hold them
-    Kept kept;
+    const ReferrerGroup* referrer = nullptr;  ///< nullptr: nobody is known to hold them
+    Reachable kept;
     int32_t first_step = -1, last_step = -1;  ///< positions in Trace::steps
     NodeIndex face() const { return roots.front(); }
 };
@@ -31,7 +31,7 @@ struct RootGroup {
 struct Overview {
     explicit Overview(const GraphView& view);
 
-    HolderGroups holders;
+    ReferrerGroups referrers;
     std::vector<RootGroup> groups;  ///< most kept bytes first
     int64_t lone_leaves = 0;        ///< AccumulateGrad nodes no graph uses
     GraphGrowth growth;
@@ -41,22 +41,22 @@ private:
     void find_kept(const GraphView& view);
 };
 
-Overview::Overview(const GraphView& view) : holders(view), growth(graph_growth(view.categories())) {
+Overview::Overview(const GraphView& view) : referrers(view), growth(graph_growth(view.categories())) {
     find_groups(view);
     find_kept(view);
 }
 
 void Overview::find_groups(const GraphView& view) {
-    std::map<std::tuple<uint32_t, FrameId, NodeState, const HolderGroup*>, RootGroup> found;
-    for (const NodeIndex root : view.moment().roots()) {
+    std::map<std::tuple<uint32_t, FrameId, NodeState, const ReferrerGroup*>, RootGroup> found;
+    for (const NodeIndex root : view.time_point().roots()) {
         if (view.index().is_leaf(root)) {
             ++lone_leaves;
             continue;
         }
-        const HolderGroup* holder = holders.of(view.holders().of(root));
+        const ReferrerGroup* referrer = referrers.of(view.referrers().of(root));
         const FrameId line = view.trace().stacks.user_frame(view.nodes().stack[root]);
-        RootGroup& group = found[{view.nodes().type[root], line, view.state(root), holder}];
-        group.holder = holder;
+        RootGroup& group = found[{view.nodes().type[root], line, view.state(root), referrer}];
+        group.referrer = referrer;
         group.roots.push_back(root);
     }
     for (auto& [key, group] : found) {
@@ -76,7 +76,7 @@ void Overview::find_kept(const GraphView& view) {
         }
         held.push_back({group.roots, {}});
     }
-    const std::vector<Kept> kept = view.moment().kept_by(held);
+    const std::vector<Reachable> kept = view.time_point().reachable_from(held);
     for (size_t g = 0; g < groups.size(); ++g) {
         groups[g].kept = kept[g];
     }
@@ -104,8 +104,8 @@ std::string group_text(const GraphView& view, const RootGroup& group) {
                                    one_line(view.type_text(face)), one_line(view.line_text(view.nodes().stack[face])));
     const auto detail = [&](const std::string& words) { text += fmt::format("{:44}{}\n", "", one_line(words)); };
     detail(fmt::format("made {}; {}", steps_text(view, group), graph_state_words(view.state(face))));
-    if (group.holder != nullptr) {
-        detail("held by " + describe_holder(view.tables(), *group.holder));
+    if (group.referrer != nullptr) {
+        detail("held by " + describe_referrer(view.tables(), *group.referrer));
     }
     detail(group.roots.size() == 1
                ? fmt::format("node {}", view.nodes().id[face])
@@ -140,11 +140,11 @@ std::vector<size_t> spread(size_t count) {
 }
 
 std::string slice_name(const GraphView& view, const GraphSlice& slice) {
-    return slice.step < 0 ? format_moment(slice.end) : fmt::format("step {}", step_number(view, slice.step));
+    return slice.step < 0 ? format_time_point(slice.end) : fmt::format("step {}", step_number(view, slice.step));
 }
 
 std::string growth_text(const GraphView& view, const GraphGrowth& growth) {
-    const auto keeps = [](const GraphSlice& slice) { return slice.kept_bytes > 0; };
+    const auto keeps = [](const GraphSlice& slice) { return slice.reachable_bytes > 0; };
     const auto first = std::find_if(growth.slices.begin(), growth.slices.end(), keeps);
     if (first == growth.slices.end()) {
         return "\nWhenever a step ended, the graph kept nothing.\n";
@@ -156,8 +156,8 @@ std::string growth_text(const GraphView& view, const GraphGrowth& growth) {
     for (const size_t at : spread(growth.slices.size() - before)) {
         const GraphSlice& slice = growth.slices[before + at];
         text += fmt::format("{:>14}  {:>10}  {:>9}  {} in {}\n", slice_name(view, slice),
-                            format_bytes(slice.kept_bytes), format_count(slice.nodes),
-                            format_bytes(slice.older_kept_bytes), counted(slice.older_nodes, "node"));
+                            format_bytes(slice.reachable_bytes), format_count(slice.nodes),
+                            format_bytes(slice.older_reachable_bytes), counted(slice.older_nodes, "node"));
     }
     std::string types;
     for (size_t t = 0; t < std::min(growth.types.size(), types_shown) && growth.types[t].growth() > 0; ++t) {
@@ -182,13 +182,13 @@ ordered_json group_json(const GraphView& view, const RootGroup& group) {
         {"text", graph_state_words(view.state(face))},
         {"graphs", group.roots.size()},
         {"nodes", group.kept.nodes},
-        {"kept_bytes", group.kept.bytes},
-        {"dominated_bytes", group.kept.freed_bytes},
+        {"reachable_bytes", group.kept.bytes},
+        {"retained_bytes", group.kept.freed_bytes},
         {"first_step", view.step_json(group.first_step)},
         {"last_step", view.step_json(group.last_step)},
-        {"holder", group.holder == nullptr ? ordered_json()
-                                           : ordered_json{{"text", describe_holder(view.tables(), *group.holder)},
-                                                          {"links", links_json(view.tables(), group.holder->links)}}},
+        {"referrer", group.referrer == nullptr ? ordered_json()
+                                           : ordered_json{{"text", describe_referrer(view.tables(), *group.referrer)},
+                                                          {"links", links_json(view.tables(), group.referrer->links)}}},
         {"roots", std::move(ids)}};
 }
 
@@ -200,9 +200,9 @@ ordered_json growth_json(const GraphView& view, const GraphGrowth& growth) {
                           {"end_ns", slice.end},
                           {"nodes", slice.nodes},
                           {"roots", slice.roots},
-                          {"kept_bytes", slice.kept_bytes},
+                          {"reachable_bytes", slice.reachable_bytes},
                           {"older_nodes", slice.older_nodes},
-                          {"older_kept_bytes", slice.older_kept_bytes}});
+                          {"older_reachable_bytes", slice.older_reachable_bytes}});
     }
     for (const TypeGrowth& type : growth.types) {
         types.push_back({{"type", view.tables().texts[type.type]}, {"nodes", type.nodes}});
@@ -216,9 +216,9 @@ std::string overview_text(const GraphView& view, size_t limit) {
     const Overview overview(view);
     std::string text =
         fmt::format("Autograd graph at {}\n{} alive, in {}; they keep {}\n", view.when(),
-                    counted(view.moment().alive_nodes(), "node"),
-                    counted(static_cast<int64_t>(view.moment().roots().size()) - overview.lone_leaves, "graph"),
-                    format_bytes(view.moment().kept_bytes()));
+                    counted(view.time_point().alive_nodes(), "node"),
+                    counted(static_cast<int64_t>(view.time_point().roots().size()) - overview.lone_leaves, "graph"),
+                    format_bytes(view.time_point().reachable_bytes()));
     if (view.tables().nodes_left_out > 0) {
         text += fmt::format("{} more lived too shortly to be written down one by one\n",
                             counted(view.tables().nodes_left_out, "node"));
@@ -226,7 +226,7 @@ std::string overview_text(const GraphView& view, size_t limit) {
     if (!overview.groups.empty()) {
         text += groups_text(view, overview, limit);
     }
-    if (view.holders().scan() == nullptr) {
+    if (view.referrers().scan() == nullptr) {
         text += "Who holds them is not known: the heap was not searched for holders.\n";
     }
     return text + growth_text(view, overview.growth);
@@ -239,9 +239,9 @@ ordered_json overview_json(const GraphView& view, size_t limit) {
     for (size_t g = 0; g < shown; ++g) {
         groups.push_back(group_json(view, overview.groups[g]));
     }
-    return {{"moment", view.when_json()},
-            {"alive_nodes", view.moment().alive_nodes()},
-            {"kept_bytes", view.moment().kept_bytes()},
+    return {{"time_point", view.when_json()},
+            {"alive_nodes", view.time_point().alive_nodes()},
+            {"reachable_bytes", view.time_point().reachable_bytes()},
             {"nodes_left_out", view.tables().nodes_left_out},
             {"root_groups", std::move(groups)},
             {"root_groups_left_out", overview.groups.size() - shown},

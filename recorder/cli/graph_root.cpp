@@ -58,7 +58,7 @@ std::string slots_text(const GraphView& view, const TreeRow& row) {
 std::string row_text(const GraphView& view, const TreeRow& row, int depth, size_t limit) {
     const bool is_type = row.rows.empty();
     std::string text =
-        fmt::format("{:>10}  {:>9}  {:{}}{}{}{}\n", format_bytes(row.kept_bytes),
+        fmt::format("{:>10}  {:>9}  {:{}}{}{}{}\n", format_bytes(row.reachable_bytes),
                     format_count(static_cast<int64_t>(row.nodes.size())), "", depth * 2, one_line(row.name),
                     row.modules == 1 ? "" : fmt::format(" ({} alike)", format_count(row.modules)),
                     is_type ? one_line(slots_text(view, row)) : "");
@@ -74,7 +74,7 @@ ordered_json row_json(const GraphView& view, const TreeRow& row, size_t limit) {
                          {"kind", row.rows.empty() ? "type" : "module"},
                          {"modules", row.modules},
                          {"nodes", row.nodes.size()},
-                         {"kept_bytes", row.kept_bytes}};
+                         {"reachable_bytes", row.reachable_bytes}};
     if (row.rows.empty()) {
         auto slots = ordered_json::array(), ids = ordered_json::array();
         for (const Slot& slot : slots_of(view, row.nodes)) {
@@ -100,7 +100,7 @@ ordered_json row_json(const GraphView& view, const TreeRow& row, size_t limit) {
 /// Its parents that are alive: what else keeps it, if it is no root.
 int64_t alive_parents(const GraphView& view, NodeIndex node) {
     const auto parents = view.index().parents(node);
-    return std::count_if(parents.begin(), parents.end(), [&](NodeIndex p) { return view.moment().is_alive(p); });
+    return std::count_if(parents.begin(), parents.end(), [&](NodeIndex p) { return view.time_point().is_alive(p); });
 }
 
 }  // namespace
@@ -113,9 +113,9 @@ std::string root_text(const GraphView& view, NodeIndex root, size_t limit) {
         fmt::format("{}{}, at {}\n", one_line(view.name(root)), step.empty() ? "" : ", made in " + step, view.when());
     text += fmt::format("State      {}\n", graph_state_words(view.state(root)));
     text += fmt::format("Keeps      {} and {}, of which {} go when it goes\n",
-                        counted(static_cast<int64_t>(tree.nodes.size()), "node"), format_bytes(tree.kept_bytes),
-                        format_bytes(view.moment().dominated_bytes(root)));
-    text += fmt::format("Held by    {}\n", one_line(view.holder_text(root).value_or("nobody that is known")));
+                        counted(static_cast<int64_t>(tree.nodes.size()), "node"), format_bytes(tree.reachable_bytes),
+                        format_bytes(view.time_point().retained_bytes(root)));
+    text += fmt::format("Held by    {}\n", one_line(view.referrer_text(root).value_or("nobody that is known")));
     if (const int64_t parents = alive_parents(view, root); parents > 0) {
         text += fmt::format("           and {} of the graph: it is no root\n", counted(parents, "node"));
     }
@@ -125,14 +125,14 @@ std::string root_text(const GraphView& view, NodeIndex root, size_t limit) {
 
 ordered_json root_json(const GraphView& view, NodeIndex root, size_t limit) {
     const TreeRow tree = graph_tree(view, view.reachable_from(root));
-    return {{"moment", view.when_json()},
+    return {{"time_point", view.when_json()},
             {"root", view.node_json(root)},
             {"text", graph_state_words(view.state(root))},
             {"parents", alive_parents(view, root)},
             {"nodes", tree.nodes.size()},
-            {"kept_bytes", tree.kept_bytes},
-            {"dominated_bytes", view.moment().dominated_bytes(root)},
-            {"holder", view.holder_json(view.holders().of(root))},
+            {"reachable_bytes", tree.reachable_bytes},
+            {"retained_bytes", view.time_point().retained_bytes(root)},
+            {"referrer", view.referrer_json(view.referrers().of(root))},
             {"tree", row_json(view, tree, limit)}};
 }
 

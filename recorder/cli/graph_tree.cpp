@@ -108,12 +108,12 @@ TreeRow row_of(std::string name, Module& module) {
 }
 
 void weigh(const GraphView& view, TreeRow& row) {
-    row.kept_bytes = view.kept_bytes(row.nodes);
+    row.reachable_bytes = view.reachable_bytes(row.nodes);
     for (TreeRow& inner : row.rows) {
         weigh(view, inner);
     }
     std::stable_sort(row.rows.begin(), row.rows.end(),
-                     [](const TreeRow& a, const TreeRow& b) { return a.kept_bytes > b.kept_bytes; });
+                     [](const TreeRow& a, const TreeRow& b) { return a.reachable_bytes > b.reachable_bytes; });
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct TreeRow {
     std::string name;     ///< "GPT.transformer", "0 to 11": of modules in a row that look the same, "MulBackward0"
     int64_t modules = 1;  ///< how many modules in a row it stands for
     std::vector<NodeIndex> nodes;
-    int64_t kept_bytes = 0;     ///< by them, each allocation once
+    int64_t reachable_bytes = 0;     ///< by them, each allocation once
     std::vector<TreeRow> rows;  ///< most kept bytes first
 };
 

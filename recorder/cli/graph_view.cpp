@@ -31,7 +31,7 @@ Error no_graph_error(const Trace& trace) {
                        "part graph; PyTorch's own snapshots, and traces made from them, have none.");
 }
 
-Result<std::unique_ptr<const GraphView>> GraphView::open(const MomentOptions& options, Progress& progress) {
+Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions& options, Progress& progress) {
     auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
@@ -43,28 +43,28 @@ Result<std::unique_ptr<const GraphView>> GraphView::open(const MomentOptions& op
     if (*graph == nullptr) {
         return no_graph_error(**trace);
     }
-    const auto moment = main_moment(*trace, options);
-    if (!moment) {
-        return moment.error();
+    const auto time_point = main_time_point(*trace, options);
+    if (!time_point) {
+        return time_point.error();
     }
-    const DeviceHistory& device = moment->device();
+    const DeviceHistory& device = time_point->device();
     return std::unique_ptr<const GraphView>(
-        std::make_unique<GraphView>(std::move(*graph), device, moment->event, moment->time));
+        std::make_unique<GraphView>(std::move(*graph), device, time_point->event, time_point->time));
 }
 
 GraphView::GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time)
     : graph_(std::move(graph)),
       device_(device),
       event_(event),
-      moment_(graph_->index, graph_->categories, time),
-      holders_(graph_->index, time) {
+      time_point_(graph_->index, graph_->categories, time),
+      referrers_(graph_->index, time) {
     for (const DeviceHistory& each : trace().devices) {
         events_.push_back(each.events_until(time));
     }
 }
 
 std::string GraphView::when() const {
-    return fmt::format("{}, event {} of {} of device {}", format_moment(time()), format_count(event_),
+    return fmt::format("{}, event {} of {} of device {}", format_time_point(time()), format_count(event_),
                        format_count(device_.event_count()), device_.device);
 }
 
@@ -87,11 +87,11 @@ bool GraphView::holds(uint32_t saved) const {
     return memory && holds_saved(state(index().saver(saved))) && is_allocated(memory);
 }
 
-int64_t GraphView::kept_bytes(std::span<const NodeIndex> nodes) const {
+int64_t GraphView::reachable_bytes(std::span<const NodeIndex> nodes) const {
     std::vector<std::pair<uint32_t, AllocationIndex>> kept;
     for (const NodeIndex node : nodes) {
         for (const uint32_t s : saved_by(node)) {
-            if (holds(s) && moment_.is_the_graphs(tables().saved.allocation[s])) {
+            if (holds(s) && time_point_.is_the_graphs(tables().saved.allocation[s])) {
                 kept.emplace_back(tables().saved.allocation[s].device, tables().saved.allocation[s].index);
             }
         }
@@ -111,7 +111,7 @@ std::vector<NodeIndex> GraphView::reachable_from(NodeIndex node) const {
     seen[node] = true;
     for (size_t next = 0; next < found.size(); ++next) {
         for (const NodeIndex child : index().children(found[next])) {
-            if (moment_.is_alive(child) && !seen[child]) {
+            if (time_point_.is_alive(child) && !seen[child]) {
                 seen[child] = true;
                 found.push_back(child);
             }
@@ -160,9 +160,9 @@ std::string GraphView::category_text(AllocationRef memory, Category category) co
     }
 }
 
-std::optional<std::string> GraphView::holder_text(NodeIndex node) const {
-    const Holder* holder = holders_.of(node);
-    return holder == nullptr ? std::nullopt : std::optional(describe_holder(tables(), *holder));
+std::optional<std::string> GraphView::referrer_text(NodeIndex node) const {
+    const Referrer* referrer = referrers_.of(node);
+    return referrer == nullptr ? std::nullopt : std::optional(describe_referrer(tables(), *referrer));
 }
 
 ordered_json GraphView::node_json(NodeIndex node) const {
@@ -178,9 +178,9 @@ ordered_json GraphView::node_json(NodeIndex node) const {
             {"created_ns", time_json(nodes().created[node])},
             {"executed_ns", time_json(nodes().executed[node])},
             {"released_ns", time_json(nodes().released[node])},
-            {"died_ns", time_json(nodes().died[node])},
-            {"own_bytes", moment_.own_bytes(node)},
-            {"dominated_bytes", moment_.dominated_bytes(node)}};
+            {"destroyed_ns", time_json(nodes().destroyed[node])},
+            {"shallow_bytes", time_point_.shallow_bytes(node)},
+            {"retained_bytes", time_point_.retained_bytes(node)}};
 }
 
 ordered_json GraphView::saved_json(uint32_t saved) const {
@@ -208,34 +208,34 @@ ordered_json GraphView::memory_json(AllocationRef memory) const {
             {"name", categories().name(memory)}};
 }
 
-ordered_json GraphView::holder_json(const Holder* holder) const {
-    if (holder == nullptr) {
+ordered_json GraphView::referrer_json(const Referrer* referrer) const {
+    if (referrer == nullptr) {
         return {};
     }
-    return {{"text", describe_holder(tables(), *holder)}, {"links", links_json(tables(), holder->links)}};
+    return {{"text", describe_referrer(tables(), *referrer)}, {"links", links_json(tables(), referrer->links)}};
 }
 
 ordered_json GraphView::step_json(int32_t step) const {
     return step < 0 ? ordered_json() : ordered_json(trace().steps[static_cast<size_t>(step)].number);
 }
 
-HolderGroups::HolderGroups(const GraphView& view) : groups_(holder_groups(view.moment(), view.holders())) {
-    for (const HolderGroup& group : groups_) {
-        for (const uint32_t holder : group.holders) {
-            group_of_[&view.tables().holders[holder]] = &group;
+ReferrerGroups::ReferrerGroups(const GraphView& view) : groups_(referrer_groups(view.time_point(), view.referrers())) {
+    for (const ReferrerGroup& group : groups_) {
+        for (const uint32_t referrer : group.referrers) {
+            group_of_[&view.tables().referrers[referrer]] = &group;
         }
     }
 }
 
-const HolderGroup* HolderGroups::of(const Holder* holder) const {
-    const auto found = group_of_.find(holder);
+const ReferrerGroup* ReferrerGroups::of(const Referrer* referrer) const {
+    const auto found = group_of_.find(referrer);
     return found == group_of_.end() ? nullptr : found->second;
 }
 
 std::string_view state_word(NodeState state) {
     switch (state) {
-        case NodeState::unborn: return "unborn";
-        case NodeState::waiting: return "waiting";
+        case NodeState::not_created: return "unborn";
+        case NodeState::pending: return "waiting";
         case NodeState::kept: return "kept";
         case NodeState::released: return "released";
         case NodeState::dead: return "dead";
@@ -245,8 +245,8 @@ std::string_view state_word(NodeState state) {
 
 std::string_view graph_state_words(NodeState state) {
     switch (state) {
-        case NodeState::unborn: return "not made yet";
-        case NodeState::waiting: return "never given to backward";
+        case NodeState::not_created: return "not made yet";
+        case NodeState::pending: return "never given to backward";
         case NodeState::kept: return "backward has run and left what it saved (retain_graph)";
         case NodeState::released: return "backward has run and released what it saved";
         case NodeState::dead: return "gone";
@@ -254,9 +254,9 @@ std::string_view graph_state_words(NodeState state) {
     return {};
 }
 
-ordered_json links_json(const GraphTables& tables, std::span<const HolderLink> links) {
+ordered_json links_json(const GraphTables& tables, std::span<const PathLink> links) {
     auto list = ordered_json::array();
-    for (const HolderLink& link : links) {
+    for (const PathLink& link : links) {
         list.push_back({{"kind", link.kind},
                         {"name", tables.texts[link.name]},
                         {"function", tables.texts[link.function]},

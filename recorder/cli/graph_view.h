@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "recorder/cli/moment_options.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/graph/graph.h"
-#include "storage/graph/graph_moment.h"
-#include "storage/graph/holder_groups.h"
+#include "storage/graph/graph_state.h"
+#include "storage/graph/referrer_groups.h"
 
 namespace tidemark::cli {
 
@@ -27,7 +27,7 @@ Error no_graph_error(const Trace& trace);
 class GraphView {
 public:
     /// Errors: as open_moments, and where no graph was recorded.
-    static Result<std::unique_ptr<const GraphView>> open(const MomentOptions& options, Progress& progress);
+    static Result<std::unique_ptr<const GraphView>> open(const TimePointOptions& options, Progress& progress);
     GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time);
     GraphView(const GraphView&) = delete;
     GraphView& operator=(const GraphView&) = delete;
@@ -37,9 +37,9 @@ public:
     const GraphNodes& nodes() const { return tables().nodes; }
     const GraphIndex& index() const { return graph_->index; }
     const Categories& categories() const { return graph_->categories; }
-    const GraphMoment& moment() const { return moment_; }
-    const HolderIndex& holders() const { return holders_; }
-    int64_t time() const { return moment_.time(); }
+    const GraphState& time_point() const { return time_point_; }
+    const ReferrerIndex& referrers() const { return referrers_; }
+    int64_t time() const { return time_point_.time(); }
     NodeState state(NodeIndex node) const { return index().state(node, time()); }
 
     /// "12.345678 s, event 1,234 of 607,632 of device 0"
@@ -53,7 +53,7 @@ public:
     /// Whether a saved tensor (position in SavedTensors) still holds memory.
     bool holds(uint32_t saved) const;
     /// What these nodes themselves keep, each allocation once.
-    int64_t kept_bytes(std::span<const NodeIndex> nodes) const;
+    int64_t reachable_bytes(std::span<const NodeIndex> nodes) const;
     /// Positions in SavedTensors.
     auto saved_by(NodeIndex node) const {
         return std::views::iota(tables().saved.first[node], tables().saved.first[node + 1]);
@@ -76,40 +76,40 @@ public:
     /// "gradient of `fc.weight`"
     std::string category_text(AllocationRef memory, Category category) const;
     /// Nothing where nobody is known to hold it.
-    std::optional<std::string> holder_text(NodeIndex node) const;
+    std::optional<std::string> referrer_text(NodeIndex node) const;
 
     nlohmann::ordered_json node_json(NodeIndex node) const;
     nlohmann::ordered_json saved_json(uint32_t saved) const;
     nlohmann::ordered_json memory_json(AllocationRef memory) const;
-    nlohmann::ordered_json holder_json(const Holder* holder) const;
+    nlohmann::ordered_json referrer_json(const Referrer* referrer) const;
     nlohmann::ordered_json step_json(int32_t step) const;
 
 private:
     std::unique_ptr<const Graph> graph_;
     const DeviceHistory& device_;
     EventNumber event_;
-    GraphMoment moment_;
-    HolderIndex holders_;
+    GraphState time_point_;
+    ReferrerIndex referrers_;
     std::vector<EventNumber> events_;  ///< per device: the state at that time
 };
 
 /// The holders of a view put together, by the chain of each.
-class HolderGroups {
+class ReferrerGroups {
 public:
-    explicit HolderGroups(const GraphView& view);
+    explicit ReferrerGroups(const GraphView& view);
     /// nullptr for nobody, and for one of the few in groups too small to be made.
-    const HolderGroup* of(const Holder* holder) const;
+    const ReferrerGroup* of(const Referrer* referrer) const;
 
 private:
-    std::vector<HolderGroup> groups_;
-    std::unordered_map<const Holder*, const HolderGroup*> group_of_;
+    std::vector<ReferrerGroup> groups_;
+    std::unordered_map<const Referrer*, const ReferrerGroup*> group_of_;
 };
 
 /// "waiting", "kept", ...
 std::string_view state_word(NodeState state);
 /// What has become of a graph, as its root's state tells: "never given to backward".
 std::string_view graph_state_words(NodeState state);
-nlohmann::ordered_json links_json(const GraphTables& tables, std::span<const HolderLink> links);
+nlohmann::ordered_json links_json(const GraphTables& tables, std::span<const PathLink> links);
 /// null for what never happened or is not known.
 nlohmann::ordered_json time_json(int64_t time);
 

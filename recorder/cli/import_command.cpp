@@ -41,9 +41,9 @@ std::string summary(const Trace& trace) {
         fmt::format("{}: {}, {}, {}, peak {}, file {}", one_line(trace.path), counted(events, "event"),
                     counted(allocations, "allocation"), counted(static_cast<int64_t>(trace.devices.size()), "device"),
                     format_bytes(peak), format_bytes(trace.file_bytes));
-    if (!trace.losses.empty()) {
+    if (!trace.data_gaps.empty()) {
         text += fmt::format("; {} (see tidemark info)",
-                            counted(static_cast<int64_t>(trace.losses.size()), "thing") + " missing");
+                            counted(static_cast<int64_t>(trace.data_gaps.size()), "thing") + " missing");
     }
     return text + '\n';
 }
@@ -66,7 +66,7 @@ Status import_several(const ImportOptions& options, Progress& progress) {
         if (status) {
             continue;
         }
-        if (status.error().kind == ErrorKind::cancelled) {
+        if (status.error().kind == ErrorKind::canceled) {
             return status;
         }
         print_error(status.error());

@@ -11,11 +11,11 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/moment_options.h"
+#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
 #include "storage/read/trace.h"
-#include "storage/replay/moment.h"
+#include "storage/replay/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -100,7 +100,7 @@ std::string start_text(const Trace& trace) {
 }
 
 std::string peak_text(const DeviceHistory& device, const Extremes& peak) {
-    return fmt::format("{} at {}", format_bytes(peak.max), describe_moment(device, peak.max_event));
+    return fmt::format("{} at {}", format_bytes(peak.max), describe_time_point(device, peak.max_event));
 }
 
 std::string device_text(const DeviceFacts& facts) {
@@ -135,14 +135,14 @@ std::string settings_text(const Trace& trace) {
     return text;
 }
 
-std::string losses_text(const Trace& trace) {
-    if (trace.losses.empty()) {
+std::string data_gaps_text(const Trace& trace) {
+    if (trace.data_gaps.empty()) {
         return "\nWhat is missing: nothing that is known of\n";
     }
     std::string text = "\nWhat is missing\n";
-    for (const Loss& loss : trace.losses) {
-        text += fmt::format("  - {}{}\n", loss.device < 0 ? "" : fmt::format("device {}: ", loss.device),
-                            one_line(loss.text));
+    for (const DataGap& data_gap : trace.data_gaps) {
+        text += fmt::format("  - {}{}\n", data_gap.device < 0 ? "" : fmt::format("device {}: ", data_gap.device),
+                            one_line(data_gap.text));
     }
     return text;
 }
@@ -157,12 +157,12 @@ std::string process_text(const Process& process) {
     text += process.rank ? fmt::format(", rank {}", *process.rank) : "";
     text += process.how_ended.empty() ? "" : ", " + process.how_ended;
     text += process.exit_status ? fmt::format(", exit status {}", *process.exit_status) : "";
-    return text + (process.end ? " at " + format_moment(*process.end) : "");
+    return text + (process.end ? " at " + format_time_point(*process.end) : "");
 }
 
 std::string end_text(const Trace& trace) {
     if (trace.being_written) {
-        return fmt::format("none: it is being recorded; complete up to {}", format_moment(trace.committed_time));
+        return fmt::format("none: it is being recorded; complete up to {}", format_time_point(trace.committed_time));
     }
     return trace.clean_end ? "the trace was ended properly" : "the trace was not ended properly";
 }
@@ -190,11 +190,11 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts)
     for (const DeviceFacts& device : facts) {
         text += device_text(device);
     }
-    return text + settings_text(trace) + losses_text(trace);
+    return text + settings_text(trace) + data_gaps_text(trace);
 }
 
 ordered_json peak_json(const DeviceHistory& device, const Extremes& peak) {
-    return {{"bytes", peak.max}, {"moment", moment_json(device, peak.max_event)}};
+    return {{"bytes", peak.max}, {"time_point", time_point_json(device, peak.max_event)}};
 }
 
 ordered_json device_json(const DeviceFacts& facts) {
@@ -225,15 +225,15 @@ ordered_json settings_json(const Trace& trace) {
     return json;
 }
 
-ordered_json losses_json(const Trace& trace) {
+ordered_json data_gaps_json(const Trace& trace) {
     auto list = ordered_json::array();
-    for (const Loss& loss : trace.losses) {
-        list.push_back({{"kind", loss_name(loss.kind)},
-                        {"device", loss.device < 0 ? ordered_json() : ordered_json(loss.device)},
-                        {"time_ns", loss.time},
-                        {"count", loss.count},
-                        {"bytes", loss.bytes},
-                        {"text", loss.text}});
+    for (const DataGap& data_gap : trace.data_gaps) {
+        list.push_back({{"kind", data_gap_name(data_gap.kind)},
+                        {"device", data_gap.device < 0 ? ordered_json() : ordered_json(data_gap.device)},
+                        {"time_ns", data_gap.time},
+                        {"count", data_gap.count},
+                        {"bytes", data_gap.bytes},
+                        {"text", data_gap.text}});
     }
     return list;
 }
@@ -280,7 +280,7 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
             {"devices", std::move(devices)},
             {"settings", settings_json(trace)},
             {"settings_changed", std::move(changed)},
-            {"losses", losses_json(trace)}};
+            {"data_gaps", data_gaps_json(trace)}};
 }
 
 Status run_info(const InfoOptions& options, Progress& progress) {

@@ -27,7 +27,7 @@ struct Verified {
     std::optional<int64_t> allowed, value;  ///< bytes
     std::string reason;                     ///< one sentence
     std::vector<std::string> details;       ///< what causes it, a line each
-    std::string line, holder;               ///< of the largest cause; empty where not known
+    std::string line, referrer;               ///< of the largest cause; empty where not known
     std::vector<std::string> findings;      ///< kinds that were found
 };
 

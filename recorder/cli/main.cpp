@@ -26,7 +26,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler may on
 /// The first Ctrl-C lets the work end cleanly; a second one kills.
 void cancel_on_signals() {
     struct sigaction action {};
-    action.sa_handler = [](int) { progress.cancelled = true; };
+    action.sa_handler = [](int) { progress.canceled = true; };
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
@@ -56,8 +56,8 @@ int run(int argc, char** argv) {
     add_stats_command(app, job);
     add_top_command(app, job);
     add_graph_command(app, job);
-    add_holders_command(app, job);
-    add_ledger_command(app, job);
+    add_referrers_command(app, job);
+    add_breakdown_command(app, job);
     add_render_command(app, job);
     add_share_command(app, job);
     try {

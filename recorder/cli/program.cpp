@@ -165,7 +165,7 @@ Result<Ending> run_in_foreground(const Arguments& command, const Variables& vari
         signals.unblock();
         execvpe(argument_list[0], argument_list.data(), environment_list.data());
         const int reason = errno;
-        [[maybe_unused]] const ssize_t told = ::write(failure.ends[1], &reason, sizeof reason);
+        [[maybe_unused]] const ssize_t reported = ::write(failure.ends[1], &reason, sizeof reason);
         _exit(127);
     }
     if (pid < 0) {
@@ -225,8 +225,8 @@ std::string output_of(const Arguments& command, int seconds) {
     std::array<char, 4096> buffer;
     for (;;) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        pollfd waiting{output.ends[0], POLLIN, 0};
-        if (left <= 0 || poll(&waiting, 1, static_cast<int>(left)) == 0) {
+        pollfd pending{output.ends[0], POLLIN, 0};
+        if (left <= 0 || poll(&pending, 1, static_cast<int>(left)) == 0) {
             ::kill(pid, SIGKILL);
             break;
         }

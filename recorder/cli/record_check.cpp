@@ -130,10 +130,10 @@ CheckedPart check_torch(const json& facts) {
 }
 
 CheckedPart check_compiler() {
-    const char* chosen = std::getenv("CXX");
+    const char* selected = std::getenv("CXX");
     std::string found;
-    if (chosen != nullptr && *chosen != '\0') {
-        found = chosen;
+    if (selected != nullptr && *selected != '\0') {
+        found = selected;
     }
     for (const char* name : {"c++", "g++", "clang++"}) {
         found = found.empty() ? find_program(name) : found;

@@ -159,8 +159,8 @@ std::string summary(const RecordedTrace& trace) {
     std::string text =
         fmt::format("{}: {} events, {}{}{}\n", one_line(short_path(trace.output)), format_count(trace.events),
                     format_bytes(trace.bytes), how.empty() ? "" : ", ", one_line(shortened(how)));
-    for (const std::string& loss : trace.losses) {
-        text += fmt::format("  missing: {}\n", one_line(loss));
+    for (const std::string& data_gap : trace.data_gaps) {
+        text += fmt::format("  missing: {}\n", one_line(data_gap));
     }
     return text;
 }

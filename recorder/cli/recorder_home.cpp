@@ -25,8 +25,8 @@ constexpr std::array<Part, 7> parts{{{"tidemark-recorder", true},
                                      {"startup/sitecustomize.py", false}}};
 
 std::string folder_of_home() {
-    if (const char* chosen = std::getenv("TIDEMARK_HOME"); chosen != nullptr && *chosen != '\0') {
-        return fs::absolute(chosen).lexically_normal().string();
+    if (const char* selected = std::getenv("TIDEMARK_HOME"); selected != nullptr && *selected != '\0') {
+        return fs::absolute(selected).lexically_normal().string();
     }
     std::error_code error;
     const fs::path self = fs::read_symlink("/proc/self/exe", error);

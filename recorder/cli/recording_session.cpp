@@ -56,9 +56,9 @@ RecordedTrace read_trace(const std::string& path) {
     trace.how_ended = text("how_ended");
     trace.events = number("events");
     trace.bytes = number("bytes");
-    if (const auto losses = json.find("losses"); losses != json.end() && losses->is_array()) {
-        for (const auto& loss : *losses) {
-            trace.losses.push_back(loss.is_string() ? loss.get<std::string>() : loss.dump());
+    if (const auto data_gaps = json.find("data_gaps"); data_gaps != json.end() && data_gaps->is_array()) {
+        for (const auto& data_gap : *data_gaps) {
+            trace.data_gaps.push_back(data_gap.is_string() ? data_gap.get<std::string>() : data_gap.dump());
         }
     }
     return trace;
@@ -128,7 +128,7 @@ bool RecordingSession::wait_for_recorders(const Progress& progress) {
     const auto begin = std::chrono::steady_clock::now();
     bool said = false;
     while (anyone_records()) {
-        if (progress.cancelled) {
+        if (progress.canceled) {
             return false;
         }
         if (!said && std::chrono::steady_clock::now() - begin > 2s) {

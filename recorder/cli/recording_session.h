@@ -15,7 +15,7 @@ namespace tidemark::cli {
 struct RecordedTrace {
     std::string output, state, how_ended;
     int64_t events = 0, bytes = 0;
-    std::vector<std::string> losses;
+    std::vector<std::string> data_gaps;
 };
 
 class RecordingSession {

@@ -128,14 +128,14 @@ void add_render_command(CLI::App& app, Job& job) {
                                     "  tidemark render run.tide --view segments --at peak --theme dark -o peak.png");
     command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
     command.add_option("--view", options->view, "timeline, allocations, segments, ledger, graph or window")
-        ->check(CLI::IsMember({"timeline", "allocations", "segments", "ledger", "graph", "window"}))
+        ->check(CLI::IsMember({"timeline", "allocations", "segments", "breakdown", "graph", "window"}))
         ->capture_default_str();
     command.add_option("--at", options->at, "The moment: event:N, time:T, mark:NAME, peak or end")
         ->capture_default_str();
     command.add_option("--stack-by", options->stack_by,
                        "How stacked pictures are divided: stack, category, module, ... (as in top --by)");
     command.add_option("--pane", options->pane, "Of a window: segments, graph, table, summary or ledger")
-        ->check(CLI::IsMember({"segments", "graph", "table", "summary", "ledger"}));
+        ->check(CLI::IsMember({"segments", "graph", "table", "summary", "breakdown"}));
     command.add_option("--device", options->device, "The device (default: the one with most events)");
     command.add_option("--size", options->size, "WIDTHxHEIGHT in pixels")->check(check_size)->capture_default_str();
     command.add_option("--theme", options->theme, "light or dark")

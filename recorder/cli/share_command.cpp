@@ -8,7 +8,7 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
-#include "recorder/cli/moment_options.h"
+#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
 

@@ -6,27 +6,27 @@
 #include <nlohmann/json.hpp>
 
 #include "recorder/cli/command.h"
-#include "recorder/cli/moment_options.h"
+#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/stats_table.h"
-#include "storage/replay/moment.h"
+#include "storage/replay/time_point.h"
 
 namespace tidemark::cli {
 namespace {
 
 struct StatsOptions {
-    MomentOptions moment;
+    TimePointOptions time_point;
     std::string format = "table";
 };
 
-bool makes_counters_uncertain(LossKind kind) {
+bool makes_counters_uncertain(DataGapKind kind) {
     switch (kind) {
-        case LossKind::block_size_guessed:
-        case LossKind::events_inconsistent:
-        case LossKind::unknown_actions:
-        case LossKind::pool_unknown:
-        case LossKind::recorder_overrun:
-        case LossKind::unclean_end: return true;
+        case DataGapKind::block_size_guessed:
+        case DataGapKind::events_inconsistent:
+        case DataGapKind::unknown_actions:
+        case DataGapKind::pool_unknown:
+        case DataGapKind::recorder_overrun:
+        case DataGapKind::unclean_end: return true;
         default: return false;
     }
 }
@@ -37,17 +37,17 @@ bool has_earlier_memory(const DeviceHistory& device) {
 }
 
 /// What keeps the numbers from being those of the whole run, in sentences.
-std::vector<std::string> notes_about(const DeviceMoment& moment) {
-    const DeviceHistory& device = moment.device();
+std::vector<std::string> notes_about(const DeviceTimePoint& time_point) {
+    const DeviceHistory& device = time_point.device();
     std::vector<std::string> notes;
     if (has_earlier_memory(device)) {
         notes.push_back(fmt::format(
             "device {}: memory was in use before the trace's first event; peak, allocated and freed count from there.",
             device.device));
     }
-    for (const Loss& loss : moment.trace().losses) {
-        if (makes_counters_uncertain(loss.kind) && (loss.device < 0 || loss.device == device.device)) {
-            notes.push_back(loss.text);
+    for (const DataGap& data_gap : time_point.trace().data_gaps) {
+        if (makes_counters_uncertain(data_gap.kind) && (data_gap.device < 0 || data_gap.device == device.device)) {
+            notes.push_back(data_gap.text);
         }
     }
     return notes;
@@ -62,39 +62,39 @@ std::optional<int64_t> max_split_size(const Trace& trace) {
     return value.is_number_integer() ? std::optional(value.get<int64_t>()) : std::nullopt;
 }
 
-Status print_table(const std::vector<DeviceMoment>& moments) {
+Status print_table(const std::vector<DeviceTimePoint>& time_points) {
     std::string text;
-    for (const DeviceMoment& moment : moments) {
-        text += fmt::format("State at {}\n", describe_moment(moment.device(), moment.event));
-        text += memory_summary(moment.analysis->statistics().at(moment.event), moment.device().device);
-        for (const std::string& note : notes_about(moment)) {
+    for (const DeviceTimePoint& time_point : time_points) {
+        text += fmt::format("State at {}\n", describe_time_point(time_point.device(), time_point.event));
+        text += memory_summary(time_point.analysis->statistics().at(time_point.event), time_point.device().device);
+        for (const std::string& note : notes_about(time_point)) {
             text += fmt::format("Note: {}\n", one_line(note));
         }
     }
     return print(text);
 }
 
-Status print_as_json(const std::vector<DeviceMoment>& moments, bool is_list) {
+Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_list) {
     auto list = nlohmann::ordered_json::array();
-    for (const DeviceMoment& moment : moments) {
-        auto stats = memory_stats(moment.analysis->statistics().at(moment.event), max_split_size(moment.trace()));
-        for (const std::string& note : notes_about(moment)) {
+    for (const DeviceTimePoint& time_point : time_points) {
+        auto stats = memory_stats(time_point.analysis->statistics().at(time_point.event), max_split_size(time_point.trace()));
+        for (const std::string& note : notes_about(time_point)) {
             print_note(note);
         }
         if (!is_list) {
             return print_json(stats);
         }
-        list.push_back({{"device", moment.device().device}, {"stats", std::move(stats)}});
+        list.push_back({{"device", time_point.device().device}, {"stats", std::move(stats)}});
     }
     return print_json(list);
 }
 
 Status run_stats(const StatsOptions& options, Progress& progress) {
-    const auto moments = open_moments(options.moment, progress);
-    if (!moments) {
-        return moments.error();
+    const auto time_points = open_time_points(options.time_point, progress);
+    if (!time_points) {
+        return time_points.error();
     }
-    return options.format == "json" ? print_as_json(*moments, moments->size() > 1) : print_table(*moments);
+    return options.format == "json" ? print_as_json(*time_points, time_points->size() > 1) : print_table(*time_points);
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ void add_stats_command(CLI::App& app, Job& job) {
         "chosen. Peak, allocated and freed count from the trace's first event.",
         "  tidemark stats run.tide --at peak\n"
         "  tidemark stats run.tide --at time:12.5s --device 0 --format json");
-    add_moment_options(command, options->moment, "end");
+    add_time_point_options(command, options->time_point, "end");
     command.add_option("--format", options->format, "table or json")
         ->check(CLI::IsMember({"table", "json"}))
         ->capture_default_str();

@@ -9,11 +9,11 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/group_way.h"
-#include "recorder/cli/moment_options.h"
+#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
 #include "storage/replay/attribution.h"
-#include "storage/replay/moment.h"
+#include "storage/replay/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct TopOptions {
-    MomentOptions moment;
+    TimePointOptions time_point;
     std::string by = "stack";
     std::string format = "text";
     size_t limit = 20;  ///< 0: all
@@ -60,8 +60,8 @@ struct Listing {
     std::vector<AttributionGroup> groups;
     size_t shown = 0;
 
-    Listing(const DeviceMoment& moment, const Way& way, size_t limit)
-        : groups(attribution_at(moment.trace(), moment.device(), moment.analysis->live(), moment.event, way.by,
+    Listing(const DeviceTimePoint& time_point, const Way& way, size_t limit)
+        : groups(attribution_at(time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.event, way.by,
                                 way.options)),
           shown(limited(groups.size(), limit)) {}
 
@@ -88,17 +88,17 @@ std::string callers_text(const StackTable& stacks, StackId stack) {
     return text;
 }
 
-std::string device_text(const DeviceMoment& moment, const Way& way, const TopOptions& options) {
-    const Listing listing(moment, way, options.limit);
+std::string device_text(const DeviceTimePoint& time_point, const Way& way, const TopOptions& options) {
+    const Listing listing(time_point, way, options.limit);
     const Sum total = listing.total();
-    std::string text = fmt::format("Device {}, {}: {} active in {} allocations\n", moment.device().device,
-                                   describe_moment(moment.device(), moment.event), format_bytes(total.bytes),
+    std::string text = fmt::format("Device {}, {}: {} active in {} allocations\n", time_point.device().device,
+                                   describe_time_point(time_point.device(), time_point.event), format_bytes(total.bytes),
                                    format_count(total.allocations));
     text += fmt::format("{:>10}  {:>7}  {:>9}  {}\n", "Bytes", "Share", "Count", options.by);
     for (const AttributionGroup& group : listing.top()) {
         text += text_row(group.block_bytes, total.bytes, group.allocations, group.name);
         if (way.by == GroupBy::stack) {
-            text += callers_text(moment.trace().stacks, group.stack);
+            text += callers_text(time_point.trace().stacks, group.stack);
         }
     }
     if (!listing.rest().empty()) {
@@ -108,16 +108,16 @@ std::string device_text(const DeviceMoment& moment, const Way& way, const TopOpt
     return text + text_row(total.bytes, total.bytes, total.allocations, "total");
 }
 
-ordered_json group_json(const DeviceMoment& moment, const AttributionGroup& group, int64_t total, GroupBy by) {
+ordered_json group_json(const DeviceTimePoint& time_point, const AttributionGroup& group, int64_t total, GroupBy by) {
     ordered_json json = {{"name", group.name},
                          {"bytes", group.block_bytes},
                          {"share", share(group.block_bytes, total)},
                          {"allocations", group.allocations},
                          {"requested_bytes", group.requested},
                          {"pending_bytes", group.pending},
-                         {"largest_allocation", moment.device().allocation_id(group.largest)}};
+                         {"largest_allocation", time_point.device().allocation_id(group.largest)}};
     if (by == GroupBy::stack) {
-        json["frames"] = frames_json(moment.trace().stacks, group.stack);
+        json["frames"] = frames_json(time_point.trace().stacks, group.stack);
     }
     return json;
 }
@@ -129,17 +129,17 @@ ordered_json sum_json(const Sum& sum) {
             {"pending_bytes", sum.pending}};
 }
 
-ordered_json device_json(const DeviceMoment& moment, const Way& way, const TopOptions& options) {
-    const Listing listing(moment, way, options.limit);
+ordered_json device_json(const DeviceTimePoint& time_point, const Way& way, const TopOptions& options) {
+    const Listing listing(time_point, way, options.limit);
     const Sum total = listing.total();
     auto groups = ordered_json::array();
     for (const AttributionGroup& group : listing.top()) {
-        groups.push_back(group_json(moment, group, total.bytes, way.by));
+        groups.push_back(group_json(time_point, group, total.bytes, way.by));
     }
     ordered_json rest = sum_json(add_up(listing.rest()));
     rest["groups"] = listing.rest().size();
-    return {{"device", moment.device().device},
-            {"moment", moment_json(moment.device(), moment.event)},
+    return {{"device", time_point.device().device},
+            {"time_point", time_point_json(time_point.device(), time_point.event)},
             {"by", options.by},
             {"groups", std::move(groups)},
             {"rest", std::move(rest)},
@@ -151,13 +151,13 @@ Status run_top(const TopOptions& options, Progress& progress) {
     if (!way) {
         return way.error();
     }
-    const auto trace = open_input(options.moment.trace, progress);
+    const auto trace = open_input(options.time_point.trace, progress);
     if (!trace) {
         return trace.error();
     }
-    const auto moments = moments_of(*trace, options.moment);
-    if (!moments) {
-        return moments.error();
+    const auto time_points = time_points_of(*trace, options.time_point);
+    if (!time_points) {
+        return time_points.error();
     }
     std::unique_ptr<const Graph> graph;
     if (needs_graph(way->by)) {
@@ -170,11 +170,11 @@ Status run_top(const TopOptions& options, Progress& progress) {
     }
     std::string text;
     auto list = ordered_json::array();
-    for (const DeviceMoment& moment : *moments) {
+    for (const DeviceTimePoint& time_point : *time_points) {
         if (options.format == "json") {
-            list.push_back(device_json(moment, *way, options));
+            list.push_back(device_json(time_point, *way, options));
         } else {
-            text += (text.empty() ? "" : "\n") + device_text(moment, *way, options);
+            text += (text.empty() ? "" : "\n") + device_text(time_point, *way, options);
         }
     }
     if (options.format == "json") {
@@ -193,7 +193,7 @@ void add_top_command(CLI::App& app, Job& job) {
         "JSON is one object, or a list when there are several devices and none is chosen.",
         "  tidemark top run.tide --at peak --by line\n"
         "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json");
-    add_moment_options(command, options->moment, "peak");
+    add_time_point_options(command, options->time_point, "peak");
     command
         .add_option("--by", options->by,
                     "What to add up by: " + group_by_names() + "; module:DEPTH: the first names of it")

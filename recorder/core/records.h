@@ -28,15 +28,15 @@ enum tidemark_kind {
     TIDEMARK_PHASE = 12,  /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
     TIDEMARK_OOM = 13,    /* told to the out-of-memory observers, right after the allocator's own oom event */
     TIDEMARK_DRIVER = 14, /* driver memory; detail: tidemark_driver_action */
-    TIDEMARK_LOSS = 15,   /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
+    TIDEMARK_DATA_GAP = 15,   /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
     TIDEMARK_META = 16,   /* payload: "key\0value": settings and versions */
     TIDEMARK_END = 17,    /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
     TIDEMARK_NODE = 18,   /* an autograd node; payload: tidemark_edge[edges], then tidemark_saved[saved] */
     TIDEMARK_NODE_RUN = 19,  /* the engine has run a node; detail: 1: what it saved was released with that */
-    TIDEMARK_NODE_DIED = 20, /* a node was destroyed, and with it what it still kept */
+    TIDEMARK_NODE_DESTROYED = 20, /* a node was destroyed, and with it what it still kept */
     TIDEMARK_LABEL = 21,     /* what the memory at an address is from now on; detail: tidemark_category */
-    TIDEMARK_HOLDER_SCAN = 22, /* the Python heap was searched for holders; those found follow; payload: reason */
-    TIDEMARK_HOLDER = 23       /* who holds one tensor; payload: per link, outermost first, five texts that each end
+    TIDEMARK_HEAP_SCAN = 22, /* the Python heap was searched for holders; those found follow; payload: reason */
+    TIDEMARK_REFERRER = 23       /* who holds one tensor; payload: per link, outermost first, five texts that each end
                                   with NUL: kind, name, function, file, line */
 };
 
@@ -236,7 +236,7 @@ struct tidemark_record {
         } node_run;
         struct {
             uint32_t id;
-        } node_died;
+        } node_destroyed;
         struct {
             uint64_t address; /* 0: only names the identity */
             uint64_t sequence;
@@ -248,13 +248,13 @@ struct tidemark_record {
             uint64_t duration_ns;
             uint64_t objects; /* looked at */
             uint64_t tensors; /* searched for */
-        } holder_scan;
+        } heap_scan;
         struct {
             uint64_t address; /* the tensor's memory; 0: none on a GPU */
             uint64_t sequence;
             uint32_t node; /* that made the tensor: the root of a graph; 0: none */
             uint8_t device;
-        } holder;
+        } referrer;
         uint8_t raw[48];
     };
 };

@@ -49,14 +49,14 @@ std::string describe(const AllocatorState::Segment& segment) {
 
 /// Counts the addresses at which two maps differ.
 template <class Row>
-int64_t differing(const std::map<uint64_t, Row>& told, const std::map<uint64_t, Row>& replayed, std::string& example) {
+int64_t differing(const std::map<uint64_t, Row>& reported, const std::map<uint64_t, Row>& replayed, std::string& example) {
     int64_t count = 0;
-    const auto differ = [&](uint64_t address, const std::string& tells, const std::string& follows) {
+    const auto differ = [&](uint64_t address, const std::string& reports, const std::string& follows) {
         if (count++ == 0 && example.empty()) {
-            example = fmt::format("at {} PyTorch has {}, the events give {}", format_address(address), tells, follows);
+            example = fmt::format("at {} PyTorch has {}, the events give {}", format_address(address), reports, follows);
         }
     };
-    for (const auto& [address, row] : told) {
+    for (const auto& [address, row] : reported) {
         const auto found = replayed.find(address);
         if (found == replayed.end()) {
             differ(address, describe(row), "nothing");
@@ -65,7 +65,7 @@ int64_t differing(const std::map<uint64_t, Row>& told, const std::map<uint64_t, 
         }
     }
     for (const auto& [address, row] : replayed) {
-        if (!told.contains(address)) {
+        if (!reported.contains(address)) {
             differ(address, "nothing", describe(row));
         }
     }
@@ -119,8 +119,8 @@ void undo(AllocatorState& state, const StateChange& change) {
     }
 }
 
-StateDifference difference(const AllocatorState& told, const AllocatorState& replayed) {
-    AllocatorState a = told, b = replayed;
+StateDifference difference(const AllocatorState& reported, const AllocatorState& replayed) {
+    AllocatorState a = reported, b = replayed;
     a.join_expandable();
     b.join_expandable();
     StateDifference result;

@@ -47,6 +47,6 @@ struct StateDifference {
     std::string example;
     bool any() const { return segments + blocks > 0; }
 };
-StateDifference difference(const AllocatorState& told, const AllocatorState& replayed);
+StateDifference difference(const AllocatorState& reported, const AllocatorState& replayed);
 
 }  // namespace tidemark::recorder

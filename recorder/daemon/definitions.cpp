@@ -84,7 +84,7 @@ uint32_t ThreadDefinitions::pool(uint32_t id) const {
     return id != 0 && id < pools_.size() ? pools_[id] : writer_.pool(0, 0);
 }
 
-Definitions::Definitions(LiveWriter& writer, Origins& origins) : writer_(writer), origins_(origins) {
+Definitions::Definitions(StreamingWriter& writer, Origins& origins) : writer_(writer), origins_(origins) {
     std::fill(phases_.begin(), phases_.begin() + TIDEMARK_PHASE_FIRST_NAMED, StringId{0});
     for (const auto& [number, name] :
          {std::pair(TIDEMARK_PHASE_FORWARD, "forward"), std::pair(TIDEMARK_PHASE_BACKWARD, "backward"),

@@ -11,7 +11,7 @@
 
 #include "recorder/core/records.h"
 #include "recorder/daemon/origins.h"
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
@@ -29,7 +29,7 @@ public:
         ModuleChain modules = 0;
     };
 
-    ThreadDefinitions(int64_t native_thread, LiveWriter& writer, Origins& origins)
+    ThreadDefinitions(int64_t native_thread, StreamingWriter& writer, Origins& origins)
         : native_thread_(native_thread), writer_(writer), origins_(origins) {}
 
     /// Takes a TEXT, STACK, OP or POOL record.
@@ -55,7 +55,7 @@ private:
     void define_op(const tidemark_record& record);
 
     const int64_t native_thread_;
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     Origins& origins_;
     std::vector<StringId> texts_;
     std::vector<std::optional<Stack>> stacks_;
@@ -66,7 +66,7 @@ private:
 /// All threads. Those that ended stay: others may still name their stacks.
 class Definitions {
 public:
-    Definitions(LiveWriter& writer, Origins& origins);
+    Definitions(StreamingWriter& writer, Origins& origins);
 
     /// The thread with this serial (0: one that can have no name), made when it is new.
     ThreadDefinitions& thread(uint16_t serial, int64_t native_thread);
@@ -78,7 +78,7 @@ public:
     std::optional<StringId> phase(uint8_t number) const { return phases_[number]; }
 
 private:
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     Origins& origins_;
     std::vector<std::unique_ptr<ThreadDefinitions>> threads_;
     std::unordered_map<uint16_t, ThreadDefinitions*> by_serial_;

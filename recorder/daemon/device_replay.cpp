@@ -28,7 +28,7 @@ uint64_t piece_size(uint64_t size, const SegmentOwner& owner) {
 
 }  // namespace
 
-DeviceReplay::DeviceReplay(int device, LiveWriter& writer, const AllocatorSettings& settings,
+DeviceReplay::DeviceReplay(int device, StreamingWriter& writer, const AllocatorSettings& settings,
                            const AllocatorState& start)
     : device_(device), writer_(writer), settings_(settings), map_(settings) {
     set_up(map_, start);
@@ -37,12 +37,12 @@ DeviceReplay::DeviceReplay(int device, LiveWriter& writer, const AllocatorSettin
     }
     for (const auto& [address, block] : start.blocks) {
         AllocationRow row;
-        row.life.address = address;
-        row.life.requested = block.requested;
-        row.life.block_size = block.size;
-        row.life.segment = segment_at(address);
-        row.life.free_event = block.is_pending ? before_history : never;
-        lives_[address] = {writer_.born(device_, row), block.requested, block.size, block.is_pending};
+        row.lifetime.address = address;
+        row.lifetime.requested = block.requested;
+        row.lifetime.block_size = block.size;
+        row.lifetime.segment = segment_at(address);
+        row.lifetime.free_event = block.is_pending ? before_history : never;
+        lifetimes_[address] = {writer_.created(device_, row), block.requested, block.size, block.is_pending};
     }
     note_peak();
     peak_event_ = 0;
@@ -120,74 +120,74 @@ void DeviceReplay::apply_alloc(const AllocatorEvent& event) {
     inconsistent_ += !placed.consistent;
     AllocationRow row;
     row.time = event.time;
-    row.life.alloc_event = next_;
-    row.life.address = event.address;
-    row.life.requested = event.size;
-    row.life.block_size = placed.size != 0 ? placed.size : round_size(settings_, event.size);
-    row.life.segment = segment_at(event.address);
-    row.life.stack = event.stack;
-    row.life.origin = event.origin;
-    const auto [slot, is_new] = lives_.try_emplace(event.address);
+    row.lifetime.alloc_event = next_;
+    row.lifetime.address = event.address;
+    row.lifetime.requested = event.size;
+    row.lifetime.block_size = placed.size != 0 ? placed.size : round_size(settings_, event.size);
+    row.lifetime.segment = segment_at(event.address);
+    row.lifetime.stack = event.stack;
+    row.lifetime.origin = event.origin;
+    const auto [slot, is_new] = lifetimes_.try_emplace(event.address);
     if (!is_new) {
         // Its free was never reported; the address is in new hands, so it must have happened by now.
         if (!slot->second.is_pending) {
             writer_.free_requested(slot->second.id, next_, event.time, 0);
         }
-        end_life(event.address, slot->second, next_, event.time);
+        end_lifetime(event.address, slot->second, next_, event.time);
         inconsistent_ += placed.consistent;
     }
-    slot->second = {writer_.born(device_, row), event.size, row.life.block_size, false};
-    note({Action::alloc, event.address, row.life.block_size, event.size, {}});
+    slot->second = {writer_.created(device_, row), event.size, row.lifetime.block_size, false};
+    note({Action::alloc, event.address, row.lifetime.block_size, event.size, {}});
     note_peak();
 }
 
 void DeviceReplay::apply_free_request(const AllocatorEvent& event) {
     inconsistent_ += !map_.request_free(event.address);
     note({Action::free_requested, event.address, 0, 0, {}});
-    const auto life = lives_.find(event.address);
-    if (life == lives_.end() || life->second.is_pending) {
+    const auto lifetime = lifetimes_.find(event.address);
+    if (lifetime == lifetimes_.end() || lifetime->second.is_pending) {
         keep_as_other(event);
         return;
     }
-    life->second.is_pending = true;
-    writer_.free_requested(life->second.id, next_, event.time, event.stack);
+    lifetime->second.is_pending = true;
+    writer_.free_requested(lifetime->second.id, next_, event.time, event.stack);
 }
 
 void DeviceReplay::apply_free_completion(const AllocatorEvent& event) {
     inconsistent_ += !map_.complete_free(event.address);
-    const auto life = lives_.find(event.address);
-    if (life == lives_.end()) {
+    const auto lifetime = lifetimes_.find(event.address);
+    if (lifetime == lifetimes_.end()) {
         keep_as_other(event);
         note({});
         return;
     }
-    note({Action::free_completed, event.address, life->second.size, life->second.requested, {}});
-    if (!life->second.is_pending) {
-        writer_.free_requested(life->second.id, next_, event.time, event.stack);
+    note({Action::free_completed, event.address, lifetime->second.size, lifetime->second.requested, {}});
+    if (!lifetime->second.is_pending) {
+        writer_.free_requested(lifetime->second.id, next_, event.time, event.stack);
     }
-    end_life(event.address, life->second, next_, event.time);
-    lives_.erase(life);
+    end_lifetime(event.address, lifetime->second, next_, event.time);
+    lifetimes_.erase(lifetime);
 }
 
-void DeviceReplay::end_life(uint64_t address, const Life& life, EventNumber event, int64_t time) {
+void DeviceReplay::end_lifetime(uint64_t address, const Lifetime& lifetime, EventNumber event, int64_t time) {
     // Of lives whose end got lost it is not known better: they count as ended with the last one that was seen.
     const EventNumber ended = ended_.empty() ? event : std::max(event, ended_.back().ended);
-    ended_.push_back({address, writer_.row_id(life.id), writer_.alloc_event(life.id), ended});
+    ended_.push_back({address, writer_.row_id(lifetime.id), writer_.alloc_event(lifetime.id), ended});
     while (static_cast<size_t>(ended - ended_.front().ended) > longest_memory) {
         ended_.pop_front();
     }
-    writer_.free_completed(life.id, event, time);
+    writer_.free_completed(lifetime.id, event, time);
 }
 
 int64_t DeviceReplay::allocation_at(uint64_t address, EventNumber events) const {
-    const auto life = lives_.find(address);
-    if (life != lives_.end() && writer_.alloc_event(life->second.id) < events) {
-        return writer_.row_id(life->second.id);
+    const auto lifetime = lifetimes_.find(address);
+    if (lifetime != lifetimes_.end() && writer_.alloc_event(lifetime->second.id) < events) {
+        return writer_.row_id(lifetime->second.id);
     }
     const auto had_not_ended = std::partition_point(ended_.begin(), ended_.end(),
-                                                    [&](const EndedLife& ended) { return ended.ended < events; });
-    const auto found = std::find_if(had_not_ended, ended_.end(), [&](const EndedLife& ended) {
-        return ended.address == address && ended.born < events;
+                                                    [&](const EndedLifetime& ended) { return ended.ended < events; });
+    const auto found = std::find_if(had_not_ended, ended_.end(), [&](const EndedLifetime& ended) {
+        return ended.address == address && ended.created < events;
     });
     return found == ended_.end() ? no_allocation_row : found->id;
 }
@@ -286,27 +286,27 @@ int64_t DeviceReplay::reserved_bytes() const {
     return map_.counters().at(Metric::reserved_bytes, PoolKind::all).current;
 }
 
-std::optional<StateDifference> DeviceReplay::compare(const AllocatorState& told) const {
+std::optional<StateDifference> DeviceReplay::compare(const AllocatorState& reported) const {
     const auto now = static_cast<uint64_t>(next_);
-    if (told.events_before > now || now - told.events_before > recent_.size()) {
+    if (reported.events_before > now || now - reported.events_before > recent_.size()) {
         return std::nullopt;
     }
     AllocatorState then = AllocatorState::of(map_);
-    for (auto change = recent_.rbegin(); change != recent_.rbegin() + static_cast<ptrdiff_t>(now - told.events_before);
+    for (auto change = recent_.rbegin(); change != recent_.rbegin() + static_cast<ptrdiff_t>(now - reported.events_before);
          ++change) {
         undo(then, *change);
     }
-    return difference(told, then);
+    return difference(reported, then);
 }
 
-void DeviceReplay::adopt(const AllocatorState& told) {
+void DeviceReplay::adopt(const AllocatorState& reported) {
     BlockMap map(settings_);
-    set_up(map, told);
-    redo(map, told.events_before);
+    set_up(map, reported);
+    redo(map, reported.events_before);
     map_ = std::move(map);
     const AllocatorState now = AllocatorState::of(map_);
-    mend_segments(now);
-    mend_lives(now);
+    repair_segments(now);
+    repair_lifetimes(now);
     recent_.clear();
 }
 
@@ -330,11 +330,11 @@ void DeviceReplay::redo(BlockMap& map, uint64_t from) const {
     }
 }
 
-bool DeviceReplay::has_lost_moment() const {
+bool DeviceReplay::has_lost_time_point() const {
     return std::any_of(lost_.begin(), lost_.end(), [](const LostEvents& lost) { return lost.next < lost.end; });
 }
 
-std::pair<EventNumber, int64_t> DeviceReplay::lost_moment(EventNumber after) {
+std::pair<EventNumber, int64_t> DeviceReplay::lost_time_point(EventNumber after) {
     for (LostEvents& lost : lost_) {
         if (lost.next < lost.end && lost.next > after) {
             return {lost.next++, lost.time};
@@ -343,7 +343,7 @@ std::pair<EventNumber, int64_t> DeviceReplay::lost_moment(EventNumber after) {
     return {std::max(0, next_ - 1), last_time_};
 }
 
-void DeviceReplay::mend_segments(const AllocatorState& now) {
+void DeviceReplay::repair_segments(const AllocatorState& now) {
     const auto belongs = [&](uint64_t address, const Piece& piece) {
         const auto above = now.segments.upper_bound(address);
         if (above == now.segments.begin()) {
@@ -355,7 +355,7 @@ void DeviceReplay::mend_segments(const AllocatorState& now) {
     for (auto piece = pieces_.begin(); piece != pieces_.end();) {
         const auto next = std::next(piece);
         if (!belongs(piece->first, piece->second)) {
-            const auto [event, time] = lost_moment(before_history);
+            const auto [event, time] = lost_time_point(before_history);
             remove_pieces(piece->first, piece->second.end - piece->first, event, time, 0);
         }
         piece = next;
@@ -376,45 +376,45 @@ void DeviceReplay::mend_segments(const AllocatorState& now) {
     }
 }
 
-void DeviceReplay::mend_lives(const AllocatorState& now) {
-    for (auto life = lives_.begin(); life != lives_.end();) {
-        const auto block = now.blocks.find(life->first);
-        if (block != now.blocks.end() && block->second.requested == life->second.requested &&
-            block->second.size == life->second.size && (block->second.is_pending || !life->second.is_pending)) {
-            if (block->second.is_pending && !life->second.is_pending) {
-                const auto [event, time] = lost_moment(writer_.alloc_event(life->second.id));
-                writer_.free_requested(life->second.id, event, time, 0);
-                life->second.is_pending = true;
+void DeviceReplay::repair_lifetimes(const AllocatorState& now) {
+    for (auto lifetime = lifetimes_.begin(); lifetime != lifetimes_.end();) {
+        const auto block = now.blocks.find(lifetime->first);
+        if (block != now.blocks.end() && block->second.requested == lifetime->second.requested &&
+            block->second.size == lifetime->second.size && (block->second.is_pending || !lifetime->second.is_pending)) {
+            if (block->second.is_pending && !lifetime->second.is_pending) {
+                const auto [event, time] = lost_time_point(writer_.alloc_event(lifetime->second.id));
+                writer_.free_requested(lifetime->second.id, event, time, 0);
+                lifetime->second.is_pending = true;
             }
-            ++life;
+            ++lifetime;
             continue;
         }
-        if (!life->second.is_pending) {
-            const auto [event, time] = lost_moment(writer_.alloc_event(life->second.id));
-            writer_.free_requested(life->second.id, event, time, 0);
+        if (!lifetime->second.is_pending) {
+            const auto [event, time] = lost_time_point(writer_.alloc_event(lifetime->second.id));
+            writer_.free_requested(lifetime->second.id, event, time, 0);
         }
-        const auto [event, time] = lost_moment(writer_.free_event(life->second.id));
-        end_life(life->first, life->second, event, time);
-        life = lives_.erase(life);
+        const auto [event, time] = lost_time_point(writer_.free_event(lifetime->second.id));
+        end_lifetime(lifetime->first, lifetime->second, event, time);
+        lifetime = lifetimes_.erase(lifetime);
     }
     for (const auto& [address, block] : now.blocks) {
-        if (lives_.contains(address) || !has_lost_moment()) {
+        if (lifetimes_.contains(address) || !has_lost_time_point()) {
             continue;  // without a lost event there is no moment it could have been born at: its free has no row
         }
-        const auto [event, time] = lost_moment(before_history);
+        const auto [event, time] = lost_time_point(before_history);
         AllocationRow row;
         row.time = time;
-        row.life.alloc_event = event;
-        row.life.address = address;
-        row.life.requested = block.requested;
-        row.life.block_size = block.size;
-        row.life.segment = segment_at(address);
-        const auto id = writer_.born(device_, row);
+        row.lifetime.alloc_event = event;
+        row.lifetime.address = address;
+        row.lifetime.requested = block.requested;
+        row.lifetime.block_size = block.size;
+        row.lifetime.segment = segment_at(address);
+        const auto id = writer_.created(device_, row);
         if (block.is_pending) {
-            const auto [freed, free_time] = lost_moment(event);
+            const auto [freed, free_time] = lost_time_point(event);
             writer_.free_requested(id, freed, free_time, 0);
         }
-        lives_[address] = {id, block.requested, block.size, block.is_pending};
+        lifetimes_[address] = {id, block.requested, block.size, block.is_pending};
     }
 }
 

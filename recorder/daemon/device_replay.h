@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "recorder/daemon/allocator_state.h"
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
@@ -36,16 +36,16 @@ struct SegmentChange {
 
 class DeviceReplay {
 public:
-    DeviceReplay(int device, LiveWriter& writer, const AllocatorSettings& settings, const AllocatorState& start);
+    DeviceReplay(int device, StreamingWriter& writer, const AllocatorSettings& settings, const AllocatorState& start);
 
     void apply(const AllocatorEvent& event);
     /// Events that got lost: numbers without a row.
     void skip(uint64_t count);
 
     /// What differs from the state told for a moment up to now; nothing when that is too long ago to know.
-    std::optional<StateDifference> compare(const AllocatorState& told) const;
+    std::optional<StateDifference> compare(const AllocatorState& reported) const;
     /// Goes on from the told state; rows of what it has and the events did not, or the other way round, are mended.
-    void adopt(const AllocatorState& told);
+    void adopt(const AllocatorState& reported);
 
     EventNumber events() const { return next_; }
     int64_t last_time() const { return last_time_; }
@@ -65,15 +65,15 @@ public:
     std::vector<SegmentChange> take_segment_changes() { return std::exchange(segment_changes_, {}); }
 
 private:
-    struct Life {
-        LiveWriter::LifeId id;
+    struct Lifetime {
+        StreamingWriter::LifetimeId id;
         uint64_t requested, size;
         bool is_pending;
     };
-    struct EndedLife {
+    struct EndedLifetime {
         uint64_t address;
         int64_t id;  ///< of its row
-        EventNumber born, ended;
+        EventNumber created, ended;
     };
     /// A row of the table segment that is still there.
     struct Piece {
@@ -95,7 +95,7 @@ private:
     void apply_arrival(const AllocatorEvent& event);
     void apply_return(const AllocatorEvent& event);
     void note_peak();
-    void end_life(uint64_t address, const Life& life, EventNumber event, int64_t time);
+    void end_lifetime(uint64_t address, const Lifetime& lifetime, EventNumber event, int64_t time);
 
     SegmentOwner owner_of_arrival(const AllocatorEvent& event) const;
     Pieces::const_iterator piece_covering(uint64_t address) const;
@@ -104,19 +104,19 @@ private:
     bool remove_pieces(uint64_t address, uint64_t size, EventNumber event, int64_t time, StackId stack);
     void set_up(BlockMap& map, const AllocatorState& state);
     void redo(BlockMap& map, uint64_t from) const;
-    void mend_segments(const AllocatorState& now);
-    void mend_lives(const AllocatorState& now);
+    void repair_segments(const AllocatorState& now);
+    void repair_lifetimes(const AllocatorState& now);
     /// A number for what must have happened among the lost events, or the last event when there were none.
-    std::pair<EventNumber, int64_t> lost_moment(EventNumber after);
-    bool has_lost_moment() const;
+    std::pair<EventNumber, int64_t> lost_time_point(EventNumber after);
+    bool has_lost_time_point() const;
 
     const int device_;
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     const AllocatorSettings settings_;
     BlockMap map_;
     Pieces pieces_;
-    std::unordered_map<uint64_t, Life> lives_;  ///< by address
-    std::deque<EndedLife> ended_;               ///< the latest, by event
+    std::unordered_map<uint64_t, Lifetime> lifetimes_;  ///< by address
+    std::deque<EndedLifetime> ended_;               ///< the latest, by event
     EventNumber next_ = 0;
     int64_t last_time_ = 0;
     int64_t peak_bytes_ = 0;

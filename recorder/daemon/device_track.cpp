@@ -12,20 +12,20 @@ namespace {
 
 constexpr auto longest_wait_for_event = std::chrono::seconds(2);
 /// More are not held in memory while one is waited for.
-constexpr size_t most_waiting = 1 << 18;
+constexpr size_t most_pending = 1 << 18;
 constexpr size_t most_questions = 1 << 18;
-constexpr size_t most_blocks_told = 1 << 24;
+constexpr size_t most_blocks_reported = 1 << 24;
 /// A longer gap means a damaged number, not lost events.
 constexpr uint64_t longest_gap = uint64_t{1} << 27;
 /// Every further disagreement has most likely the same cause.
-constexpr int64_t most_disagreements_told = 10;
+constexpr int64_t most_disagreements_reported = 10;
 
 bool is_asked_later(const MemoryQuestion& a, const MemoryQuestion& b) { return a.sequence > b.sequence; }
 
 }  // namespace
 
 void DeviceTrack::on_event(const QueuedEvent& event) {
-    const bool its_turn = replay_ && queue_.waiting() == 0 && event.record.event.sequence == queue_.next();
+    const bool its_turn = replay_ && queue_.pending() == 0 && event.record.event.sequence == queue_.next();
     if (its_turn && checks_.empty() && apply(event, false)) {
         queue_.pop();
     } else if (event.record.event.sequence >= static_cast<uint64_t>(never) - 1 || !queue_.push(event)) {
@@ -36,38 +36,38 @@ void DeviceTrack::on_event(const QueuedEvent& event) {
 void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinitions& thread) {
     const auto& part = record.state;
     if (record.detail == TIDEMARK_STATE_BEGIN) {
-        Telling& telling = tellings_[&thread] = {part.flags, {}};
-        telling.state.events_before = part.sequence;
+        Reporting& finding_parts = reports_[&thread] = {part.flags, {}};
+        finding_parts.state.events_before = part.sequence;
         return;
     }
-    const auto found = tellings_.find(&thread);
-    if (found == tellings_.end()) {
+    const auto found = reports_.find(&thread);
+    if (found == reports_.end()) {
         return;
     }
     AllocatorState& state = found->second.state;
     if (part.size > largest_size || part.requested > largest_size) {
         return;
     }
-    if (record.detail == TIDEMARK_STATE_SEGMENT && state.segments.size() < most_blocks_told) {
+    if (record.detail == TIDEMARK_STATE_SEGMENT && state.segments.size() < most_blocks_reported) {
         state.segments[part.address] = {
             part.size,
             {context_.writer.stream(part.stream), thread.pool(part.pool), (part.flags & TIDEMARK_SEGMENT_LARGE) != 0,
              (part.flags & TIDEMARK_SEGMENT_EXPANDABLE) != 0}};
-    } else if (record.detail == TIDEMARK_STATE_BLOCK && state.blocks.size() < most_blocks_told) {
+    } else if (record.detail == TIDEMARK_STATE_BLOCK && state.blocks.size() < most_blocks_reported) {
         state.blocks[part.address] = {part.size, part.requested, (part.flags & TIDEMARK_BLOCK_PENDING) != 0};
     } else if (record.detail == TIDEMARK_STATE_END) {
-        const Telling told = std::move(found->second);
-        tellings_.erase(found);
-        if (told.purpose == TIDEMARK_STATE_START && !replay_) {
-            begin(told.state);
-        } else if (told.purpose == TIDEMARK_STATE_CHECK) {
-            checks_.push_back(told.state);
+        const Reporting reported = std::move(found->second);
+        reports_.erase(found);
+        if (reported.purpose == TIDEMARK_STATE_START && !replay_) {
+            begin(reported.state);
+        } else if (reported.purpose == TIDEMARK_STATE_CHECK) {
+            checks_.push_back(reported.state);
         }
     }
 }
 
 void DeviceTrack::begin(const AllocatorState& start) {
-    told_segments_ = !start.segments.empty();
+    reported_segments_ = !start.segments.empty();
     replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start);
     answer_those_due(0);
 }
@@ -104,7 +104,7 @@ void DeviceTrack::answer_those_due(uint64_t events) {
 
 void DeviceTrack::advance(bool at_end) {
     if (has_begun(at_end)) {
-        apply_waiting(at_end);
+        apply_pending(at_end);
     }
     if (at_end) {
         answer_those_due(UINT64_MAX);
@@ -114,10 +114,10 @@ void DeviceTrack::advance(bool at_end) {
 /// False: the start state has not come and is waited for.
 bool DeviceTrack::has_begun(bool at_end) {
     if (!replay_) {
-        if (queue_.waiting() == 0 || (!at_end && queue_.waiting() < most_waiting)) {
+        if (queue_.pending() == 0 || (!at_end && queue_.pending() < most_pending)) {
             return false;
         }
-        context_.writer.loss({LossKind::events_inconsistent, device_, 0, 0, 0,
+        context_.writer.data_gap({DataGapKind::events_inconsistent, device_, 0, 0, 0,
                               "The allocator's state before the first event did not arrive: what was allocated "
                               "before is missing."});
         begin({});
@@ -125,7 +125,7 @@ bool DeviceTrack::has_begun(bool at_end) {
     return true;
 }
 
-void DeviceTrack::apply_waiting(bool at_end) {
+void DeviceTrack::apply_pending(bool at_end) {
     for (;;) {
         check_those_due();
         const QueuedEvent* event = queue_.front();
@@ -134,7 +134,7 @@ void DeviceTrack::apply_waiting(bool at_end) {
             stuck_since_.reset();
             continue;
         }
-        if (queue_.waiting() == 0) {
+        if (queue_.pending() == 0) {
             stuck_since_.reset();
             break;
         }
@@ -156,17 +156,17 @@ bool DeviceTrack::waited_long_enough(bool at_end) {
     if (!stuck_since_) {
         stuck_since_ = now;
     }
-    return at_end || now - *stuck_since_ >= longest_wait_for_event || queue_.waiting() >= most_waiting;
+    return at_end || now - *stuck_since_ >= longest_wait_for_event || queue_.pending() >= most_pending;
 }
 
 void DeviceTrack::give_up_gap() {
-    const uint64_t count = queue_.first_waiting() - queue_.next();
+    const uint64_t count = queue_.first_pending() - queue_.next();
     if (count > longest_gap) {
         queue_.drop_first();
         ++events_refused_;
         return;
     }
-    context_.writer.loss({LossKind::recorder_overrun, device_, replay_->last_time(), static_cast<int64_t>(count), 0,
+    context_.writer.data_gap({DataGapKind::recorder_overrun, device_, replay_->last_time(), static_cast<int64_t>(count), 0,
                           fmt::format("{} events from event {} on were lost: the program made events faster than the "
                                       "recorder could take them. What is alive after them is exact again from the next "
                                       "comparison with PyTorch's own state on.",
@@ -216,8 +216,8 @@ void DeviceTrack::check_those_due() {
     }
 }
 
-void DeviceTrack::check(const AllocatorState& told) {
-    const auto found = replay_->compare(told);
+void DeviceTrack::check(const AllocatorState& reported) {
+    const auto found = replay_->compare(reported);
     if (!found) {
         return;
     }
@@ -225,39 +225,39 @@ void DeviceTrack::check(const AllocatorState& told) {
     if (!found->any()) {
         return;
     }
-    if (++checks_failed_ <= most_disagreements_told) {
-        context_.writer.loss(
-            {LossKind::state_disagrees, device_, replay_->last_time(), found->blocks + found->segments, 0,
+    if (++checks_failed_ <= most_disagreements_reported) {
+        context_.writer.data_gap(
+            {DataGapKind::state_disagrees, device_, replay_->last_time(), found->blocks + found->segments, 0,
              fmt::format("At event {} PyTorch's own state differs from what the events give in {} segments and {} "
                          "blocks ({}). From there on the trace follows PyTorch's; blocks it has and no event made "
                          "are missing where no event was lost.",
-                         told.events_before, format_count(found->segments), format_count(found->blocks),
+                         reported.events_before, format_count(found->segments), format_count(found->blocks),
                          found->example)});
     }
-    replay_->adopt(told);
+    replay_->adopt(reported);
 }
 
-void DeviceTrack::tell_progress() {
+void DeviceTrack::report_progress() {
     if (has_anything()) {
         context_.writer.progress_of(device_, replay_->events(), replay_->peak_event());
     }
 }
 
-void DeviceTrack::tell_losses() {
+void DeviceTrack::report_data_gaps() {
     if (!replay_) {
         return;
     }
-    const auto tell = [&](LossKind kind, int64_t count, const char* sentence) {
+    const auto report = [&](DataGapKind kind, int64_t count, const char* sentence) {
         if (count > 0) {
-            context_.writer.loss({kind, device_, replay_->last_time(), count, 0,
+            context_.writer.data_gap({kind, device_, replay_->last_time(), count, 0,
                                   fmt::format(fmt::runtime(sentence), format_count(count))});
         }
     };
-    tell(LossKind::events_inconsistent, replay_->inconsistent() + events_refused_,
+    report(DataGapKind::events_inconsistent, replay_->inconsistent() + events_refused_,
          "{} events contradict the state before them; sizes near them may be wrong.");
-    tell(LossKind::unknown_actions, replay_->unknown_actions(),
+    report(DataGapKind::unknown_actions, replay_->unknown_actions(),
          "{} events have an action this version does not know; they are kept and shown, but not understood.");
-    tell(LossKind::pool_unknown, replay_->unknown_pools(),
+    report(DataGapKind::pool_unknown, replay_->unknown_pools(),
          "For {} segments PyTorch did not say which memory pool they belong to.");
 }
 

@@ -34,7 +34,7 @@ struct MemoryAnswer {
 
 /// What all devices share.
 struct TrackContext {
-    LiveWriter& writer;
+    StreamingWriter& writer;
     Definitions& definitions;
     Origins& origins;
     const TickClock& clock;
@@ -57,13 +57,13 @@ public:
     /// questions are answered.
     void advance(bool at_end);
     /// Writes how far it got. To be called before each commit.
-    void tell_progress();
+    void report_progress();
     /// Sentences about what was inconsistent. Once, at the end.
-    void tell_losses();
+    void report_data_gaps();
 
-    bool has_anything() const { return replay_ && (replay_->events() > 0 || told_segments_); }
+    bool has_anything() const { return replay_ && (replay_->events() > 0 || reported_segments_); }
     /// Events are here whose turn has not come.
-    bool waits() const { return queue_.waiting() > 0; }
+    bool waits() const { return queue_.pending() > 0; }
     int64_t last_time() const { return replay_ ? replay_->last_time() : 0; }
     EventNumber events() const { return replay_ ? replay_->events() : 0; }
     const DeviceReplay* replay() const { return replay_ ? &*replay_ : nullptr; }
@@ -76,18 +76,18 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    struct Telling {
+    struct Reporting {
         uint8_t purpose;
         AllocatorState state;
     };
 
     void begin(const AllocatorState& start);
     bool has_begun(bool at_end);
-    void apply_waiting(bool at_end);
+    void apply_pending(bool at_end);
     int64_t answer_to(const MemoryQuestion& question) const;
     void answer_those_due(uint64_t events);
     bool apply(const QueuedEvent& event, bool whatever_is_known);
-    void check(const AllocatorState& told);
+    void check(const AllocatorState& reported);
     void check_those_due();
     bool waited_long_enough(bool at_end);
     void give_up_gap();
@@ -96,8 +96,8 @@ private:
     TrackContext context_;
     EventQueue queue_;
     std::optional<DeviceReplay> replay_;
-    bool told_segments_ = false;
-    std::map<const ThreadDefinitions*, Telling> tellings_;  ///< states that are being told
+    bool reported_segments_ = false;
+    std::map<const ThreadDefinitions*, Reporting> reports_;  ///< states that are being told
     std::deque<AllocatorState> checks_;                     ///< to be compared when their moment comes
     std::vector<MemoryQuestion> questions_;                 ///< a heap, the lowest sequence in front
     std::vector<MemoryAnswer> answers_;

@@ -253,7 +253,7 @@ std::vector<std::string> DriverLog::gaps(int64_t end) const {
     std::vector<std::string> sentences;
     for (const auto& [from, to] : all) {
         sentences.push_back(fmt::format("Driver memory was not seen from {} to {}: somebody else needed CUPTI.",
-                                        format_moment(from), format_moment(to)));
+                                        format_time_point(from), format_time_point(to)));
     }
     return sentences;
 }

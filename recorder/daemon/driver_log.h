@@ -12,13 +12,13 @@
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/device_replay.h"
 #include "recorder/daemon/tick_clock.h"
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
 class DriverLog {
 public:
-    DriverLog(LiveWriter& writer, const Definitions& definitions, const TickClock& clock)
+    DriverLog(StreamingWriter& writer, const Definitions& definitions, const TickClock& clock)
         : writer_(writer), definitions_(definitions), clock_(clock) {}
 
     void on_record(const tidemark_record& record, const ThreadDefinitions& thread);
@@ -74,7 +74,7 @@ private:
     void match_record(Device& device, uint8_t memory, uint64_t address, Live& live);
     void match_segment(Device& device, uint64_t address, const KnownSegment& segment);
 
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     const Definitions& definitions_;
     const TickClock& clock_;
     std::map<int, Device> devices_;

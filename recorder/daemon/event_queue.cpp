@@ -20,13 +20,13 @@ bool EventQueue::push(const QueuedEvent& event) {
 }
 
 const QueuedEvent* EventQueue::front() const {
-    return !heap_.empty() && first_waiting() == next_ ? &heap_.front() : nullptr;
+    return !heap_.empty() && first_pending() == next_ ? &heap_.front() : nullptr;
 }
 
 void EventQueue::pop() {
     ++next_;
     // A number that came twice is dropped with the first of it.
-    while (!heap_.empty() && first_waiting() < next_) {
+    while (!heap_.empty() && first_pending() < next_) {
         drop_first();
     }
 }

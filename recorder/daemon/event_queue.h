@@ -26,13 +26,13 @@ public:
     void pop();
 
     uint64_t next() const { return next_; }
-    size_t waiting() const { return heap_.size(); }
+    size_t pending() const { return heap_.size(); }
     /// The lowest number that waits. Only while some do.
-    uint64_t first_waiting() const { return heap_.front().record.event.sequence; }
+    uint64_t first_pending() const { return heap_.front().record.event.sequence; }
     /// Forgets the first that waits.
     void drop_first();
     /// Gives up what lies before the first that waits.
-    void skip_gap() { next_ = first_waiting(); }
+    void skip_gap() { next_ = first_pending(); }
 
 private:
     uint64_t next_ = 0;

@@ -14,12 +14,12 @@ constexpr int64_t least_growth = 1 << 20;
 
 }  // namespace
 
-std::optional<ContextGrowth::Growth> ContextGrowth::look(const Moment& moment) {
+std::optional<ContextGrowth::Growth> ContextGrowth::look(const TimePoint& time_point) {
     const bool is_first = !last_;
-    const bool has_context = is_first || moment.contexts > last_->contexts;
-    const bool has_kernels = !is_first && moment.modules > last_->modules;
-    last_ = moment;
-    const int64_t rest = moment.process_bytes - moment.driver_bytes - explained_;
+    const bool has_context = is_first || time_point.contexts > last_->contexts;
+    const bool has_kernels = !is_first && time_point.modules > last_->modules;
+    last_ = time_point;
+    const int64_t rest = time_point.process_bytes - time_point.driver_bytes - explained_;
     if (rest < least_growth || (!has_context && !has_kernels)) {
         return std::nullopt;
     }
@@ -103,7 +103,7 @@ void GpuUse::on_out_of_memory(int id, bool was_sampled) {
     }
 }
 
-void GpuUse::look_at_quiet_moments(int64_t read_until) {
+void GpuUse::look_at_quiet_time_points(int64_t read_until) {
     for (auto& [id, device] : devices_) {
         while (!device.held.empty() && device.held.front().time < read_until - quiet_ns) {
             const Held held = device.held.front();
@@ -119,8 +119,8 @@ void GpuUse::look_at_quiet_moments(int64_t read_until) {
 }
 
 void GpuUse::explain(int id, Device& device, const Held& held) {
-    const auto growth = device.growth.look(held.moment);
-    const auto modules = static_cast<size_t>(held.moment.modules);
+    const auto growth = device.growth.look(held.time_point);
+    const auto modules = static_cast<size_t>(held.time_point.modules);
     if (growth && std::string_view(growth->kind) == "kernels") {
         write_kernels(id, driver_.modules_on(id).subspan(device.modules_seen, modules - device.modules_seen),
                       growth->bytes);

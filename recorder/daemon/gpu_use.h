@@ -12,7 +12,7 @@
 #include "recorder/daemon/driver_log.h"
 #include "recorder/daemon/nvml_sampler.h"
 #include "recorder/daemon/tick_clock.h"
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
@@ -20,7 +20,7 @@ namespace tidemark::recorder {
 /// made since the last quiet moment (or this is the first), kernels when modules were loaded; else it stays unknown.
 class ContextGrowth {
 public:
-    struct Moment {
+    struct TimePoint {
         int64_t process_bytes = 0, driver_bytes = 0;
         int64_t contexts = 0, modules = 0;  ///< so far
     };
@@ -28,16 +28,16 @@ public:
         const char* kind;  ///< "context" or "kernels"
         int64_t bytes;
     };
-    std::optional<Growth> look(const Moment& moment);
+    std::optional<Growth> look(const TimePoint& time_point);
 
 private:
-    std::optional<Moment> last_;
+    std::optional<TimePoint> last_;
     int64_t explained_ = 0;  ///< bytes of context and kernels so far
 };
 
 class GpuUse {
 public:
-    GpuUse(LiveWriter& writer, const DriverLog& driver, const TickClock& clock, int64_t program)
+    GpuUse(StreamingWriter& writer, const DriverLog& driver, const TickClock& clock, int64_t program)
         : writer_(writer), driver_(driver), clock_(clock), program_(program) {}
 
     /// `reserved_bytes`: of the allocator's segments on a device, where driver calls are not seen.
@@ -45,12 +45,12 @@ public:
     /// The program ran out of memory on a device: the last reading, or the next when none was taken for it.
     void on_out_of_memory(int device, bool was_sampled);
     /// Looks at readings whose moment has turned out to be quiet. `read_until`: events up to there are known.
-    void look_at_quiet_moments(int64_t read_until);
+    void look_at_quiet_time_points(int64_t read_until);
 
 private:
     struct Held {
         int64_t time;
-        ContextGrowth::Moment moment;
+        ContextGrowth::TimePoint time_point;
         int64_t last_change;  ///< before it
     };
     struct Device {
@@ -70,7 +70,7 @@ private:
     /// What kernels took between two looks, shared out over the modules that came between, by the size of their code.
     void write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes);
 
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     const DriverLog& driver_;
     const TickClock& clock_;
     const int64_t program_;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "recorder/daemon/holder_log.h"
+#include "recorder/daemon/referrer_log.h"
 #include "recorder/daemon/label_log.h"
 #include "recorder/daemon/memory_finder.h"
 #include "recorder/daemon/node_log.h"
@@ -20,7 +20,7 @@ namespace tidemark::recorder {
 class GraphLog {
 public:
     /// `track`: a device's, made when it is new.
-    GraphLog(LiveWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
+    GraphLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
              std::function<DeviceTrack&(uint32_t)> track);
 
     /// One of NODE, NODE_RUN, NODE_DIED, LABEL, HOLDER_SCAN, HOLDER.
@@ -29,22 +29,22 @@ public:
     void on_answers(const std::vector<MemoryAnswer>& answers);
 
     /// Gives the writer what is due. To be called before each commit; `time`: up to which the rings were read.
-    void tell(int64_t time);
+    void report(int64_t time);
     /// Gives it the rest. Once, when nothing more comes and all tracks have ended.
-    void tell_rest(int64_t time);
+    void report_rest(int64_t time);
 
 private:
-    void tell(const CommitMoment& commit);
-    void tell_count(const std::string& key, int64_t count, int64_t& told);
+    void report(const CommitTimePoint& commit);
+    void report_count(const std::string& key, int64_t count, int64_t& reported);
 
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     MemoryFinder memory_;
     NodeLog nodes_;
     LabelLog labels_;
-    HolderLog holders_;
+    ReferrerLog referrers_;
     uint32_t commit_ = 0;
     int64_t read_until_ = INT64_MIN;
-    int64_t told_left_out_ = 0, told_not_found_ = 0;
+    int64_t reported_left_out_ = 0, reported_not_found_ = 0;
 };
 
 }  // namespace tidemark::recorder

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t commits_for_other_rings = 2;
 /// Until memory whose events do not come is given up.
 constexpr uint32_t commits_for_memory = 100;
-constexpr size_t most_waiting = 1 << 18;
+constexpr size_t most_pending = 1 << 18;
 constexpr size_t most_remembered = 1 << 17;
 
 // In the order of tidemark_category.
@@ -41,12 +41,12 @@ void LabelLog::await(const Label& label, uint8_t device, uint64_t address, uint6
     labels_.push(label, commit_, memory_.find(device, address, sequence, ticket));
 }
 
-void LabelLog::tell(const CommitMoment& commit) {
+void LabelLog::report(const CommitTimePoint& commit) {
     commit_ = commit.number;
     for (; !labels_.empty(); labels_.pop()) {
         const auto& [label, came, is_answered, allocation] = labels_.front();
         const uint32_t wait = is_answered ? commits_for_other_rings : commits_for_memory;
-        if (!commit.is_last && labels_.size() <= most_waiting && commit.number - came < wait) {
+        if (!commit.is_last && labels_.size() <= most_pending && commit.number - came < wait) {
             return;  // those behind it came later
         }
         const StringId name = label.name != 0 ? label.name : nodes_.variable_of(label.node);

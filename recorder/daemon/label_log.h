@@ -7,14 +7,14 @@
 #include "recorder/daemon/memory_finder.h"
 #include "recorder/daemon/node_log.h"
 #include "recorder/daemon/tick_clock.h"
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
 class LabelLog {
 public:
     /// `asker`: marks this log's questions.
-    LabelLog(LiveWriter& writer, const NodeLog& nodes, const TickClock& clock, MemoryFinder& memory, uint8_t asker)
+    LabelLog(StreamingWriter& writer, const NodeLog& nodes, const TickClock& clock, MemoryFinder& memory, uint8_t asker)
         : writer_(writer), nodes_(nodes), clock_(clock), memory_(memory), asker_(asker) {}
 
     /// A LABEL record; `name`: its text.
@@ -24,7 +24,7 @@ public:
     void on_answer(const MemoryAnswer& answer) { labels_.answer(answer.ticket.subject, answer.allocation); }
 
     /// Gives the writer what is due. What an allocation is said to be again is not repeated.
-    void tell(const CommitMoment& commit);
+    void report(const CommitTimePoint& commit);
 
 private:
     struct Label {
@@ -42,7 +42,7 @@ private:
     void await(const Label& label, uint8_t device, uint64_t address, uint64_t sequence);
     bool is_new(int64_t allocation, const Said& said);
 
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     const NodeLog& nodes_;
     const TickClock& clock_;
     MemoryFinder& memory_;

@@ -35,7 +35,7 @@ bool detach() {
     return true;
 }
 
-void tell_failure(RegionHeader& header, const std::string& sentence) {
+void report_failure(RegionHeader& header, const std::string& sentence) {
     std::strncpy(header.failure, sentence.c_str(), sizeof header.failure - 1);
     header.recorder_state.store(RecorderState::failed, std::memory_order_release);
 }
@@ -46,7 +46,7 @@ Status record(const Options& options, MappedRegion& region) {
     head.source = fmt::format("recording of process {}", options.program);
     head.writer = "Tidemark " TIDEMARK_VERSION;
     head.start_utc_ns = clock.start_utc_ns();
-    auto writer = LiveWriter::create(options.output, options.replace ? IfExists::replace : IfExists::fail, head);
+    auto writer = StreamingWriter::create(options.output, options.replace ? IfExists::replace : IfExists::fail, head);
     if (!writer) {
         return writer.error();
     }
@@ -73,7 +73,7 @@ int main(int count, char** words) {
     listen_to_signals();
     const Status status = record(*options, *region);
     if (!status) {
-        tell_failure(region->header(), status.error().message);
+        report_failure(region->header(), status.error().message);
         return 4;
     }
     region->header().recorder_state.store(RecorderState::finished, std::memory_order_release);

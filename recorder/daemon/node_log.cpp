@@ -8,7 +8,7 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr int64_t most_written_in_full = 100'000;
-constexpr int64_t short_life = 2'000'000'000;
+constexpr int64_t short_lifetime = 2'000'000'000;
 constexpr uint32_t few_steps = 2;
 /// Commits until what lies in other rings has come.
 constexpr uint32_t commits_for_other_rings = 2;
@@ -16,10 +16,10 @@ constexpr uint32_t commits_for_other_rings = 2;
 constexpr uint32_t commits_for_birth = 20, commits_for_memory = 100;
 /// Ids are given one after the other, and some nodes may have been lost: one this far ahead of the others is damage.
 constexpr uint32_t longest_jump = 1 << 24;
-constexpr size_t most_unborn = 1 << 16;
+constexpr size_t most_not_created = 1 << 16;
 constexpr size_t most_variables = 1 << 20;
 /// Nodes whose fate is open take no more host memory than this.
-constexpr size_t most_waiting_bytes = 64 << 20;
+constexpr size_t most_pending_bytes = 64 << 20;
 
 template <class Part>
 Part part_at(std::span<const std::byte> payload, size_t offset) {
@@ -33,25 +33,25 @@ int64_t later(int64_t known, int64_t time) { return known == never_happened ? ti
 
 }  // namespace
 
-size_t NodeLog::Waiting::bytes() const {
-    return sizeof(Waiting) + edges.size() * sizeof(EdgeRow) + saved.size() * sizeof(SavedTensorRow);
+size_t NodeLog::Pending::bytes() const {
+    return sizeof(Pending) + edges.size() * sizeof(EdgeRow) + saved.size() * sizeof(SavedTensorRow);
 }
 
 /// nullptr: too many are told of whose birth was not.
-NodeLog::Course* NodeLog::course_of(uint32_t id) {
-    if (const auto found = courses_.find(id); found != courses_.end()) {
+NodeLog::NodeLifetime* NodeLog::lifetime_of(uint32_t id) {
+    if (const auto found = lifetimes_.find(id); found != lifetimes_.end()) {
         return &found->second;
     }
-    if (id == 0 || unborn_.size() >= most_unborn) {
+    if (id == 0 || not_created_.size() >= most_not_created) {
         return nullptr;
     }
-    unborn_.push_back({commit_ + commits_for_birth, id});
-    return &courses_[id];
+    not_created_.push_back({commit_ + commits_for_birth, id});
+    return &lifetimes_[id];
 }
 
-void NodeLog::change(uint32_t id, Course& course) {
-    if (course.is_written && !course.is_changed) {
-        course.is_changed = true;
+void NodeLog::change(uint32_t id, NodeLifetime& lifetime) {
+    if (lifetime.is_written && !lifetime.is_changed) {
+        lifetime.is_changed = true;
         changed_.push_back(id);
     }
 }
@@ -59,9 +59,9 @@ void NodeLog::change(uint32_t id, Course& course) {
 void NodeLog::on_node(const tidemark_record& record, std::span<const std::byte> payload,
                       const ThreadDefinitions& thread) {
     const uint32_t id = record.node.id;
-    const auto known = courses_.find(id);
+    const auto known = lifetimes_.find(id);
     const bool is_damaged = id == 0 || (newest_ != 0 && id > newest_ && id - newest_ > longest_jump);
-    if (is_damaged || (known != courses_.end() && known->second.is_born)) {
+    if (is_damaged || (known != lifetimes_.end() && known->second.is_created)) {
         return;
     }
     newest_ = std::max(newest_, id);
@@ -69,34 +69,34 @@ void NodeLog::on_node(const tidemark_record& record, std::span<const std::byte> 
         ++left_out_;  // too late for its place among the rows
         return;
     }
-    Course& course = courses_[id];
-    course.is_born = true;
-    Waiting node = read_birth(record, thread);
+    NodeLifetime& lifetime = lifetimes_[id];
+    lifetime.is_created = true;
+    Pending node = read_birth(record, thread);
     read_payload(record, payload, thread, node);
     if ((record.node.flags & TIDEMARK_NODE_ACCUMULATES) != 0) {
-        bind_variable(id, record.node.number, course);
+        bind_variable(id, record.node.number, lifetime);
     }
-    waiting_bytes_ += node.bytes();
-    waiting_.emplace_hint(waiting_.end(), id, std::move(node));
-    if (course.died != never_happened) {
+    pending_bytes_ += node.bytes();
+    pending_.emplace_hint(pending_.end(), id, std::move(node));
+    if (lifetime.destroyed != never_happened) {
         dead_.push_back({commit_ + commits_for_other_rings, id});
     }
 }
 
-NodeLog::Waiting NodeLog::read_birth(const tidemark_record& record, const ThreadDefinitions& thread) const {
-    const auto& born = record.node;
-    const bool is_late = (born.flags & TIDEMARK_NODE_LATE) != 0;
-    const bool accumulates = (born.flags & TIDEMARK_NODE_ACCUMULATES) != 0;
-    Waiting node;
+NodeLog::Pending NodeLog::read_birth(const tidemark_record& record, const ThreadDefinitions& thread) const {
+    const auto& created = record.node;
+    const bool is_late = (created.flags & TIDEMARK_NODE_LATE) != 0;
+    const bool accumulates = (created.flags & TIDEMARK_NODE_ACCUMULATES) != 0;
+    Pending node;
     node.seen = clock_.time_of(record.ticks);
-    node.row.type = thread.text(born.type);
+    node.row.type = thread.text(created.type);
     node.row.created = is_late ? before_recording : node.seen;
-    node.row.sequence = accumulates || born.number > INT64_MAX ? -1 : static_cast<int64_t>(born.number);
+    node.row.sequence = accumulates || created.number > INT64_MAX ? -1 : static_cast<int64_t>(created.number);
     if (!is_late) {
         node.thread = &thread;
-        node.op = thread.op(born.op);
-        node.stack = born.stack;
-        node.stack_thread = born.stack_thread;
+        node.op = thread.op(created.op);
+        node.stack = created.stack;
+        node.stack_thread = created.stack_thread;
     }
     node.came = commit_;
     node.step = node.last_step = steps_;
@@ -104,7 +104,7 @@ NodeLog::Waiting NodeLog::read_birth(const tidemark_record& record, const Thread
 }
 
 void NodeLog::read_payload(const tidemark_record& record, std::span<const std::byte> payload,
-                           const ThreadDefinitions& thread, Waiting& node) {
+                           const ThreadDefinitions& thread, Pending& node) {
     node.row.output = find(record, record.node.device, record.node.address, 0, node).value_or(no_allocation_row);
     const size_t edges = std::min<size_t>(record.node.edges, payload.size() / sizeof(tidemark_edge));
     node.edges.reserve(edges);
@@ -124,7 +124,7 @@ void NodeLog::read_payload(const tidemark_record& record, std::span<const std::b
 }
 
 SavedTensorRow NodeLog::read_saved(const tidemark_record& record, const tidemark_saved& saved, size_t position,
-                                   const ThreadDefinitions& thread, Waiting& node) {
+                                   const ThreadDefinitions& thread, Pending& node) {
     SavedTensorRow row;
     row.name = thread.text(saved.name);
     row.version = saved.version;
@@ -143,7 +143,7 @@ SavedTensorRow NodeLog::read_saved(const tidemark_record& record, const tidemark
 
 /// `part`: 0 is the output, others the saved tensors from 1.
 std::optional<int64_t> NodeLog::find(const tidemark_record& record, uint8_t device, uint64_t address, size_t part,
-                                     Waiting& node) {
+                                     Pending& node) {
     const MemoryTicket ticket{asker_, static_cast<uint16_t>(part), record.node.id};
     const auto found = memory_.find(device, address, record.node.sequence, ticket);
     node.questions += !found.has_value();
@@ -151,11 +151,11 @@ std::optional<int64_t> NodeLog::find(const tidemark_record& record, uint8_t devi
 }
 
 void NodeLog::on_answer(const MemoryAnswer& answer) {
-    const auto found = waiting_.find(static_cast<uint32_t>(answer.ticket.subject));
-    if (found == waiting_.end()) {
+    const auto found = pending_.find(static_cast<uint32_t>(answer.ticket.subject));
+    if (found == pending_.end()) {
         return;
     }
-    Waiting& node = found->second;
+    Pending& node = found->second;
     --node.questions;
     if (answer.ticket.part == 0) {
         node.row.output = answer.allocation;
@@ -165,41 +165,41 @@ void NodeLog::on_answer(const MemoryAnswer& answer) {
 }
 
 void NodeLog::on_run(const tidemark_record& record) {
-    Course* course = course_of(record.node_run.id);
-    if (course == nullptr) {
+    NodeLifetime* lifetime = lifetime_of(record.node_run.id);
+    if (lifetime == nullptr) {
         return;
     }
     const int64_t time = clock_.time_of(record.ticks);
-    course->executed = later(course->executed, time);
+    lifetime->executed = later(lifetime->executed, time);
     if (record.detail == 1) {
-        course->released = later(course->released, time);
+        lifetime->released = later(lifetime->released, time);
     }
-    change(record.node_run.id, *course);
+    change(record.node_run.id, *lifetime);
 }
 
 void NodeLog::on_death(const tidemark_record& record) {
-    const uint32_t id = record.node_died.id;
-    Course* course = course_of(id);
-    if (course == nullptr || course->died != never_happened) {
+    const uint32_t id = record.node_destroyed.id;
+    NodeLifetime* lifetime = lifetime_of(id);
+    if (lifetime == nullptr || lifetime->destroyed != never_happened) {
         return;
     }
-    course->died = clock_.time_of(record.ticks);
-    change(id, *course);
-    if (course->is_born) {
+    lifetime->destroyed = clock_.time_of(record.ticks);
+    change(id, *lifetime);
+    if (lifetime->is_created) {
         dead_.push_back({commit_ + commits_for_other_rings, id});
     }
-    if (const auto waiting = waiting_.find(id); waiting != waiting_.end()) {
-        waiting->second.last_step = steps_;
+    if (const auto pending = pending_.find(id); pending != pending_.end()) {
+        pending->second.last_step = steps_;
     }
 }
 
-void NodeLog::bind_variable(uint32_t id, uint64_t identity, Course& course) {
+void NodeLog::bind_variable(uint32_t id, uint64_t identity, NodeLifetime& lifetime) {
     if (variables_.size() >= most_variables && !variables_.contains(identity)) {
         return;
     }
     Variable& variable = variables_[identity];
     variable.node = id;
-    course.variable = variable.name;
+    lifetime.variable = variable.name;
     identities_[id] = identity;
 }
 
@@ -209,42 +209,42 @@ void NodeLog::name_variable(uint64_t identity, StringId name) {
     }
     Variable& variable = variables_[identity];
     variable.name = name;
-    const auto node = courses_.find(variable.node);
-    if (node != courses_.end() && node->second.variable != name) {
+    const auto node = lifetimes_.find(variable.node);
+    if (node != lifetimes_.end() && node->second.variable != name) {
         node->second.variable = name;
         change(node->first, node->second);
     }
 }
 
 StringId NodeLog::variable_of(uint32_t node) const {
-    const auto found = courses_.find(node);
-    return found == courses_.end() ? 0 : found->second.variable;
+    const auto found = lifetimes_.find(node);
+    return found == lifetimes_.end() ? 0 : found->second.variable;
 }
 
-void NodeLog::tell(const CommitMoment& commit) {
+void NodeLog::report(const CommitTimePoint& commit) {
     commit_ = commit.number;
-    for (auto node = waiting_.begin(); node != waiting_.end();) {
-        Course& course = courses_[node->first];
-        const Fate decided = fate(node->second, course, commit);
+    for (auto node = pending_.begin(); node != pending_.end();) {
+        NodeLifetime& lifetime = lifetimes_[node->first];
+        const Fate decided = fate(node->second, lifetime, commit);
         if (decided == Fate::undecided) {
             break;  // those with higher ids come after it
         }
         if (decided == Fate::written) {
-            write(node->first, node->second, course);
+            write(node->first, node->second, lifetime);
         } else {
             ++left_out_;
         }
-        if (course.died != never_happened) {
+        if (lifetime.destroyed != never_happened) {
             dead_.push_back({commit_ + commits_for_other_rings, node->first});
         }
         node = take_out(node);
     }
-    tell_changes();
+    report_changes();
     forget(commit);
 }
 
-NodeLog::Fate NodeLog::fate(const Waiting& node, const Course& course, const CommitMoment& commit) const {
-    const bool must_be_decided = commit.is_last || waiting_bytes_ > most_waiting_bytes;
+NodeLog::Fate NodeLog::fate(const Pending& node, const NodeLifetime& lifetime, const CommitTimePoint& commit) const {
+    const bool must_be_decided = commit.is_last || pending_bytes_ > most_pending_bytes;
     const uint32_t age = commit.number - node.came;
     if (!must_be_decided && (age < commits_for_other_rings || (node.questions > 0 && age < commits_for_memory))) {
         return Fate::undecided;
@@ -252,18 +252,18 @@ NodeLog::Fate NodeLog::fate(const Waiting& node, const Course& course, const Com
     if (written_ < most_written_in_full) {
         return Fate::written;
     }
-    if (course.died != never_happened) {
-        return is_short_lived(node, course) ? Fate::left_out : Fate::written;
+    if (lifetime.destroyed != never_happened) {
+        return is_short_lived(node, lifetime) ? Fate::left_out : Fate::written;
     }
-    const bool lives_on = commit.time - node.seen > short_life || steps_ - node.step >= few_steps;
+    const bool lives_on = commit.time - node.seen > short_lifetime || steps_ - node.step >= few_steps;
     return lives_on || must_be_decided ? Fate::written : Fate::undecided;
 }
 
-bool NodeLog::is_short_lived(const Waiting& node, const Course& course) const {
-    return course.died - node.seen <= short_life && node.last_step - node.step < few_steps;
+bool NodeLog::is_short_lived(const Pending& node, const NodeLifetime& lifetime) const {
+    return lifetime.destroyed - node.seen <= short_lifetime && node.last_step - node.step < few_steps;
 }
 
-void NodeLog::write(uint32_t id, const Waiting& node, Course& course) {
+void NodeLog::write(uint32_t id, const Pending& node, NodeLifetime& lifetime) {
     NodeRow row = node.row;
     if (node.thread != nullptr) {
         const ThreadDefinitions* definer = node.stack_thread == 0 ? node.thread : definitions_.find(node.stack_thread);
@@ -271,10 +271,10 @@ void NodeLog::write(uint32_t id, const Waiting& node, Course& course) {
         row.stack = stack ? stack->stack : 0;
         row.origin = origins_.origin({node.thread->native_thread(), node.op, 0, 0, 0, stack ? stack->modules : 0});
     }
-    row.variable = course.variable;
-    row.executed = course.executed;
-    row.released = course.released;
-    row.died = course.died;
+    row.variable = lifetime.variable;
+    row.executed = lifetime.executed;
+    row.released = lifetime.released;
+    row.destroyed = lifetime.destroyed;
     writer_.node(id, row);
     for (const EdgeRow& edge : node.edges) {
         writer_.edge(id, edge);
@@ -282,57 +282,57 @@ void NodeLog::write(uint32_t id, const Waiting& node, Course& course) {
     for (const SavedTensorRow& saved : node.saved) {
         writer_.saved_tensor(id, saved);
     }
-    course.is_written = true;
+    lifetime.is_written = true;
     last_written_ = id;
     ++written_;
 }
 
-NodeLog::WaitingNodes::iterator NodeLog::take_out(WaitingNodes::iterator node) {
-    waiting_bytes_ -= node->second.bytes();
-    return waiting_.erase(node);
+NodeLog::PendingNodes::iterator NodeLog::take_out(PendingNodes::iterator node) {
+    pending_bytes_ -= node->second.bytes();
+    return pending_.erase(node);
 }
 
-void NodeLog::tell_changes() {
+void NodeLog::report_changes() {
     for (const uint32_t id : changed_) {
-        const auto found = courses_.find(id);
-        if (found == courses_.end()) {
+        const auto found = lifetimes_.find(id);
+        if (found == lifetimes_.end()) {
             continue;
         }
-        Course& course = found->second;
+        NodeLifetime& lifetime = found->second;
         NodeRow row;
-        row.variable = course.variable;
-        row.executed = course.executed;
-        row.released = course.released;
-        row.died = course.died;
+        row.variable = lifetime.variable;
+        row.executed = lifetime.executed;
+        row.released = lifetime.released;
+        row.destroyed = lifetime.destroyed;
         writer_.node_changed(id, row);
-        course.is_changed = false;
+        lifetime.is_changed = false;
     }
     changed_.clear();
 }
 
-void NodeLog::forget(const CommitMoment& commit) {
+void NodeLog::forget(const CommitTimePoint& commit) {
     for (; !dead_.empty() && dead_.front().commit <= commit.number; dead_.pop_front()) {
         forget_dead(dead_.front().node);
     }
-    for (; !unborn_.empty() && unborn_.front().commit <= commit.number; unborn_.pop_front()) {
-        const auto found = courses_.find(unborn_.front().node);
-        if (found != courses_.end() && !found->second.is_born) {
-            courses_.erase(found);
+    for (; !not_created_.empty() && not_created_.front().commit <= commit.number; not_created_.pop_front()) {
+        const auto found = lifetimes_.find(not_created_.front().node);
+        if (found != lifetimes_.end() && !found->second.is_created) {
+            lifetimes_.erase(found);
         }
     }
 }
 
 void NodeLog::forget_dead(uint32_t id) {
-    const auto found = courses_.find(id);
-    if (found == courses_.end()) {
+    const auto found = lifetimes_.find(id);
+    if (found == lifetimes_.end()) {
         return;
     }
-    if (const auto waiting = waiting_.find(id); waiting != waiting_.end()) {
-        if (written_ < most_written_in_full || !is_short_lived(waiting->second, found->second)) {
+    if (const auto pending = pending_.find(id); pending != pending_.end()) {
+        if (written_ < most_written_in_full || !is_short_lived(pending->second, found->second)) {
             return;  // it is written when its turn comes
         }
         ++left_out_;  // without waiting for those before it
-        take_out(waiting);
+        take_out(pending);
     }
     if (const auto identity = identities_.find(id); identity != identities_.end()) {
         const auto variable = variables_.find(identity->second);
@@ -341,7 +341,7 @@ void NodeLog::forget_dead(uint32_t id) {
         }
         identities_.erase(identity);
     }
-    courses_.erase(found);
+    lifetimes_.erase(found);
 }
 
 }  // namespace tidemark::recorder

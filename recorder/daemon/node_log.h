@@ -16,12 +16,12 @@
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/memory_finder.h"
 #include "recorder/daemon/tick_clock.h"
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
 /// The commit that rows are written for.
-struct CommitMoment {
+struct CommitTimePoint {
     uint32_t number = 0;   ///< from 1
     int64_t time = 0;      ///< trace time up to which the rings were read
     bool is_last = false;  ///< nothing more comes
@@ -30,7 +30,7 @@ struct CommitMoment {
 class NodeLog {
 public:
     /// `asker`: marks this log's questions.
-    NodeLog(LiveWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
+    NodeLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
             MemoryFinder& memory, uint8_t asker)
         : writer_(writer),
           definitions_(definitions),
@@ -48,7 +48,7 @@ public:
     void on_answer(const MemoryAnswer& answer);
 
     /// Gives the writer what is due.
-    void tell(const CommitMoment& commit);
+    void report(const CommitTimePoint& commit);
 
     /// Of an AccumulateGrad that is known; 0: none.
     StringId variable_of(uint32_t node) const;
@@ -56,14 +56,14 @@ public:
 
 private:
     /// What is known of a node's course, for as long as messages about it may come.
-    struct Course {
-        int64_t executed = never_happened, released = never_happened, died = never_happened;
+    struct NodeLifetime {
+        int64_t executed = never_happened, released = never_happened, destroyed = never_happened;
         StringId variable = 0;
-        bool is_born = false;  ///< its birth was read: it may come after the others
+        bool is_created = false;  ///< its birth was read: it may come after the others
         bool is_written = false, is_changed = false;
     };
     /// A node that is not written yet.
-    struct Waiting {
+    struct Pending {
         NodeRow row;
         const ThreadDefinitions* thread = nullptr;
         StringId op = 0;
@@ -86,38 +86,38 @@ private:
         uint32_t node = 0;  ///< its latest AccumulateGrad
     };
     enum class Fate { undecided, written, left_out };
-    using WaitingNodes = std::map<uint32_t, Waiting>;
+    using PendingNodes = std::map<uint32_t, Pending>;
 
-    Course* course_of(uint32_t id);
-    void change(uint32_t id, Course& course);
-    Waiting read_birth(const tidemark_record& record, const ThreadDefinitions& thread) const;
+    NodeLifetime* lifetime_of(uint32_t id);
+    void change(uint32_t id, NodeLifetime& lifetime);
+    Pending read_birth(const tidemark_record& record, const ThreadDefinitions& thread) const;
     void read_payload(const tidemark_record& record, std::span<const std::byte> payload,
-                      const ThreadDefinitions& thread, Waiting& node);
+                      const ThreadDefinitions& thread, Pending& node);
     SavedTensorRow read_saved(const tidemark_record& record, const tidemark_saved& saved, size_t position,
-                              const ThreadDefinitions& thread, Waiting& node);
+                              const ThreadDefinitions& thread, Pending& node);
     std::optional<int64_t> find(const tidemark_record& record, uint8_t device, uint64_t address, size_t part,
-                                Waiting& node);
-    void bind_variable(uint32_t id, uint64_t identity, Course& course);
-    Fate fate(const Waiting& node, const Course& course, const CommitMoment& commit) const;
-    bool is_short_lived(const Waiting& node, const Course& course) const;
-    void write(uint32_t id, const Waiting& node, Course& course);
-    void place(Waiting& node) const;
-    WaitingNodes::iterator take_out(WaitingNodes::iterator node);
-    void tell_changes();
-    void forget(const CommitMoment& commit);
+                                Pending& node);
+    void bind_variable(uint32_t id, uint64_t identity, NodeLifetime& lifetime);
+    Fate fate(const Pending& node, const NodeLifetime& lifetime, const CommitTimePoint& commit) const;
+    bool is_short_lived(const Pending& node, const NodeLifetime& lifetime) const;
+    void write(uint32_t id, const Pending& node, NodeLifetime& lifetime);
+    void place(Pending& node) const;
+    PendingNodes::iterator take_out(PendingNodes::iterator node);
+    void report_changes();
+    void forget(const CommitTimePoint& commit);
     void forget_dead(uint32_t id);
 
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     const Definitions& definitions_;
     Origins& origins_;
     const TickClock& clock_;
     MemoryFinder& memory_;
     const uint8_t asker_;
-    std::unordered_map<uint32_t, Course> courses_;
-    WaitingNodes waiting_;
-    size_t waiting_bytes_ = 0;
+    std::unordered_map<uint32_t, NodeLifetime> lifetimes_;
+    PendingNodes pending_;
+    size_t pending_bytes_ = 0;
     std::vector<uint32_t> changed_;
-    std::deque<Due> dead_, unborn_;  ///< to be forgotten with a commit, unless their birth came meanwhile
+    std::deque<Due> dead_, not_created_;  ///< to be forgotten with a commit, unless their birth came meanwhile
     std::unordered_map<uint64_t, Variable> variables_;   ///< by identity
     std::unordered_map<uint32_t, uint64_t> identities_;  ///< of the variables of known AccumulateGrad nodes
     uint32_t commit_ = 0, steps_ = 0, newest_ = 0, last_written_ = 0;

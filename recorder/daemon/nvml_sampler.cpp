@@ -68,8 +68,8 @@ std::vector<std::string> NvmlSampler::take_failures() {
 
 void NvmlSampler::fail(const std::string& sentence) {
     const std::lock_guard lock(mutex_);
-    if (std::find(failures_told_.begin(), failures_told_.end(), sentence) == failures_told_.end()) {
-        failures_told_.push_back(sentence);
+    if (std::find(failures_reported_.begin(), failures_reported_.end(), sentence) == failures_reported_.end()) {
+        failures_reported_.push_back(sentence);
         failures_.push_back(sentence);
     }
 }

@@ -57,7 +57,7 @@ private:
     std::condition_variable changed_;
     std::vector<Device> devices_;
     std::vector<NvmlReading> readings_;
-    std::vector<std::string> failures_, failures_told_;
+    std::vector<std::string> failures_, failures_reported_;
     bool at_once_ = false, stopping_ = false;
     std::thread thread_;
 };

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
@@ -25,7 +25,7 @@ struct OriginKey {
 
 class Origins {
 public:
-    explicit Origins(LiveWriter& writer) : writer_(writer), chains_(1) {}
+    explicit Origins(StreamingWriter& writer) : writer_(writer), chains_(1) {}
 
     ModuleChain chain(const std::vector<uint64_t>& innermost_first);
     /// The latest name wins, for what happens from here on.
@@ -46,7 +46,7 @@ private:
     void forget_origins_in(uint64_t module);
     void fill_in(uint64_t module, StringId name);
 
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     std::vector<std::vector<uint64_t>> chains_;
     std::map<std::vector<uint64_t>, ModuleChain> chain_ids_;
     std::unordered_map<uint64_t, StringId> names_;

@@ -51,7 +51,7 @@ std::optional<int64_t> rank_of_environment() {
 
 }  // namespace
 
-Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& clock, LiveWriter writer)
+Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& clock, StreamingWriter writer)
     : options_(options),
       region_(region),
       clock_(clock),
@@ -82,7 +82,7 @@ Status Recorder::run(const std::atomic<int>& asked_to_end) {
         status = finish();
     }
     if (!status) {
-        story_.lose(LossKind::not_recorded, clock_.now(), status.error().message);
+        story_.lose(DataGapKind::not_recorded, clock_.now(), status.error().message);
     }
     session_.report(report(status ? "finished" : "failed"));
     return status;
@@ -108,7 +108,7 @@ Status Recorder::record(const std::atomic<int>& asked_to_end) {
 
 bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
     if (const int signal = asked_to_end.load(); signal != 0 && !ending_) {
-        story_.lose(LossKind::not_recorded, clock_.now(),
+        story_.lose(DataGapKind::not_recorded, clock_.now(),
                     fmt::format("The recorder was ended by signal {} while the program went on; what came later was "
                                 "not recorded.",
                                 signal));
@@ -204,15 +204,15 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& reco
             driver_.on_record(record, thread);
             look_soon_after(record);
             break;
-        case TIDEMARK_LOSS: story_.on_loss(record, payload); break;
+        case TIDEMARK_DATA_GAP: story_.on_data_gap(record, payload); break;
         case TIDEMARK_META: story_.on_meta(payload); break;
         case TIDEMARK_END: on_end(record, payload); break;
         case TIDEMARK_NODE:
         case TIDEMARK_NODE_RUN:
-        case TIDEMARK_NODE_DIED:
+        case TIDEMARK_NODE_DESTROYED:
         case TIDEMARK_LABEL:
-        case TIDEMARK_HOLDER_SCAN:
-        case TIDEMARK_HOLDER: graph_.on_record(record, payload, thread); break;
+        case TIDEMARK_HEAP_SCAN:
+        case TIDEMARK_REFERRER: graph_.on_record(record, payload, thread); break;
         default: break;  // of a newer program: what it means is not known
     }
 }
@@ -271,12 +271,12 @@ void Recorder::take_readings() {
         }
     }
     for (const std::string& sentence : sampler_.take_failures()) {
-        story_.lose(LossKind::not_recorded, clock_.now(), sentence);
+        story_.lose(DataGapKind::not_recorded, clock_.now(), sentence);
     }
-    gpu_use_.look_at_quiet_moments(read_until_);
+    gpu_use_.look_at_quiet_time_points(read_until_);
 }
 
-void Recorder::tell_devices(bool all) {
+void Recorder::report_devices(bool all) {
     if (all && devices_.empty()) {
         for (const int device : driver_.devices()) {
             devices_[static_cast<uint32_t>(device)] = {};  // a program without PyTorch: nobody told more of it
@@ -284,9 +284,9 @@ void Recorder::tell_devices(bool all) {
     }
     for (auto& [device, facts] : devices_) {
         const auto track = tracks_.find(device);
-        if (!facts.is_told && (all || (track != tracks_.end() && track->second.has_anything()))) {
+        if (!facts.is_reported && (all || (track != tracks_.end() && track->second.has_anything()))) {
             writer_.device(static_cast<int>(device), facts.name, facts.total_bytes, facts.uuid);
-            facts.is_told = true;
+            facts.is_reported = true;
         }
     }
 }
@@ -310,10 +310,10 @@ Status Recorder::commit() {
     }
     last_commit_ = Clock::now();
     for (auto& [device, track] : tracks_) {
-        track.tell_progress();
+        track.report_progress();
     }
-    tell_devices(false);
-    graph_.tell(read_until_);
+    report_devices(false);
+    graph_.report(read_until_);
     return writer_.commit(read_until_);
 }
 
@@ -368,18 +368,18 @@ void Recorder::await_exit_status() {
         return;
     }
     const auto deadline = Clock::now() + longest_wait_for_exit_file;
-    std::optional<std::string> told = session_.exit_of_program();
-    while (!told && session_.exists() && Clock::now() < deadline) {
+    std::optional<std::string> reported = session_.exit_of_program();
+    while (!reported && session_.exists() && Clock::now() < deadline) {
         std::this_thread::sleep_for(milliseconds(5));
-        told = session_.exit_of_program();
+        reported = session_.exit_of_program();
     }
-    ending_->how = told.value_or("ended without a word");
+    ending_->how = reported.value_or("ended without a word");
     if (ending_->how.starts_with("exited ")) {
         ending_->exit_status = std::atoll(ending_->how.c_str() + 7);
     }
 }
 
-void Recorder::tell_process() {
+void Recorder::report_process() {
     if (ending_->process_ended && !process_.end) {
         process_.end = clock_.now();
     } else if (!ending_->process_ended) {
@@ -390,7 +390,7 @@ void Recorder::tell_process() {
     writer_.process(process_);
 }
 
-void Recorder::tell_dropped_records() {
+void Recorder::report_dropped_records() {
     uint64_t dropped = 0, damages = 0;
     int64_t events = 0;
     for (uint32_t i = 0; i < rings_.size(); ++i) {
@@ -402,13 +402,13 @@ void Recorder::tell_dropped_records() {
     }
     const auto others = static_cast<int64_t>(dropped) - events;
     if (others > 0) {
-        story_.lose(LossKind::recorder_overrun, clock_.now(),
+        story_.lose(DataGapKind::recorder_overrun, clock_.now(),
                     fmt::format("{} records that were no allocator events (stacks, ops, marks) were lost: the program "
                                 "made them faster than the recorder could take them.",
                                 format_count(others)));
     }
     if (damages > 0) {
-        story_.lose(LossKind::not_recorded, clock_.now(),
+        story_.lose(DataGapKind::not_recorded, clock_.now(),
                     fmt::format("The memory shared with the program was damaged {} times; what was in it is missing.",
                                 damages));
     }
@@ -418,7 +418,7 @@ SessionReport Recorder::report(const std::string& state) const {
     SessionReport report;
     report.state = state;
     report.how_ended = ending_ ? ending_->how : "";
-    report.losses = story_.losses();
+    report.data_gaps = story_.data_gaps();
     for (const auto& [device, track] : tracks_) {
         report.events += track.events();
     }
@@ -431,22 +431,22 @@ SessionReport Recorder::report(const std::string& state) const {
 Status Recorder::finish() {
     int64_t duration = read_until_, checks = 0;
     for (auto& [device, track] : tracks_) {
-        track.tell_progress();
-        track.tell_losses();
+        track.report_progress();
+        track.report_data_gaps();
         duration = std::max(duration, track.last_time());
         checks += track.checks_made();
     }
-    tell_devices(std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.has_anything(); }));
-    tell_dropped_records();
+    report_devices(std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.has_anything(); }));
+    report_dropped_records();
     take_readings();
-    gpu_use_.look_at_quiet_moments(INT64_MAX);  // nothing follows that could disturb the last ones
+    gpu_use_.look_at_quiet_time_points(INT64_MAX);  // nothing follows that could disturb the last ones
     for (const std::string& sentence : driver_.gaps(duration)) {
-        story_.lose(LossKind::not_recorded, duration, sentence);
+        story_.lose(DataGapKind::not_recorded, duration, sentence);
     }
-    graph_.tell_rest(duration);
+    graph_.report_rest(duration);
     writer_.meta("recorded.checks", fmt::format("{}", checks));
     await_exit_status();
-    tell_process();
+    report_process();
     return writer_.finish(duration, true);
 }
 

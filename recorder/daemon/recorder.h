@@ -25,7 +25,7 @@ namespace tidemark::recorder {
 
 class Recorder {
 public:
-    Recorder(const Options& options, MappedRegion& region, TickClock& clock, LiveWriter writer);
+    Recorder(const Options& options, MappedRegion& region, TickClock& clock, StreamingWriter writer);
     ~Recorder();
 
     /// Records until the program ends, says so, or `asked_to_end` holds the number of a signal. An error: what could
@@ -43,7 +43,7 @@ private:
     struct DeviceFacts {
         std::string name, pci_bus_id, uuid;
         int64_t total_bytes = 0;
-        bool is_told = false;  ///< it has a row: devices the program only sees get none
+        bool is_reported = false;  ///< it has a row: devices the program only sees get none
     };
     /// How the recording ended, for the row of the process.
     struct Ending {
@@ -62,7 +62,7 @@ private:
     void drain_to_the_end();
     void on_message(ThreadDefinitions& thread, const tidemark_record& record, std::span<const std::byte> payload);
     void on_device(const tidemark_record& record, std::span<const std::byte> payload);
-    void tell_devices(bool all);
+    void report_devices(bool all);
     void on_out_of_memory(const tidemark_record& record);
     void on_end(const tidemark_record& record, std::span<const std::byte> payload);
     DeviceTrack& track(uint32_t device);
@@ -75,15 +75,15 @@ private:
     Status commit();
     void do_every_second();
     void sleep_until_woken(bool busy);
-    void tell_process();
-    void tell_dropped_records();
+    void report_process();
+    void report_dropped_records();
     SessionReport report(const std::string& state) const;
     Status finish();
 
     const Options options_;
     MappedRegion& region_;
     TickClock& clock_;
-    LiveWriter writer_;
+    StreamingWriter writer_;
     Origins origins_{writer_};
     Definitions definitions_{writer_, origins_};
     RunStory story_{writer_, clock_};

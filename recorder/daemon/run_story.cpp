@@ -8,24 +8,24 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr size_t most_open_spans = 10'000;
-constexpr size_t most_losses_repeated = 100;
+constexpr size_t most_data_gaps_repeated = 100;
 
 }  // namespace
 
 bool RunStory::on_step(const tidemark_record& record) {
-    const bool told = record.detail == 1;
-    if (told_by_user_ && !told) {
+    const bool reported = record.detail == 1;
+    if (reported_by_user_ && !reported) {
         return false;
     }
-    if (told && !told_by_user_) {
+    if (reported && !reported_by_user_) {
         // The user knows better what a step is: those seen at the optimizer are forgotten.
-        told_by_user_ = true;
+        reported_by_user_ = true;
         writer_.drop_steps();
         last_step_ = {};
     }
     Step step;
     step.number = last_step_.end ? last_step_.number + 1 : 0;
-    step.source = told ? "user" : "optimizer";
+    step.source = reported ? "user" : "optimizer";
     step.start = last_step_.end.value_or(0);
     step.end = std::max(step.start, clock_.time_of(record.ticks));
     writer_.step(step);
@@ -77,15 +77,15 @@ void RunStory::on_meta(std::span<const std::byte> payload) {
     }
 }
 
-void RunStory::on_loss(const tidemark_record& record, std::span<const std::byte> payload) {
-    const int kind = record.detail < loss_kind_count ? record.detail : static_cast<int>(LossKind::not_recorded);
-    lose(static_cast<LossKind>(kind), clock_.time_of(record.ticks), std::string(text_of(payload)));
+void RunStory::on_data_gap(const tidemark_record& record, std::span<const std::byte> payload) {
+    const int kind = record.detail < data_gap_kind_count ? record.detail : static_cast<int>(DataGapKind::not_recorded);
+    lose(static_cast<DataGapKind>(kind), clock_.time_of(record.ticks), std::string(text_of(payload)));
 }
 
-void RunStory::lose(LossKind kind, int64_t time, std::string sentence) {
-    writer_.loss({kind, -1, time, 0, 0, sentence});
-    if (losses_.size() < most_losses_repeated) {
-        losses_.push_back(std::move(sentence));
+void RunStory::lose(DataGapKind kind, int64_t time, std::string sentence) {
+    writer_.data_gap({kind, -1, time, 0, 0, sentence});
+    if (data_gaps_.size() < most_data_gaps_repeated) {
+        data_gaps_.push_back(std::move(sentence));
     }
 }
 

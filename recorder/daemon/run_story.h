@@ -9,35 +9,35 @@
 
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/tick_clock.h"
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
 class RunStory {
 public:
-    RunStory(LiveWriter& writer, const TickClock& clock) : writer_(writer), clock_(clock) {}
+    RunStory(StreamingWriter& writer, const TickClock& clock) : writer_(writer), clock_(clock) {}
 
     /// False: it does not count, for the user tells what a step is.
     bool on_step(const tidemark_record& record);
     void on_mark(const tidemark_record& record, std::span<const std::byte> payload);
     void on_span(const tidemark_record& record, const ThreadDefinitions& thread);
     void on_meta(std::span<const std::byte> payload);
-    void on_loss(const tidemark_record& record, std::span<const std::byte> payload);
+    void on_data_gap(const tidemark_record& record, std::span<const std::byte> payload);
 
     /// Settings of the allocator so far, values as JSON.
     const std::map<std::string, std::string>& settings() const { return settings_; }
     /// Sentences about what could not be recorded.
-    const std::vector<std::string>& losses() const { return losses_; }
-    void lose(LossKind kind, int64_t time, std::string sentence);
+    const std::vector<std::string>& data_gaps() const { return data_gaps_; }
+    void lose(DataGapKind kind, int64_t time, std::string sentence);
 
 private:
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     const TickClock& clock_;
     std::map<std::string, std::string> settings_;
-    std::vector<std::string> losses_;
+    std::vector<std::string> data_gaps_;
     std::unordered_map<const ThreadDefinitions*, std::vector<int64_t>> open_spans_;
     Step last_step_;
-    bool told_by_user_ = false;
+    bool reported_by_user_ = false;
 };
 
 }  // namespace tidemark::recorder

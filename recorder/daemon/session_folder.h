@@ -12,7 +12,7 @@ struct SessionReport {
     std::string state;  ///< "recording", "finished", "failed"
     int64_t events = 0, bytes = 0;
     std::string how_ended;
-    std::vector<std::string> losses;
+    std::vector<std::string> data_gaps;
 };
 
 class SessionFolder {

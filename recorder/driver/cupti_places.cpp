@@ -14,8 +14,8 @@ std::string environment(const char* name) {
 
 std::vector<std::string> cupti_places(const std::string& torch_lib) {
     std::vector<std::string> places;
-    if (std::string chosen = environment("TIDEMARK_CUPTI"); !chosen.empty()) {
-        places.push_back(std::move(chosen));
+    if (std::string selected = environment("TIDEMARK_CUPTI"); !selected.empty()) {
+        places.push_back(std::move(selected));
     }
     if (!torch_lib.empty()) {
         const std::string packages = torch_lib + "/../..";

@@ -102,16 +102,16 @@ void renew_in_child() {
     }
 }
 
-std::string taken_sentence(const char* holder) {
-    const std::string who = *holder == '\0' ? "another tool" : std::string(holder);
+std::string taken_sentence(const char* referrer) {
+    const std::string who = *referrer == '\0' ? "another tool" : std::string(referrer);
     return "Memory that is not PyTorch's is not told apart, because CUPTI is in use by " + who +
            "; run without that tool (nsys, ncu, torch.profiler, cuda-gdb) to record it.";
 }
 
-std::string failure_sentence(const CuptiLibrary& cupti, int result, const char* holder) {
+std::string failure_sentence(const CuptiLibrary& cupti, int result, const char* referrer) {
     switch (result) {
         case cupti::multiple_subscribers:
-        case cupti::max_limit_reached: return taken_sentence(holder);
+        case cupti::max_limit_reached: return taken_sentence(referrer);
         case cupti::insufficient_privileges:
         case cupti::virtualized_insufficient_privileges:
             return "Memory that is not PyTorch's is not told apart, because this user may not use CUPTI; allow it with "
@@ -123,9 +123,9 @@ std::string failure_sentence(const CuptiLibrary& cupti, int result, const char* 
 }
 
 /// 0, or CUPTI's error with the holder's name where it tells one.
-int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& holder) {
+int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& referrer) {
     if (now.cupti.subscribe_v2 != nullptr) {
-        cupti::SubscriberParams params{sizeof params, "Tidemark", holder.data(), holder.size()};
+        cupti::SubscriberParams params{sizeof params, "Tidemark", referrer.data(), referrer.size()};
         return now.cupti.subscribe_v2(&now.subscriber, called_back, &now, &params);
     }
     return now.cupti.subscribe(&now.subscriber, called_back, &now);
@@ -134,10 +134,10 @@ int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& 
 /// Empty: listening.
 std::string listen(Listener& now) {
     if (!now.listening) {
-        std::array<char, cupti::old_subscriber_name_size> holder{};
-        if (const int result = subscribe(now, holder); result != cupti::success) {
-            holder.back() = '\0';
-            return failure_sentence(now.cupti, result, holder.data());
+        std::array<char, cupti::old_subscriber_name_size> referrer{};
+        if (const int result = subscribe(now, referrer); result != cupti::success) {
+            referrer.back() = '\0';
+            return failure_sentence(now.cupti, result, referrer.data());
         }
         for (const CallbackId& wanted : wanted_callbacks()) {
             // One that this CUPTI does not know is one the program cannot call.
@@ -164,11 +164,11 @@ std::string attach(const tidemark_api& core) {
     return listen(*listener);
 }
 
-void record_loss(const tidemark_api& core, const std::string& sentence) {
-    tidemark_record loss{};
-    loss.kind = TIDEMARK_LOSS;
-    loss.detail = static_cast<uint8_t>(LossKind::not_recorded);
-    push(core, loss, sentence);
+void record_data_gap(const tidemark_api& core, const std::string& sentence) {
+    tidemark_record data_gap{};
+    data_gap.kind = TIDEMARK_DATA_GAP;
+    data_gap.detail = static_cast<uint8_t>(DataGapKind::not_recorded);
+    push(core, data_gap, sentence);
 }
 
 }  // namespace
@@ -198,7 +198,7 @@ TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size)
             failure = attach(*core);
         }
         if (core != nullptr && !failure.empty()) {
-            record_loss(*core, failure);
+            record_data_gap(*core, failure);
         }
     } catch (const std::bad_alloc&) {
         failure = "There is not enough memory to listen to the CUDA driver.";

@@ -62,7 +62,7 @@ int read_list(const ProcessList& list, nvml::Device device, BytesByProcess& byte
 
 struct Nvml::Library {
     void* handle = nullptr;
-    bool initialised = false;
+    bool initialized = false;
 
     int (*init)() = nullptr;
     int (*shutdown)() = nullptr;
@@ -78,7 +78,7 @@ struct Nvml::Library {
     Library(const Library&) = delete;
     Library& operator=(const Library&) = delete;
     ~Library() {
-        if (initialised && shutdown != nullptr) {
+        if (initialized && shutdown != nullptr) {
             shutdown();
         }
         if (handle != nullptr) {
@@ -155,8 +155,8 @@ Nvml& Nvml::operator=(Nvml&&) noexcept = default;
 Nvml::~Nvml() = default;
 
 Result<Nvml> Nvml::load() {
-    const char* chosen = std::getenv("TIDEMARK_NVML");
-    const char* name = chosen != nullptr && *chosen != '\0' ? chosen : library_name;
+    const char* selected = std::getenv("TIDEMARK_NVML");
+    const char* name = selected != nullptr && *selected != '\0' ? selected : library_name;
     auto library = std::make_unique<Library>();
     library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library->handle == nullptr) {
@@ -175,7 +175,7 @@ Result<Nvml> Nvml::load() {
         return environment_error(
             fmt::format("The NVIDIA driver does not answer ({}); try nvidia-smi.", library->reason(status)));
     }
-    library->initialised = true;
+    library->initialized = true;
     return Nvml(std::move(library));
 }
 

@@ -15,7 +15,7 @@ ObjectIdentities* watcher = nullptr;
 Deallocate deallocate_code = nullptr;
 
 /// With the interpreter's lock.
-void code_dies(void* code) {
+void code_destroyed(void* code) {
     if (watcher->is_relied_on(reinterpret_cast<uint64_t>(code))) {
         watcher->grow_older();
     }
@@ -32,7 +32,7 @@ void ObjectIdentities::watch_code_objects() {
     watcher = this;
     auto* slot = reinterpret_cast<Deallocate*>(type + deallocate_offset);
     deallocate_code = *slot;
-    *slot = code_dies;
+    *slot = code_destroyed;
 }
 
 }  // namespace tidemark::frames

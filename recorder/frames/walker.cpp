@@ -118,20 +118,20 @@ Place place_of(const Layout& l, uint64_t code, uint64_t instruction) {
 }
 
 /// The stacks one thread has told the recorder. Numbers are even, or odd where a module is on the stack.
-class ToldStacks {
+class ReportedStacks {
 public:
     uint32_t number(tidemark_ring* ring, const RawStack& stack) {
         const uint32_t age = identities.age();
         if (ring != ring_ || age != age_ || ring->serial != serial_) {
-            start_anew(ring, age);
+            start_again(ring, age);
         }
         const uint32_t known = numbers_.find(stack.hash);
-        return known != 0 ? known : tell(stack);
+        return known != 0 ? known : report(stack);
     }
 
 private:
     /// A number is never used again within a ring, so that what was told before keeps its meaning.
-    void start_anew(tidemark_ring* ring, uint32_t age) {
+    void start_again(tidemark_ring* ring, uint32_t age) {
         if (ring != ring_ || ring->serial != serial_) {
             last_number_ = 0;
         }
@@ -143,11 +143,11 @@ private:
         modules_.clear();
     }
 
-    uint32_t tell(const RawStack& stack) {
+    uint32_t report(const RawStack& stack) {
         std::vector<tidemark_frame> frames;
         for (int i = 0; i < stack.count; ++i) {
-            if (const auto told = frame(stack.frames[static_cast<size_t>(i)])) {
-                frames.push_back(*told);
+            if (const auto reported = frame(stack.frames[static_cast<size_t>(i)])) {
+                frames.push_back(*reported);
             }
         }
         tidemark_record record{};
@@ -168,16 +168,16 @@ private:
         auto known = frames_.find(raw.instruction);
         if (known == frames_.end()) {
             identities.rely_on(raw.code);
-            known = frames_.emplace(raw.instruction, tell(place_of(*layout, raw.code, raw.instruction))).first;
+            known = frames_.emplace(raw.instruction, report(place_of(*layout, raw.code, raw.instruction))).first;
         }
-        std::optional<tidemark_frame> told = known->second;
-        if (told) {
-            told->module = raw.module;
+        std::optional<tidemark_frame> reported = known->second;
+        if (reported) {
+            reported->module = raw.module;
         }
-        return told;
+        return reported;
     }
 
-    std::optional<tidemark_frame> tell(const Place& place) {
+    std::optional<tidemark_frame> report(const Place& place) {
         if (!hidden_folder.empty() && place.file.starts_with(hidden_folder)) {
             return std::nullopt;
         }
@@ -208,7 +208,7 @@ private:
 };
 
 // Never destroyed: memory is freed after a thread's destructors have run.
-thread_local ToldStacks* told_by_thread = nullptr;
+thread_local ReportedStacks* reported_by_thread = nullptr;
 
 uint32_t stack_of_this_thread(tidemark_ring* ring) {
     RawStack stack;  // its frames are not cleared: only the first `count` are read
@@ -216,10 +216,10 @@ uint32_t stack_of_this_thread(tidemark_ring* ring) {
     if (stack.count == 0) {
         return 0;
     }
-    if (told_by_thread == nullptr) {
-        told_by_thread = new ToldStacks;
+    if (reported_by_thread == nullptr) {
+        reported_by_thread = new ReportedStacks;
     }
-    return told_by_thread->number(ring, stack);
+    return reported_by_thread->number(ring, stack);
 }
 
 /// Reads that may fail: a wrong layout must not bring the program down.
@@ -319,7 +319,7 @@ TIDEMARK_EXPORT int tidemark_frames_walk_for(const tidemark_api* core, uint64_t 
     return 1;
 }
 
-TIDEMARK_EXPORT void tidemark_frames_module_died(void) { identities.grow_older(); }
+TIDEMARK_EXPORT void tidemark_frames_module_destroyed(void) { identities.grow_older(); }
 
 TIDEMARK_EXPORT int tidemark_frames_new_modules(uint64_t* addresses, int capacity) {
     const std::lock_guard lock(module_mutex);

@@ -36,7 +36,7 @@ int tidemark_frames_prepare(int major, int minor, const struct tidemark_known_fr
 int tidemark_frames_walk_for(const struct tidemark_api* api, uint64_t module_call_code, const char* hidden_folder);
 
 /* A module named before is gone: another may take its address. Called with the interpreter's lock. */
-void tidemark_frames_module_died(void);
+void tidemark_frames_module_destroyed(void);
 
 /* Addresses of modules that stacks ran through since the last call; at most `capacity`, returns how many. The caller
  * names them (TIDEMARK_MODULE). Called with the interpreter's lock. */

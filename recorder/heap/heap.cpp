@@ -10,7 +10,7 @@
 #include "recorder/core/ring.h"
 #include "recorder/heap/collected.h"
 #include "recorder/heap/memory_proof.h"
-#include "recorder/heap/search.h"
+#include "recorder/heap/scan.h"
 
 using namespace tidemark::heap;
 
@@ -53,7 +53,7 @@ size_t base_among(std::span<const Address> types, Address type) {
 
 }  // namespace
 
-struct tidemark_heap_search : Search {
+struct tidemark_heap_scan : Search {
     using Search::Search;
 };
 
@@ -100,43 +100,43 @@ TIDEMARK_EXPORT void tidemark_heap_variables(uint64_t frame, uint64_t* objects, 
     }
 }
 
-TIDEMARK_EXPORT tidemark_heap_search* tidemark_heap_begin(const uint64_t* targets, int64_t target_count,
+TIDEMARK_EXPORT tidemark_heap_scan* tidemark_heap_begin(const uint64_t* targets, int64_t target_count,
                                                           const uint64_t* barriers, int64_t barrier_count) {
     try {
-        return new tidemark_heap_search(*layout, std::span(targets, static_cast<size_t>(target_count)),
+        return new tidemark_heap_scan(*layout, std::span(targets, static_cast<size_t>(target_count)),
                                         std::span(barriers, static_cast<size_t>(barrier_count)));
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_from(tidemark_heap_search* search, const tidemark_heap_root* roots,
+TIDEMARK_EXPORT int64_t tidemark_heap_from(tidemark_heap_scan* search, const tidemark_heap_root* roots,
                                            int64_t count) {
     return run(*search, [&] { search->from({roots, static_cast<size_t>(count)}); });
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_give_up(tidemark_heap_search* search) {
+TIDEMARK_EXPORT int64_t tidemark_heap_give_up(tidemark_heap_scan* search) {
     const Collected collected(call, count_down, get_objects);
     return run(*search, [&] { search->give_up_unreferred(collected.objects()); });
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_leftovers(tidemark_heap_search* search) {
+TIDEMARK_EXPORT int64_t tidemark_heap_leftovers(tidemark_heap_scan* search) {
     const Collected collected(call, count_down, get_objects);
     return run(*search, [&] { search->leftovers(collected.objects()); });
 }
 
-TIDEMARK_EXPORT tidemark_heap_chain tidemark_heap_chain_of(const tidemark_heap_search* search, int64_t target,
+TIDEMARK_EXPORT tidemark_heap_chain tidemark_heap_chain_of(const tidemark_heap_scan* search, int64_t target,
                                                            uint64_t* objects, int32_t capacity) {
     const auto chain = search->objects_of(static_cast<size_t>(target));
     std::copy_n(chain.begin(), std::min(chain.size(), static_cast<size_t>(capacity)), objects);
     return search->chain(static_cast<size_t>(target));
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_objects(const tidemark_heap_search* search) {
+TIDEMARK_EXPORT int64_t tidemark_heap_objects(const tidemark_heap_scan* search) {
     return static_cast<int64_t>(search->objects());
 }
 
-TIDEMARK_EXPORT void tidemark_heap_end(tidemark_heap_search* search) {
+TIDEMARK_EXPORT void tidemark_heap_end(tidemark_heap_scan* search) {
     search->for_all_chains(count_down);
     delete search;
 }

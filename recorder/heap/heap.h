@@ -58,29 +58,29 @@ struct tidemark_heap_chain {
 };
 #define TIDEMARK_HEAP_NEAR_ROOT 16
 
-typedef struct tidemark_heap_search tidemark_heap_search;
+typedef struct tidemark_heap_scan tidemark_heap_scan;
 
 /* `barriers` are not entered unless they are roots. NULL: no memory. */
-tidemark_heap_search* tidemark_heap_begin(const uint64_t* targets, int64_t target_count, const uint64_t* barriers,
+tidemark_heap_scan* tidemark_heap_begin(const uint64_t* targets, int64_t target_count, const uint64_t* barriers,
                                           int64_t barrier_count);
 
 /* The next three return how many targets are still without a chain, or -1: no memory. A chain, once found, stays. */
 
 /* Breadth first: of several chains the shortest, then that of the earlier root. */
-int64_t tidemark_heap_from(tidemark_heap_search* search, const struct tidemark_heap_root* roots, int64_t count);
+int64_t tidemark_heap_from(tidemark_heap_scan* search, const struct tidemark_heap_root* roots, int64_t count);
 /* Gives up targets that none of the objects that the collector knows refers to. */
-int64_t tidemark_heap_give_up(tidemark_heap_search* search);
+int64_t tidemark_heap_give_up(tidemark_heap_scan* search);
 /* Chains within what no root leads to. */
-int64_t tidemark_heap_leftovers(tidemark_heap_search* search);
+int64_t tidemark_heap_leftovers(tidemark_heap_scan* search);
 
 /* Of target number `target`; stores at most `capacity` of its objects. They live until the search ends. */
-struct tidemark_heap_chain tidemark_heap_chain_of(const tidemark_heap_search* search, int64_t target, uint64_t* objects,
+struct tidemark_heap_chain tidemark_heap_chain_of(const tidemark_heap_scan* search, int64_t target, uint64_t* objects,
                                                   int32_t capacity);
 
 /* Objects looked at so far. */
-int64_t tidemark_heap_objects(const tidemark_heap_search* search);
+int64_t tidemark_heap_objects(const tidemark_heap_scan* search);
 
-void tidemark_heap_end(tidemark_heap_search* search);
+void tidemark_heap_end(tidemark_heap_scan* search);
 
 /* The clock of records (recorder/core/ring.h). */
 uint64_t tidemark_heap_ticks(void);

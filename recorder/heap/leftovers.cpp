@@ -53,7 +53,7 @@ std::optional<Leftovers::Chain> Leftovers::chain_to(Address target) const {
     Chain chain{TIDEMARK_HEAP_OUTSIDE, 0, 0, {}};
     if (number != nobody && up.size() < longest_way_up) {
         chain.objects = cycle_through(number);
-        if (!is_kept_by_others(chain.objects)) {
+        if (!is_retained_by_others(chain.objects)) {
             chain.origin = TIDEMARK_HEAP_CYCLE;
         }
         chain.cycle = static_cast<int32_t>(chain.objects.size());
@@ -77,7 +77,7 @@ std::vector<Address> Leftovers::cycle_through(uint32_t number) const {
     return cycle;
 }
 
-bool Leftovers::is_kept_by_others(std::span<const Address> cycle) const {
+bool Leftovers::is_retained_by_others(std::span<const Address> cycle) const {
     constexpr uint32_t ours = 1;
     return std::any_of(cycle.begin(), cycle.end(), [&](Address member) {
         return !targets_.contains(member) && references_to(member) > objects_[numbers_.at(member)].referrers + ours;

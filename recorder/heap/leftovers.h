@@ -39,7 +39,7 @@ private:
 
     static int meet(void* object, void* left) noexcept;
     std::vector<Address> cycle_through(uint32_t number) const;
-    bool is_kept_by_others(std::span<const Address> cycle) const;
+    bool is_retained_by_others(std::span<const Address> cycle) const;
 
     const AddressSet& targets_;
     std::vector<Object> objects_;

@@ -42,7 +42,7 @@ int remember(void* object, void* seen) {
     return 0;
 }
 
-bool list_tells_its_items(const tidemark_heap_known& known) {
+bool list_reports_its_items(const tidemark_heap_known& known) {
     std::vector<Address> seen, expected(known.items, known.items + known.item_count);
     for_each_child(known.list, remember, &seen);
     std::sort(seen.begin(), seen.end());
@@ -54,19 +54,19 @@ bool list_tells_its_items(const tidemark_heap_known& known) {
 
 bool objects_are_as_known(const tidemark_heap_known& known) {
     // `list` is a type of the interpreter's own, which must not be traversed; the other is a class like a program's.
-    return list_is_readable(known) && list_tells_its_items(known) && is_collected(known.list) &&
+    return list_is_readable(known) && list_reports_its_items(known) && is_collected(known.list) &&
            !is_collected(known.list_type) && is_collected(known.some_class);
 }
 
 bool frames_are_as_known(const FrameLayout& layout, const tidemark_heap_known& known) {
-    const auto holder = layout.apart ? word(known.frame, frame_interpreter_frame) : known.frame;
-    for (uint64_t i = 0; holder && i < known.variable_count; ++i) {
-        const auto value = word(*holder + layout.variables, i * sizeof(Address));
+    const auto referrer = layout.apart ? word(known.frame, frame_interpreter_frame) : known.frame;
+    for (uint64_t i = 0; referrer && i < known.variable_count; ++i) {
+        const auto value = word(*referrer + layout.variables, i * sizeof(Address));
         if (!value || (layout.tagged ? *value & ~uint64_t{3} : *value) != known.variables[i]) {
             return false;
         }
     }
-    return holder.has_value();
+    return referrer.has_value();
 }
 
 }  // namespace tidemark::heap

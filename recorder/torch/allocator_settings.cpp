@@ -14,7 +14,7 @@ namespace {
 
 using Config = c10::cuda::CUDACachingAllocator::CUDAAllocatorConfig;
 
-void tell(const std::string& name, const std::string& json) {
+void report(const std::string& name, const std::string& json) {
     const std::string payload = name + '\0' + json;
     tidemark_record record{};
     record.kind = TIDEMARK_META;
@@ -47,13 +47,13 @@ std::string divisions() {
 
 }  // namespace
 
-void tell_allocator_settings() {
+void report_allocator_settings() {
     const char* text = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
-    tell("PYTORCH_CUDA_ALLOC_CONF", quoted(text != nullptr ? text : std::getenv("PYTORCH_ALLOC_CONF")));
-    tell("max_split_size", std::to_string(static_cast<int64_t>(Config::max_split_size())));  // -1: no limit
-    tell("garbage_collection_threshold", std::to_string(Config::garbage_collection_threshold()));
-    tell("expandable_segments", Config::expandable_segments() ? "true" : "false");
-    tell("roundup_power2_divisions", divisions());
+    report("PYTORCH_CUDA_ALLOC_CONF", quoted(text != nullptr ? text : std::getenv("PYTORCH_ALLOC_CONF")));
+    report("max_split_size", std::to_string(static_cast<int64_t>(Config::max_split_size())));  // -1: no limit
+    report("garbage_collection_threshold", std::to_string(Config::garbage_collection_threshold()));
+    report("expandable_segments", Config::expandable_segments() ? "true" : "false");
+    report("roundup_power2_divisions", divisions());
 }
 
 }  // namespace tidemark::plugin

@@ -4,6 +4,6 @@
 namespace tidemark::plugin {
 
 /// Tells each setting under the name a memory snapshot gives it, its value as JSON.
-void tell_allocator_settings();
+void report_allocator_settings();
 
 }  // namespace tidemark::plugin

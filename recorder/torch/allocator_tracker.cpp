@@ -46,7 +46,7 @@ bool has_stack(TraceEntry::Action action) {
 }
 
 /// The record of an event; texts and stacks it names are defined on the way.
-void tell(const TraceEntry& entry, int device, uint64_t sequence) {
+void report(const TraceEntry& entry, int device, uint64_t sequence) {
     ThreadState& state = ThreadState::here();
     tidemark_ring* ring = state.ring();
     if (ring == nullptr) {
@@ -63,7 +63,7 @@ void tell(const TraceEntry& entry, int device, uint64_t sequence) {
     if (entry.action_ == TraceEntry::ALLOC) {
         state.op_memory().taken({static_cast<uint64_t>(entry.addr_), record.event.device});
     } else if (entry.action_ == TraceEntry::FREE_REQUESTED) {
-        state.op_memory().given_back({static_cast<uint64_t>(entry.addr_), record.event.device});
+        state.op_memory().returned_memory({static_cast<uint64_t>(entry.addr_), record.event.device});
     }
     if (has_stack(entry.action_)) {
         const StackRef stack = state.responsible();
@@ -101,7 +101,7 @@ void on_event(const TraceEntry& entry) noexcept {
     }
     const uint64_t sequence = events.next.load(std::memory_order_relaxed);
     events.next.store(sequence + 1, std::memory_order_relaxed);
-    tell(entry, device, sequence);
+    report(entry, device, sequence);
 }
 
 /// Called without the lock, before the exception is thrown.

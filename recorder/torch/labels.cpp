@@ -17,7 +17,7 @@ struct Watched {
     WeakTensor tensor;
     uint8_t category;
     std::string name;
-    DeviceAddress told{};
+    DeviceAddress reported{};
 };
 
 struct WatchedTensors {
@@ -29,19 +29,19 @@ WatchedTensors& watched() {
     return *tensors;
 }
 
-void tell_if_moved(const c10::TensorImpl& tensor, Watched& watched) {
+void report_if_moved(const c10::TensorImpl& tensor, Watched& watched) {
     const TensorPlace place = place_of(tensor);
     const DeviceAddress now{place.address, place.device};
-    if (!(now == watched.told)) {
-        watched.told = now;
-        tell_label(watched.category, now, watched.name, reinterpret_cast<uintptr_t>(&tensor));
+    if (!(now == watched.reported)) {
+        watched.reported = now;
+        report_label(watched.category, now, watched.name, reinterpret_cast<uintptr_t>(&tensor));
     }
 }
 
 /// Always: a gradient's memory is often new at the address of the one before.
-void tell_gradient(const c10::TensorImpl& tensor, const Watched& watched) {
+void report_gradient(const c10::TensorImpl& tensor, const Watched& watched) {
     const TensorPlace place = place_of(tensor);
-    tell_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device}, watched.name);
+    report_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device}, watched.name);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor) {
     return meta != nullptr && meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr;
 }
 
-void tell_label(uint8_t category, const DeviceAddress& memory, const std::string& name, uint64_t identity) {
+void report_label(uint8_t category, const DeviceAddress& memory, const std::string& name, uint64_t identity) {
     tidemark_ring* ring = ThreadState::here().ring();
     if (ring == nullptr || (memory.device == TIDEMARK_NO_DEVICE && identity == 0)) {
         return;
@@ -83,9 +83,9 @@ void look_at_watched_tensors() {
         if (!tensor) {
             return true;
         }
-        tell_if_moved(*tensor, each);
+        report_if_moved(*tensor, each);
         if (const c10::TensorImpl* gradient = gradient_of(*tensor)) {
-            tell_gradient(*gradient, each);
+            report_gradient(*gradient, each);
         }
         return false;
     };

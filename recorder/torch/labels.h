@@ -10,7 +10,7 @@
 namespace tidemark::plugin {
 
 /// `identity`: of the tensor, through which AccumulateGrad nodes find their variable's name; 0: none.
-void tell_label(uint8_t category, const DeviceAddress& memory, const std::string& name = {}, uint64_t identity = 0);
+void report_label(uint8_t category, const DeviceAddress& memory, const std::string& name = {}, uint64_t identity = 0);
 
 /// What lies in a tensor's .grad, without asking the tensor; nullptr: nothing.
 const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor);

@@ -24,7 +24,7 @@ public:
             pieces_[count_++] = memory;
         }
     }
-    void given_back(const DeviceAddress& memory) { claim(memory); }
+    void returned_memory(const DeviceAddress& memory) { claim(memory); }
     /// True if it was here; from now on it is not.
     bool claim(const DeviceAddress& memory) {
         for (size_t i = count_; i-- > 0;) {

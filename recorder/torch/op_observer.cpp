@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "recorder/torch/graph_teller.h"
+#include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/labels.h"
 #include "recorder/torch/thread_state.h"
 
@@ -13,7 +13,7 @@ namespace tidemark::plugin {
 
 namespace {
 
-void tell_span(ThreadState& state, uint8_t detail, const char* name) {
+void report_span(ThreadState& state, uint8_t detail, const char* name) {
     tidemark_ring* ring = state.ring();
     if (ring == nullptr) {
         return;
@@ -45,7 +45,7 @@ std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
             state.enter_op(op.name(), TIDEMARK_SCOPE_NODE);
             state.enter_node(forward_op(op.forwardThreadId(), op.seqNr()));
             break;
-        default: tell_span(state, 0, op.name());
+        default: report_span(state, 0, op.name());
     }
     return nullptr;
 }
@@ -61,7 +61,7 @@ uint8_t category_of_result(ThreadState& state, const char* op) {
     return (state.caller_of_op().id & stack_has_module) == 0 ? TIDEMARK_CATEGORY_INPUT : TIDEMARK_CATEGORY_OUTPUT;
 }
 
-void tell_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor) {
+void report_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor) {
     torch::autograd::Node* node = node_of(tensor);
     if (node == nullptr && !state.in_outermost_op()) {
         return;  // inside an op, its node does not exist yet
@@ -69,27 +69,27 @@ void tell_result(ThreadState& state, const char* op, const c10::TensorImpl& tens
     const TensorPlace place = place_of(tensor);
     const bool is_taken = place.device != TIDEMARK_NO_DEVICE && state.op_memory().claim({place.address, place.device});
     if (node != nullptr) {
-        tell_node(*node, tensor, is_taken ? place : TensorPlace{});
+        report_node(*node, tensor, is_taken ? place : TensorPlace{});
     } else if (is_taken) {
         if (const uint8_t category = category_of_result(state, op); category != TIDEMARK_CATEGORY_NONE) {
-            tell_label(category, {place.address, place.device});
+            report_label(category, {place.address, place.device});
         }
     }
 }
 
-void tell_results(ThreadState& state, const at::RecordFunction& op) {
+void report_results(ThreadState& state, const at::RecordFunction& op) {
     for (const c10::IValue& result : op.outputs()) {
         if (result.isTensor()) {
-            tell_result(state, op.name(), *result.toTensor().unsafeGetTensorImpl());
+            report_result(state, op.name(), *result.toTensor().unsafeGetTensorImpl());
         } else if (result.isTensorList()) {
             for (const at::Tensor& tensor : result.toTensorVector()) {
-                tell_result(state, op.name(), *tensor.unsafeGetTensorImpl());
+                report_result(state, op.name(), *tensor.unsafeGetTensorImpl());
             }
         }
     }
     if (state.in_outermost_op() && !op.outputs().empty()) {
         for (const DeviceAddress& left : state.op_memory()) {
-            tell_label(TIDEMARK_CATEGORY_WORKSPACE, left);
+            report_label(TIDEMARK_CATEGORY_WORKSPACE, left);
         }
     }
 }
@@ -97,12 +97,12 @@ void tell_results(ThreadState& state, const at::RecordFunction& op) {
 void ends(const at::RecordFunction& op, at::ObserverContext*) {
     ThreadState& state = ThreadState::here();
     if (op.scope() == at::RecordScope::FUNCTION && graph_is_followed()) {
-        tell_results(state, op);
+        report_results(state, op);
     }
     if (op.scope() == at::RecordScope::FUNCTION || op.scope() == at::RecordScope::BACKWARD_FUNCTION) {
         state.leave_op();
     } else {
-        tell_span(state, 1, nullptr);
+        report_span(state, 1, nullptr);
     }
 }
 

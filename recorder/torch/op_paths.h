@@ -18,7 +18,7 @@ public:
         if (recent.parent == parent && recent.name == name && recent.id != 0 && names_[recent.id - 1] == name) {
             return recent.id;
         }
-        const uint32_t id = find_or_tell(api, ring, parent, name, scope);
+        const uint32_t id = find_or_report(api, ring, parent, name, scope);
         recent = {name, parent, id};
         return id;
     }
@@ -38,7 +38,7 @@ private:
         return ((address >> 3) ^ (address >> 14) ^ (size_t{parent} * 0x9e3779b1u)) % recent_count;
     }
 
-    uint32_t find_or_tell(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name,
+    uint32_t find_or_report(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name,
                           uint8_t scope);
     size_t slot_of(uint32_t parent, const char* name) const;
     void grow();

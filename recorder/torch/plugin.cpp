@@ -6,7 +6,7 @@
 
 #include "recorder/torch/allocator_settings.h"
 #include "recorder/torch/allocator_tracker.h"
-#include "recorder/torch/graph_teller.h"
+#include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/labels.h"
 #include "recorder/torch/op_observer.h"
 #include "recorder/torch/saved_variables.h"
@@ -17,9 +17,9 @@ namespace tidemark::plugin {
 namespace {
 
 /// Tells one device's segments and used blocks to the recorder.
-class StateTeller {
+class StateReporter {
 public:
-    StateTeller(int device, uint8_t purpose, uint64_t events_before)
+    StateReporter(int device, uint8_t purpose, uint64_t events_before)
         : device_(device), ring_(ThreadState::here().ring()) {
         tidemark_record record = part(TIDEMARK_STATE_BEGIN);
         record.state.sequence = events_before;
@@ -41,7 +41,7 @@ public:
         uint64_t address = segment.address;
         for (const auto& block : segment.blocks) {
             if (block.allocated || block.active) {
-                tell_block(address, block.size, block.requested_size, block.allocated);
+                report_block(address, block.size, block.requested_size, block.allocated);
             }
             address += block.size;
         }
@@ -58,7 +58,7 @@ private:
         return record;
     }
 
-    void tell_block(uint64_t address, uint64_t size, uint64_t requested, bool allocated) {
+    void report_block(uint64_t address, uint64_t size, uint64_t requested, bool allocated) {
         tidemark_record record = part(TIDEMARK_STATE_BLOCK);
         record.state.address = address;
         record.state.size = size;
@@ -77,17 +77,17 @@ private:
     tidemark_ring* ring_;
 };
 
-void tell_state(uint8_t purpose) {
+void report_state(uint8_t purpose) {
     const Cut cut = snapshot_with_cut();
     const int devices = std::min(device_count(), static_cast<int>(cut.events_before.size()));
     for (int device = 0; device < devices; ++device) {
-        StateTeller teller(device, purpose, cut.events_before[static_cast<size_t>(device)]);
+        StateReporter recorder(device, purpose, cut.events_before[static_cast<size_t>(device)]);
         for (const auto& segment : cut.snapshot.segments) {
             if (segment.device == device) {
-                teller.segment(segment);
+                recorder.segment(segment);
             }
         }
-        teller.end();
+        recorder.end();
     }
 }
 
@@ -103,7 +103,7 @@ bool start_without_snapshot() {
     }
     arm_now();
     for (int device = 0; device < device_count(); ++device) {
-        StateTeller(device, TIDEMARK_STATE_START, 0).end();
+        StateReporter(device, TIDEMARK_STATE_START, 0).end();
     }
     return true;
 }
@@ -115,10 +115,10 @@ void begin_listening_to_allocator() {
         listening = true;
     }
     disarm();
-    tell_allocator_settings();
+    report_allocator_settings();
     if (!start_without_snapshot()) {
         arm_at_next_snapshot();
-        tell_state(TIDEMARK_STATE_START);
+        report_state(TIDEMARK_STATE_START);
     }
 }
 
@@ -172,7 +172,7 @@ int tidemark_plugin_check(void) {
         if (core() == nullptr || !core()->recording() || allocator::isHistoryEnabled()) {
             return 0;
         }
-        tell_state(TIDEMARK_STATE_CHECK);
+        report_state(TIDEMARK_STATE_CHECK);
         return 1;
     } catch (...) {
         return 0;  // a check that cannot be made is no reason to disturb the program
@@ -200,7 +200,7 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out) {
     const c10::TensorImpl& asked = *tensor_at(tensor);
     const TensorPlace place = place_of(asked);
     torch::autograd::Node* node = node_of(asked);
-    *out = {node == nullptr ? 0 : tell_node(*node, asked, {}), place.device, place.address, 0};
+    *out = {node == nullptr ? 0 : report_node(*node, asked, {}), place.device, place.address, 0};
     if (place.device != TIDEMARK_NO_DEVICE) {
         out->sequence = events_so_far(place.device);
     }

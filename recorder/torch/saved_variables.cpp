@@ -67,9 +67,9 @@ std::vector<SavedField> generated_fields(const std::string& node_class) {
 
 int learn_python_function(const void* node, const void* ctx, size_t ctx_bytes, const void* first, size_t count) {
     constexpr size_t word = sizeof(void*);
-    constexpr size_t longest_search = 16 * word;
+    constexpr size_t longest_scan = 16 * word;
     const auto* end = static_cast<const char*>(first) + count * sizeof(SavedVariable);
-    for (size_t at = sizeof(torch::autograd::Node) / word * word; at < sizeof(torch::autograd::Node) + longest_search;
+    for (size_t at = sizeof(torch::autograd::Node) / word * word; at < sizeof(torch::autograd::Node) + longest_scan;
          at += word) {
         if (word_at(node, at) == ctx) {
             ctx_in_node.store(at, std::memory_order_relaxed);

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "recorder/torch/graph_teller.h"
+#include "recorder/torch/graph_recorder.h"
 
 namespace tidemark::plugin {
 
@@ -68,7 +68,7 @@ void ThreadState::leave_op() {
         return;  // it began on another thread
     }
     if (open_.back().ran.number != 0) {
-        tell_node_ran(open_.back().ran);
+        report_node_ran(open_.back().ran);
     }
     if (open_.back().is_evaluation) {
         leave_evaluation();
@@ -110,7 +110,7 @@ void ThreadState::node_runs(const RanNode& node) {
             return;
         }
     }
-    tell_node_ran(node);  // its evaluation began before anybody looked
+    report_node_ran(node);  // its evaluation began before anybody looked
 }
 
 StackRef ThreadState::own_stack() { return ring_ == nullptr ? StackRef{} : StackRef{core()->stack(ring_), serial_}; }

@@ -11,7 +11,7 @@ namespace tidemark {
 struct Progress {
     /// A phase's untranslated name (see phase names where they are used) and the part done, 0 to 1.
     std::function<void(const char* phase, double fraction)> report = [](const char*, double) {};
-    std::atomic<bool> cancelled{false};
+    std::atomic<bool> canceled{false};
 };
 
 }  // namespace tidemark

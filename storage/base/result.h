@@ -14,7 +14,7 @@ enum class ErrorKind {
     usage,        ///< the request itself is wrong: an argument, a name, a moment that does not exist
     input,        ///< the file is not what it should be: foreign, truncated, corrupt, too new
     environment,  ///< the machine says no: missing file, permission, full disk
-    cancelled,    ///< the user stopped it
+    canceled,    ///< the user stopped it
 };
 
 /// One clear sentence for the user, naming the cause and, where there is one, the remedy.
@@ -26,7 +26,7 @@ struct Error {
 inline Error usage_error(std::string message) { return {ErrorKind::usage, std::move(message)}; }
 inline Error input_error(std::string message) { return {ErrorKind::input, std::move(message)}; }
 inline Error environment_error(std::string message) { return {ErrorKind::environment, std::move(message)}; }
-inline Error cancelled_error() { return {ErrorKind::cancelled, "Cancelled."}; }
+inline Error canceled_error() { return {ErrorKind::canceled, "Cancelled."}; }
 
 template <class T>
 class [[nodiscard]] Result {

@@ -107,7 +107,7 @@ std::string format_duration(int64_t nanoseconds) {
     return fmt::format("{} h {:02} min", seconds / 3600, std::llabs(seconds / 60 % 60));
 }
 
-std::string format_moment(int64_t nanoseconds) { return fmt::format("{:.6f} s", static_cast<double>(nanoseconds) / 1e9); }
+std::string format_time_point(int64_t nanoseconds) { return fmt::format("{:.6f} s", static_cast<double>(nanoseconds) / 1e9); }
 
 std::string format_address(uint64_t address) { return fmt::format("{:#x}", address); }
 

@@ -15,7 +15,7 @@ std::string format_count(int64_t count);
 /// Nanoseconds as "12.3 µs", "4.56 ms", "1.234 s", "2 min 03 s".
 std::string format_duration(int64_t nanoseconds);
 /// Nanoseconds as seconds since the trace's start, "1.234567 s".
-std::string format_moment(int64_t nanoseconds);
+std::string format_time_point(int64_t nanoseconds);
 /// "0x7f12a4000000"
 std::string format_address(uint64_t address);
 /// "10GiB", "512", "1.5 MB" (decimal units are powers of 1000); nothing if the text is not a size.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/read/live_index.h"
+#include "storage/read/alive_index.h"
 #include "storage/replay/attribution.h"
 
 namespace tidemark {
@@ -14,7 +14,7 @@ namespace tidemark {
 struct StateOf {
     const Trace& trace;
     const DeviceHistory& device;
-    const LiveIndex& live;
+    const AliveIndex& live;
     EventNumber event = 0;
     const Categories* categories = nullptr;  ///< see GroupOptions
 };

@@ -15,8 +15,8 @@ bool only_describes(FindingKind kind) { return kind == FindingKind::steady || ki
 
 bool is_answered(const Findings& findings) {
     return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-        const bool is_small_pattern = finding.verdict == Verdict::pattern && finding.bytes < least_answer;
-        return finding.verdict < Verdict::background && !only_describes(finding.kind) && !is_small_pattern;
+        const bool is_small_pattern = finding.severity == Severity::pattern && finding.bytes < least_answer;
+        return finding.severity < Severity::background && !only_describes(finding.kind) && !is_small_pattern;
     });
 }
 

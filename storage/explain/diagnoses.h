@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "storage/base/progress.h"
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
 #include "storage/explain/words.h"
 
@@ -15,7 +15,7 @@ namespace tidemark {
 using Findings = std::vector<Finding>;
 
 /// Adds what it finds to `findings`.
-using Diagnosis = void (*)(const Case& of, const Words& words, Findings& findings, Progress& progress);
+using Diagnosis = void (*)(const AnalysisContext& context, const Words& words, Findings& findings, Progress& progress);
 
 /// In no order that matters: findings are sorted afterwards.
 std::span<const Diagnosis> all_diagnoses();

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/telling.h"
-#include "storage/ledger/amount.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/breakdown/amount.h"
 
 namespace tidemark {
 namespace {
@@ -19,7 +19,7 @@ bool is_alive(const DriverAllocation& a, int64_t time) {
     return a.time <= time && (!a.free_time || *a.free_time > time);
 }
 
-Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Rounds& rounds) {
+Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Iterations& iterations) {
     Amount amount;
     for (const DriverAllocation* a : taken) {
         amount.change(a->time, static_cast<int64_t>(a->bytes), 1);
@@ -29,8 +29,8 @@ Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Rounds& 
     }
     amount.settle();
     std::vector<int64_t> levels;
-    for (const Round& round : rounds.all()) {
-        levels.push_back(amount.at(round.end).bytes);
+    for (const Iteration& iteration : iterations.all()) {
+        levels.push_back(amount.at(iteration.end).bytes);
     }
     return find_trend(levels);
 }
@@ -47,16 +47,16 @@ StackId usual_stack(const std::vector<const DriverAllocation*>& alive) {
 
 }  // namespace
 
-std::vector<LibraryMemory> memory_by_library(const Case& of,
+std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
                                              const std::function<bool(const DriverAllocation&)>& wanted) {
     std::map<std::string_view, LibraryMemory> by_name;
-    for (const DriverAllocation& a : of.trace().driver_allocations) {
+    for (const DriverAllocation& a : context.trace().driver_allocations) {
         if (!wanted(a)) {
             continue;
         }
         LibraryMemory& library = by_name[file_of(a.source)];
         library.taken.push_back(&a);
-        if (is_alive(a, of.now_time())) {
+        if (is_alive(a, context.now_time())) {
             library.alive.push_back(&a);
             library.bytes += static_cast<int64_t>(a.bytes);
         }
@@ -64,7 +64,7 @@ std::vector<LibraryMemory> memory_by_library(const Case& of,
     std::vector<LibraryMemory> libraries;
     for (auto& [name, library] : by_name) {
         library.name = name;
-        library.trend = trend_of(library.taken, of.rounds());
+        library.trend = trend_of(library.taken, context.iterations());
         library.stack = usual_stack(library.alive);
         libraries.push_back(std::move(library));
     }
@@ -73,45 +73,45 @@ std::vector<LibraryMemory> memory_by_library(const Case& of,
     return libraries;
 }
 
-std::vector<LibraryMemory> device_memory_by_library(const Case& of) {
+std::vector<LibraryMemory> device_memory_by_library(const AnalysisContext& context) {
     constexpr std::array kinds{"device"sv, "async"sv, "physical"sv, "managed"sv, "array"sv};
-    return memory_by_library(of, [&](const DriverAllocation& a) {
-        return a.device == of.device().device && !a.in_allocator &&
+    return memory_by_library(context, [&](const DriverAllocation& a) {
+        return a.device == context.device().device && !a.in_allocator &&
                std::find(kinds.begin(), kinds.end(), a.kind) != kinds.end();
     });
 }
 
-size_t began_in(const Case& of, const LibraryMemory& library) {
+size_t began_in(const AnalysisContext& context, const LibraryMemory& library) {
     const auto first = std::find_if(library.alive.begin(), library.alive.end(),
                                     [&](const DriverAllocation* a) { return a->stack == library.stack; });
-    const int64_t time = first == library.alive.end() ? of.now_time() : (*first)->time;
-    const int64_t position = of.rounds().at(of.device().events_until(time));
-    return static_cast<size_t>(std::clamp<int64_t>(position, 0, static_cast<int64_t>(of.rounds().size()) - 1));
+    const int64_t time = first == library.alive.end() ? context.now_time() : (*first)->time;
+    const int64_t position = context.iterations().at(context.device().events_until(time));
+    return static_cast<size_t>(std::clamp<int64_t>(position, 0, static_cast<int64_t>(context.iterations().size()) - 1));
 }
 
-void add_growth_evidence(Finding& finding, const Case& of, const LibraryMemory& library, const Words& words) {
-    const auto since = static_cast<int64_t>(began_in(of, library));
+void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
+    const auto since = static_cast<int64_t>(began_in(context, library));
     finding.evidence.push_back(
-        at_round(of, words("It begins in {round}", with("round", round_name(of, words, since))), since));
+        at_iteration(context, words("It begins in {iteration}", with("iteration", iteration_name(context, words, since))), since));
     const DriverAllocation& newest = *library.alive.back();
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(newest.bytes)));
     Evidence piece =
-        at_event(of, words("The newest piece: {bytes} at {time}", bytes, with("time", format_moment(newest.time))),
-                 of.device().events_until(newest.time));
+        at_event(context, words("The newest piece: {bytes} at {time}", bytes, with("time", format_time_point(newest.time))),
+                 context.device().events_until(newest.time));
     piece.time = newest.time;
     piece.stack = newest.stack;
     finding.evidence.push_back(std::move(piece));
 }
 
-std::optional<int64_t> unexplained_at(const Case& of, int64_t time) {
-    const LedgerRow row = of.ledger().at_time(time);
+std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t time) {
+    const BreakdownRow row = context.breakdown().at_time(time);
     if (!row.process_used) {
         return std::nullopt;
     }
     int64_t known = 0;
-    for (const Layer& layer : row.layers) {
-        const bool is_own = layer.kind != LayerKind::other_processes && layer.kind != LayerKind::unknown;
-        known += is_own ? layer.bytes : 0;
+    for (const Component& component : row.components) {
+        const bool is_own = component.kind != ComponentKind::other_processes && component.kind != ComponentKind::unknown;
+        known += is_own ? component.bytes : 0;
     }
     return *row.process_used - known;
 }

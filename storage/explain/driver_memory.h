@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
 #include "storage/explain/words.h"
 
@@ -32,19 +32,19 @@ struct LibraryMemory {
 };
 
 /// Those rows of Trace::driver_allocations that `wanted` accepts, by library; most bytes first.
-std::vector<LibraryMemory> memory_by_library(const Case& of,
+std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
                                              const std::function<bool(const DriverAllocation&)>& wanted);
 /// The same for device memory beside the allocator.
-std::vector<LibraryMemory> device_memory_by_library(const Case& of);
+std::vector<LibraryMemory> device_memory_by_library(const AnalysisContext& context);
 
 /// Position of the round in which the pieces of LibraryMemory::stack that are alive began to come; there are rounds.
-size_t began_in(const Case& of, const LibraryMemory& library);
+size_t began_in(const AnalysisContext& context, const LibraryMemory& library);
 
 /// The round it began in, and the newest piece.
-void add_growth_evidence(Finding& finding, const Case& of, const LibraryMemory& library, const Words& words);
+void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library, const Words& words);
 
 /// What NVML counted for the process at that time beyond everything known; nothing: it was not asked.
-std::optional<int64_t> unexplained_at(const Case& of, int64_t time);
+std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t time);
 
 /// "the CUDA runtime (libcudart.so.13)", "a library that was not recorded"
 std::string library_words(const Words& words, std::string_view name);

@@ -23,15 +23,15 @@ Change with_expandable() {
 }
 
 /// What piled up is freed when the round after the one that made it ends.
-Change without_piles(const Case& of) {
+Change without_suspects(const AnalysisContext& context) {
     Change change;
-    const Rounds& rounds = of.rounds();
-    for (const Pile& pile : of.piles()) {
-        for (const Site* site : pile.sites) {
+    const Iterations& iterations = context.iterations();
+    for (const LeakSuspect& suspect : context.suspects()) {
+        for (const Site* site : suspect.sites) {
             for (const AllocationIndex a : site->now) {
-                const int64_t round = rounds.at(of.device().allocations.alloc_event[a]) + 1;
-                if (round >= 0 && round < static_cast<int64_t>(rounds.size())) {
-                    change.freed_at.emplace_back(a, rounds[static_cast<size_t>(round)].last);
+                const int64_t iteration = iterations.at(context.device().allocations.alloc_event[a]) + 1;
+                if (iteration >= 0 && iteration < static_cast<int64_t>(iterations.size())) {
+                    change.freed_at.emplace_back(a, iterations[static_cast<size_t>(iteration)].last);
                 }
             }
         }
@@ -39,10 +39,10 @@ Change without_piles(const Case& of) {
     return change;
 }
 
-std::vector<Experiment> settings_to_try(const Case& of, const Words& words, std::optional<EventNumber> failure) {
+std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure) {
     std::vector<Experiment> list;
-    if (!of.piles().empty()) {
-        list.push_back({words("if what piles up were freed each round"), "", without_piles(of), {}});
+    if (!context.suspects().empty()) {
+        list.push_back({words("if what piles up were freed each round"), "", without_suspects(context), {}});
     }
     list.push_back(setting(words, "expandable_segments:True", with_expandable()));
     Change split, divisions, collecting, emptied;
@@ -60,13 +60,13 @@ std::vector<Experiment> settings_to_try(const Case& of, const Words& words, std:
     return list;
 }
 
-Experiments run(const Case& of, const Words& words, std::vector<Experiment> list, Progress& progress) {
+Experiments run(const AnalysisContext& context, const Words& words, std::vector<Experiment> list, Progress& progress) {
     Experiments experiments;
-    if (of.device().event_count() > most_events) {
+    if (context.device().event_count() > most_events) {
         experiments.why_not = words("The trace has too many events to replay it with other settings here.");
         return experiments;
     }
-    const ModelCheck check = check_model(of.trace(), of.device(), progress);
+    const ModelCheck check = check_model(context.trace(), context.device(), progress);
     if (!check.exact) {
         experiments.why_not = words(
             "Other settings were not tried: the model of the allocator does not reproduce this "
@@ -74,14 +74,14 @@ Experiments run(const Case& of, const Words& words, std::vector<Experiment> list
             with("difference", check.difference));
         return experiments;
     }
-    experiments.capacity = find_capacity(of.trace(), of.device());
-    const auto recorded = what_if(of.trace(), of.device(), {}, {}, progress);
+    experiments.capacity = find_capacity(context.trace(), context.device());
+    const auto recorded = what_if(context.trace(), context.device(), {}, {}, progress);
     if (!recorded) {
         return experiments;
     }
     experiments.as_recorded = *recorded;
     for (Experiment& experiment : list) {
-        if (auto outcome = what_if(of.trace(), of.device(), experiment.change, experiments.capacity, progress)) {
+        if (auto outcome = what_if(context.trace(), context.device(), experiment.change, experiments.capacity, progress)) {
             experiment.outcome = *outcome;
             experiments.tried.push_back(std::move(experiment));
         }
@@ -92,14 +92,14 @@ Experiments run(const Case& of, const Words& words, std::vector<Experiment> list
 
 }  // namespace
 
-Experiments try_settings(const Case& of, const Words& words, std::optional<EventNumber> failure, Progress& progress) {
-    return run(of, words, settings_to_try(of, words, failure), progress);
+Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure, Progress& progress) {
+    return run(context, words, settings_to_try(context, words, failure), progress);
 }
 
-Experiments try_expandable(const Case& of, const Words& words, Progress& progress) {
+Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress) {
     std::vector<Experiment> one;
     one.push_back(setting(words, "expandable_segments:True", with_expandable()));
-    return run(of, words, std::move(one), progress);
+    return run(context, words, std::move(one), progress);
 }
 
 }  // namespace tidemark

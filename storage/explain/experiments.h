@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "storage/base/progress.h"
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
 #include "storage/explain/words.h"
 #include "storage/whatif/what_if.h"
@@ -32,8 +32,8 @@ struct Experiments {
 
 /// Expandable segments, max_split_size, roundup divisions, garbage collection, empty_cache() right before the failure,
 /// and, if something piled up, the run without the pile.
-Experiments try_settings(const Case& of, const Words& words, std::optional<EventNumber> failure, Progress& progress);
+Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure, Progress& progress);
 /// Expandable segments alone.
-Experiments try_expandable(const Case& of, const Words& words, Progress& progress);
+Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

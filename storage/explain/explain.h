@@ -6,13 +6,13 @@
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
 #include "storage/explain/words.h"
 
 namespace tidemark {
 
 /// Asks every diagnosis and puts the answers in order. About a second for 10 million events.
-Explanation explain(const Case& of, const Words& words, Progress& progress);
+Explanation explain(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

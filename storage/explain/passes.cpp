@@ -23,8 +23,8 @@ bool begins_pass(const GraphIndex& index, NodeIndex node) {
 
 class Passes {
 public:
-    Passes(const Case& of, const GraphIndex& index)
-        : of_(of), index_(index), nodes_(index.tables().nodes), seen_(nodes_.size(), false) {}
+    Passes(const AnalysisContext& context, const GraphIndex& index)
+        : context_(context), index_(index), nodes_(index.tables().nodes), seen_(nodes_.size(), false) {}
 
     std::vector<Pass> find() {
         std::vector<NodeIndex> roots;
@@ -48,7 +48,7 @@ public:
 private:
     bool is_within(NodeIndex root, const Pass& pass) const {
         const int64_t created = nodes_.created[root];
-        return created > nodes_.executed[pass.root] && of_.device().events_until(created) < pass.end;
+        return created > nodes_.executed[pass.root] && context_.device().events_until(created) < pass.end;
     }
 
     Pass pass_from(NodeIndex root) {
@@ -73,33 +73,33 @@ private:
             open.insert(open.end(), children.begin(), children.end());
         }
         pass.forward = before(first);
-        pass.backward = of_.device().events_until(nodes_.executed[root]);
-        pass.end = of_.device().events_until(last);
+        pass.backward = context_.device().events_until(nodes_.executed[root]);
+        pass.end = context_.device().events_until(last);
         return pass;
     }
 
     /// The state before the op of this node took its memory.
     EventNumber before(NodeIndex node) const {
-        const EventNumber made = of_.device().events_until(std::max<int64_t>(nodes_.created[node], 0));
+        const EventNumber made = context_.device().events_until(std::max<int64_t>(nodes_.created[node], 0));
         const AllocationRef output = nodes_.output[node];
-        if (!output || output.device != of_.device_position()) {
+        if (!output || output.device != context_.device_position()) {
             return made;
         }
-        return std::clamp(of_.device().allocations.alloc_event[output.index], 0, made);
+        return std::clamp(context_.device().allocations.alloc_event[output.index], 0, made);
     }
 
-    const Case& of_;
+    const AnalysisContext& context_;
     const GraphIndex& index_;
     const GraphNodes& nodes_;
     std::vector<bool> seen_;
 };
 
-std::vector<PassGroup> grouped(const Case& of, std::vector<Pass> passes) {
+std::vector<PassGroup> grouped(const AnalysisContext& context, std::vector<Pass> passes) {
     std::vector<PassGroup> groups;
     std::unordered_map<FrameId, size_t> group_of;
     for (Pass& pass : passes) {
-        const StackId stack = of.graph()->tables().nodes.stack[pass.root];
-        const FrameId line = of.trace().stacks.user_frame(stack);
+        const StackId stack = context.graph()->tables().nodes.stack[pass.root];
+        const FrameId line = context.trace().stacks.user_frame(stack);
         const auto [found, is_new] = group_of.try_emplace(line, groups.size());
         if (is_new) {
             groups.push_back({line, stack, {}, {}});
@@ -134,21 +134,21 @@ size_t last_pass_before(const PassGroup& group, EventNumber event) {
 }
 
 /// By age.
-std::set<AllocationIndex> labelled_gradients(const Case& of) {
-    std::set<AllocationIndex> labelled;
-    for (const CategoryLabel& label : of.graph()->tables().labels) {
-        if (label.category == Category::gradient && label.allocation.device == of.device_position() &&
-            label.allocation && !is_retained_gradient(of, label.allocation.index)) {
-            labelled.insert(label.allocation.index);
+std::set<AllocationIndex> labeled_gradients(const AnalysisContext& context) {
+    std::set<AllocationIndex> labeled;
+    for (const CategoryLabel& label : context.graph()->tables().labels) {
+        if (label.category == Category::gradient && label.allocation.device == context.device_position() &&
+            label.allocation && !is_retained_gradient(context, label.allocation.index)) {
+            labeled.insert(label.allocation.index);
         }
     }
-    return labelled;
+    return labeled;
 }
 
-void add_gradients(const Case& of, std::vector<PassGroup>& groups) {
+void add_gradients(const AnalysisContext& context, std::vector<PassGroup>& groups) {
     const std::vector<Turn> turns = turns_of(groups);
-    const Allocations& allocations = of.device().allocations;
-    for (const AllocationIndex a : labelled_gradients(of)) {
+    const Allocations& allocations = context.device().allocations;
+    for (const AllocationIndex a : labeled_gradients(context)) {
         const EventNumber made = allocations.alloc_event[a];
         const auto after = std::upper_bound(turns.begin(), turns.end(), made,
                                             [](EventNumber e, const Turn& turn) { return e < turn.backward; });
@@ -163,15 +163,15 @@ void add_gradients(const Case& of, std::vector<PassGroup>& groups) {
 }
 
 /// Each update in place makes a new version of a parameter, and nodes say which version they saved.
-size_t saved_versions(const Case& of, const PassGroup& group) {
-    const GraphCase& graph = *of.graph();
+size_t saved_versions(const AnalysisContext& context, const PassGroup& group) {
+    const GraphContext& graph = *context.graph();
     const SavedTensors& saved = graph.tables().saved;
     std::unordered_map<uint64_t, std::pair<size_t, std::set<uint16_t>>> versions;
     for (const Pass& pass : group.passes) {
         for (const NodeIndex node : pass.nodes) {
             for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
                 if (saved.allocation[s] &&
-                    graph.categories.at(saved.allocation[s], graph.moment.time()) == Category::parameter) {
+                    graph.categories.at(saved.allocation[s], graph.time_point.time()) == Category::parameter) {
                     auto& [times, seen] = versions[memory_key(saved.allocation[s])];
                     ++times;
                     seen.insert(saved.version[s]);
@@ -190,12 +190,12 @@ size_t saved_versions(const Case& of, const PassGroup& group) {
 }
 
 /// Steps of that class of optimizer that took most, since the first pass.
-size_t most_steps(const Case& of, const PassGroup& group) {
+size_t most_steps(const AnalysisContext& context, const PassGroup& group) {
     constexpr std::string_view step = "Optimizer.step#";
-    const int64_t since = of.device().time_of_state(group.passes.front().backward);
+    const int64_t since = context.device().time_of_state(group.passes.front().backward);
     std::map<std::string_view, size_t> steps;
     size_t most = 0;
-    for (const Annotation& span : of.trace().annotations) {
+    for (const Annotation& span : context.trace().annotations) {
         if (span.name.starts_with(step) && span.start >= since) {
             most = std::max(most, ++steps[span.name]);
         }
@@ -205,28 +205,28 @@ size_t most_steps(const Case& of, const PassGroup& group) {
 
 }  // namespace
 
-std::vector<PassGroup> find_passes(const Case& of) {
-    if (!of.graph()) {
+std::vector<PassGroup> find_passes(const AnalysisContext& context) {
+    if (!context.graph()) {
         return {};
     }
-    std::vector<PassGroup> groups = grouped(of, Passes(of, of.graph()->index).find());
-    add_gradients(of, groups);
+    std::vector<PassGroup> groups = grouped(context, Passes(context, context.graph()->index).find());
+    add_gradients(context, groups);
     return groups;
 }
 
-size_t passes_per_update(const Case& of, const PassGroup& group) {
-    const size_t versions = saved_versions(of, group);
-    const size_t updates = versions > 0 ? versions - (versions == 1) : most_steps(of, group);
+size_t passes_per_update(const AnalysisContext& context, const PassGroup& group) {
+    const size_t versions = saved_versions(context, group);
+    const size_t updates = versions > 0 ? versions - (versions == 1) : most_steps(context, group);
     return updates == 0 ? 0 : std::max<size_t>(1, (group.passes.size() + updates / 2) / updates);
 }
 
-bool is_retained_gradient(const Case& of, AllocationIndex allocation) {
-    const std::string& op = of.trace().origins[of.device().allocations.origin[allocation]].op;
+bool is_retained_gradient(const AnalysisContext& context, AllocationIndex allocation) {
+    const std::string& op = context.trace().origins[context.device().allocations.origin[allocation]].op;
     return op.ends_with("> aten::clone") && op.find("AccumulateGrad") == std::string::npos;
 }
 
-int64_t gradient_bytes(const Case& of, const PassGroup& group, EventNumber state) {
-    const Allocations& allocations = of.device().allocations;
+int64_t gradient_bytes(const AnalysisContext& context, const PassGroup& group, EventNumber state) {
+    const Allocations& allocations = context.device().allocations;
     int64_t bytes = 0;
     for (const Gradient& gradient : group.gradients) {
         const AllocationIndex a = gradient.allocation;
@@ -237,8 +237,8 @@ int64_t gradient_bytes(const Case& of, const PassGroup& group, EventNumber state
     return bytes;
 }
 
-int64_t activation_bytes(const Case& of, const Pass& pass) {
-    const auto value = [&](EventNumber state) { return of.curves().value(Series::allocated, state); };
+int64_t activation_bytes(const AnalysisContext& context, const Pass& pass) {
+    const auto value = [&](EventNumber state) { return context.curves().value(Series::allocated, state); };
     return std::max<int64_t>(0, value(pass.backward) - value(pass.forward));
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 
 namespace tidemark {
 
@@ -35,17 +35,17 @@ struct PassGroup {
 
 /// Groups of passes, by first pass. Empty without a graph. Of runs whose graph was recorded in part only, those passes
 /// of which all is known.
-std::vector<PassGroup> find_passes(const Case& of);
+std::vector<PassGroup> find_passes(const AnalysisContext& context);
 
 /// How many passes of the group lie between two updates of the parameters by an optimizer; 0: it never updated them.
-size_t passes_per_update(const Case& of, const PassGroup& group);
+size_t passes_per_update(const AnalysisContext& context, const PassGroup& group);
 
 /// What a tensor that is no leaf keeps because of retain_grad(): a clone that its node makes in the backward pass.
-bool is_retained_gradient(const Case& of, AllocationIndex allocation);
+bool is_retained_gradient(const AnalysisContext& context, AllocationIndex allocation);
 
 /// Block bytes of the group's gradients that are allocated at this state.
-int64_t gradient_bytes(const Case& of, const PassGroup& group, EventNumber state);
+int64_t gradient_bytes(const AnalysisContext& context, const PassGroup& group, EventNumber state);
 /// What the forward of a pass has added when its backward begins.
-int64_t activation_bytes(const Case& of, const Pass& pass);
+int64_t activation_bytes(const AnalysisContext& context, const Pass& pass);
 
 }  // namespace tidemark

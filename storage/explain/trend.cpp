@@ -8,7 +8,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t warm_up = 2;
-constexpr size_t fewest_rounds = 5;
+constexpr size_t fewest_iterations = 5;
 
 double quantile(std::vector<double> values, double share) {
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -53,11 +53,11 @@ Moves moves_of(std::span<const int64_t> values, int64_t noise) {
 
 /// Still goes up in each part of what follows the warm-up: in thirds, where there are enough rounds.
 bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise) {
-    const size_t rounds = floor.size() - from;
-    const size_t parts = rounds >= 9 ? 3 : 2;
+    const size_t iterations = floor.size() - from;
+    const size_t parts = iterations >= 9 ? 3 : 2;
     const int64_t all = floor.back() - floor[from];
     for (size_t part = 0; part < parts; ++part) {
-        const size_t first = from + part * (rounds - 1) / parts, last = from + (part + 1) * (rounds - 1) / parts;
+        const size_t first = from + part * (iterations - 1) / parts, last = from + (part + 1) * (iterations - 1) / parts;
         const int64_t by = floor[last] - floor[first];
         // A part that brings next to nothing beside the others means that it came to rest there.
         if (by <= noise || by * static_cast<int64_t>(parts) * 5 < all) {
@@ -79,9 +79,9 @@ bool moves_as_a_whole(std::span<const int64_t> values, int64_t rise) {
 }
 
 /// Warm-up may hide the first rounds of a rise: those that brought about as much belong to it.
-size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_round) {
+size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_iteration) {
     const auto brought = [&](size_t i) { return static_cast<double>(floor[i] - (i == 0 ? 0 : floor[i - 1])); };
-    while (from > 0 && brought(from - 1) > per_round / 2 && brought(from - 1) < per_round * 2) {
+    while (from > 0 && brought(from - 1) > per_iteration / 2 && brought(from - 1) < per_iteration * 2) {
         --from;
     }
     return from;
@@ -104,7 +104,7 @@ Trend find_trend(std::span<const int64_t> values, int64_t noise) {
         return trend;
     }
     trend.highest = *std::max_element(values.begin(), values.end());
-    const size_t from = values.size() > warm_up + fewest_rounds ? warm_up : std::min<size_t>(1, values.size() - 1);
+    const size_t from = values.size() > warm_up + fewest_iterations ? warm_up : std::min<size_t>(1, values.size() - 1);
     const auto steady = values.subspan(from);
     trend.since = from;
     trend.rise = values.back() - values[from];
@@ -113,11 +113,11 @@ Trend find_trend(std::span<const int64_t> values, int64_t noise) {
         return trend;
     }
     const std::vector<int64_t> floor = lasting(values);
-    if (values.size() >= fewest_rounds && keeps_rising(floor, from, noise) &&
+    if (values.size() >= fewest_iterations && keeps_rising(floor, from, noise) &&
         moves_as_a_whole(steady, floor.back() - floor[from])) {
         trend.shape = Shape::rising;
-        trend.per_round = robust_slope(std::span(floor).subspan(from));
-        trend.since = rise_begins(floor, from, trend.per_round);
+        trend.per_iteration = robust_slope(std::span(floor).subspan(from));
+        trend.since = rise_begins(floor, from, trend.per_iteration);
         trend.rise = floor.back() - floor[trend.since];
         return trend;
     }

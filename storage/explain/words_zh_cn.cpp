@@ -7,7 +7,7 @@
 #include "storage/explain/zh_cn/growth.h"
 #include "storage/explain/zh_cn/program.h"
 #include "storage/explain/zh_cn/report.h"
-#include "storage/explain/zh_cn/telling.h"
+#include "storage/explain/zh_cn/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -26,7 +26,7 @@ constexpr auto joined(const Translation (&... tables)[sizes]) {
 }
 
 constexpr auto table =
-    joined(zh_cn::telling, zh_cn::growth, zh_cn::allocator, zh_cn::device, zh_cn::program, zh_cn::report);
+    joined(zh_cn::finding_parts, zh_cn::growth, zh_cn::allocator, zh_cn::device, zh_cn::program, zh_cn::report);
 
 }  // namespace
 

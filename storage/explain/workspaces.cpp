@@ -19,36 +19,36 @@ bool multiplies_matrices(std::string_view op) {
 }
 
 /// By size and op, where the recorder did not say: such a block stays to the end.
-bool looks_like_one(const Case& of, AllocationIndex a) {
-    const Allocations& allocations = of.device().allocations;
+bool looks_like_one(const AnalysisContext& context, AllocationIndex a) {
+    const Allocations& allocations = context.device().allocations;
     const auto requested = static_cast<int64_t>(allocations.requested[a]);
     // Nobody else asks for just so many bytes; 32 MiB many ask for.
     return allocations.free_event[a] == never &&
            (requested == small_workspace ||
-            (requested == large_workspace && multiplies_matrices(of.trace().origins[allocations.origin[a]].op)));
+            (requested == large_workspace && multiplies_matrices(context.trace().origins[allocations.origin[a]].op)));
 }
 
-bool is_workspace(const Case& of, AllocationIndex a) {
-    if (!of.graph()) {
-        return looks_like_one(of, a);
+bool is_workspace(const AnalysisContext& context, AllocationIndex a) {
+    if (!context.graph()) {
+        return looks_like_one(context, a);
     }
-    const Category category = of.graph()->categories.at({of.device_position(), a}, of.now_time());
+    const Category category = context.graph()->categories.at({context.device_position(), a}, context.now_time());
     return category == Category::workspace ||
-           ((category == Category::unknown || category == Category::temporary) && looks_like_one(of, a));
+           ((category == Category::unknown || category == Category::temporary) && looks_like_one(context, a));
 }
 
 }  // namespace
 
-Workspaces find_workspaces(const Case& of) {
-    const Allocations& allocations = of.device().allocations;
+Workspaces find_workspaces(const AnalysisContext& context) {
+    const Allocations& allocations = context.device().allocations;
     Workspaces found;
     std::set<uint32_t> streams;
-    of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
-        if (allocations.free_event[a] >= of.now() && is_workspace(of, a)) {
+    context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
+        if (allocations.free_event[a] >= context.now() && is_workspace(context, a)) {
             found.all.push_back(a);
             found.bytes += static_cast<int64_t>(allocations.block_size[a]);
             if (allocations.segment[a] != no_segment) {
-                streams.insert(of.device().segments[allocations.segment[a]].stream);
+                streams.insert(context.device().segments[allocations.segment[a]].stream);
             }
         }
     });

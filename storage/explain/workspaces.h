@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 
 namespace tidemark {
 
@@ -14,7 +14,7 @@ struct Workspaces {
     int64_t bytes = 0;
     size_t streams = 0;  ///< different ones they lie on
 };
-Workspaces find_workspaces(const Case& of);
+Workspaces find_workspaces(const AnalysisContext& context);
 
 /// What PyTorch gives cuBLAS by default before Hopper (":4096:2:16:8"), and from Hopper on.
 constexpr int64_t small_workspace = 8'519'680, large_workspace = 32 << 20;

@@ -58,7 +58,7 @@ Allocations cut_allocations(const Allocations& from, const Places& places, const
     Allocations to;
     to.alloc_event = keep(from.alloc_event, places, number);
     to.free_event = keep(from.free_event, places, number);
-    to.done_event = keep(from.done_event, places, number);
+    to.free_completed = keep(from.free_completed, places, number);
     to.address = keep(from.address, places);
     to.requested = keep(from.requested, places);
     to.block_size = keep(from.block_size, places);
@@ -236,15 +236,15 @@ Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph) {
     part.driver_allocations =
         cut_spans(trace.driver_allocations, stretch, &DriverAllocation::time, &DriverAllocation::free_time);
     part.samples = cut_samples(trace.samples, stretch);
-    part.losses = trace.losses;
-    for (Loss& loss : part.losses) {
-        loss.text = "In the whole trace: " + loss.text;
-        loss.time = std::clamp(loss.time - stretch.start, int64_t{0}, part.duration);
+    part.data_gaps = trace.data_gaps;
+    for (DataGap& data_gap : part.data_gaps) {
+        data_gap.text = "In the whole trace: " + data_gap.text;
+        data_gap.time = std::clamp(data_gap.time - stretch.start, int64_t{0}, part.duration);
     }
     std::vector<Places> allocations;
     for (const DeviceHistory& device : trace.devices) {
         const Stretch::Range range = stretch.events.at(device.device);
-        allocations.push_back(places_of(device.allocations.alloc_event, device.allocations.done_event, range));
+        allocations.push_back(places_of(device.allocations.alloc_event, device.allocations.free_completed, range));
         part.devices.push_back(cut_device(device, allocations.back(), range, stretch.start));
     }
     if (graph != nullptr) {

@@ -20,7 +20,7 @@ public:
         cut_nodes();
         cut_edges_and_saved();
         cut_labels();
-        cut_holders();
+        cut_referrers();
         return std::move(to_);
     }
 
@@ -28,7 +28,7 @@ private:
     void cut_nodes();
     void cut_edges_and_saved();
     void cut_labels();
-    void cut_holders();
+    void cut_referrers();
 
     /// Of something that may lie beyond the stretch, which then never came.
     int64_t moved_time(int64_t time) const { return time > end_ ? never_happened : std::max(time, start_) - start_; }
@@ -44,7 +44,7 @@ void GraphCutter::cut_nodes() {
     const GraphNodes& from = from_.nodes;
     GraphNodes& to = to_.nodes;
     for (NodeIndex n = 0; n < from.size(); ++n) {
-        if (from.created[n] > end_ || from.died[n] <= start_) {
+        if (from.created[n] > end_ || from.destroyed[n] <= start_) {
             continue;
         }
         place_[n] = to.size();
@@ -57,7 +57,7 @@ void GraphCutter::cut_nodes() {
         to.created.push_back(from.created[n] < start_ ? before_recording : moved_time(from.created[n]));
         to.executed.push_back(moved_time(from.executed[n]));
         to.released.push_back(moved_time(from.released[n]));
-        to.died.push_back(moved_time(from.died[n]));
+        to.destroyed.push_back(moved_time(from.destroyed[n]));
         to.output.push_back(moved_(from.output[n]));
     }
 }
@@ -109,10 +109,10 @@ void GraphCutter::cut_labels() {
     }
 }
 
-void GraphCutter::cut_holders() {
+void GraphCutter::cut_referrers() {
     constexpr uint32_t left_out = UINT32_MAX;
     std::vector<uint32_t> scans;
-    for (HolderScan scan : from_.scans) {
+    for (HeapScan scan : from_.scans) {
         const bool is_within = scan.time >= start_ && scan.time <= end_;
         scans.push_back(is_within ? static_cast<uint32_t>(to_.scans.size()) : left_out);
         if (is_within) {
@@ -120,11 +120,11 @@ void GraphCutter::cut_holders() {
             to_.scans.push_back(std::move(scan));
         }
     }
-    for (const Holder& holder : from_.holders) {
-        const NodeIndex node = holder.node == no_node ? no_node : place_[holder.node];
-        const AllocationRef allocation = moved_(holder.allocation);
-        if (scans[holder.scan] != left_out && (node != no_node || allocation)) {
-            to_.holders.push_back({scans[holder.scan], node, allocation, holder.links});
+    for (const Referrer& referrer : from_.referrers) {
+        const NodeIndex node = referrer.node == no_node ? no_node : place_[referrer.node];
+        const AllocationRef allocation = moved_(referrer.allocation);
+        if (scans[referrer.scan] != left_out && (node != no_node || allocation)) {
+            to_.referrers.push_back({scans[referrer.scan], node, allocation, referrer.links});
         }
     }
 }

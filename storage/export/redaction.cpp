@@ -328,8 +328,8 @@ void Redactor::redact_source() {
     for (auto& [key, value] : trace_.settings) {
         value = free_text(value);
     }
-    for (Loss& loss : trace_.losses) {
-        loss.text = free_text(loss.text);
+    for (DataGap& data_gap : trace_.data_gaps) {
+        data_gap.text = free_text(data_gap.text);
     }
 }
 
@@ -400,8 +400,8 @@ void Redactor::redact_graph() {
     for (CategoryLabel& label : graph_->labels) {
         label.name = texts(name(old[label.name], parameters_));
     }
-    for (Holder& holder : graph_->holders) {
-        for (HolderLink& link : holder.links) {
+    for (Referrer& referrer : graph_->referrers) {
+        for (PathLink& link : referrer.links) {
             link.name = texts(link.kind == "index" ? old[link.name] : name(old[link.name], variables_));
             link.function = texts(function(old[link.function]));
             link.file = texts(file(old[link.file]));
@@ -412,7 +412,7 @@ void Redactor::redact_graph() {
 
 void Redactor::redact_scans() {
     constexpr std::string_view mark = "mark ";
-    for (HolderScan& scan : graph_->scans) {
+    for (HeapScan& scan : graph_->scans) {
         scan.reason = scan.reason.starts_with(mark) ? std::string(mark) + name(scan.reason.substr(mark.size()), marks_)
                                                     : free_text(scan.reason);
     }

@@ -13,7 +13,7 @@
 #include "storage/graph/read_graph.h"
 #include "storage/read/database.h"
 #include "storage/read/trace.h"
-#include "storage/replay/moment.h"
+#include "storage/replay/time_point.h"
 #include "storage/timeline/curves.h"
 
 namespace tidemark {
@@ -25,17 +25,17 @@ constexpr std::array tables_left_out{"thread"};
 Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
     const DeviceHistory& main = trace.main_device();
     const Curves curves(main);
-    const auto first = find_moment(trace, main, curves, request.from.empty() ? "event:0" : request.from);
+    const auto first = find_time_point(trace, main, curves, request.from.empty() ? "event:0" : request.from);
     if (!first) {
         return first.error();
     }
-    const auto last = find_moment(trace, main, curves, request.to.empty() ? "end" : request.to);
+    const auto last = find_time_point(trace, main, curves, request.to.empty() ? "end" : request.to);
     if (!last) {
         return last.error();
     }
     if (*last <= *first) {
-        return usage_error(fmt::format("Between {} and {} there is no event.", describe_moment(main, *first),
-                                       describe_moment(main, *last)));
+        return usage_error(fmt::format("Between {} and {} there is no event.", describe_time_point(main, *first),
+                                       describe_time_point(main, *last)));
     }
     Stretch stretch;
     stretch.start = request.from.empty() ? 0 : main.time_of_state(*first);
@@ -116,7 +116,7 @@ Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, 
     redact(shared, request.redaction, graph);
     shared.writer = "Tidemark " TIDEMARK_VERSION;
     if (!what_was_done.empty()) {
-        shared.losses.push_back({LossKind::redacted, -1, 0, 0, 0, std::move(what_was_done)});
+        shared.data_gaps.push_back({DataGapKind::redacted, -1, 0, 0, 0, std::move(what_was_done)});
     }
     return shared;
 }
@@ -141,7 +141,7 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
         return left_out.error();
     }
     if (!left_out->empty()) {
-        shared->losses.push_back({LossKind::redacted, -1, 0, 0, 0, *std::move(left_out)});
+        shared->data_gaps.push_back({DataGapKind::redacted, -1, 0, 0, 0, *std::move(left_out)});
     }
     TIDEMARK_TRY(write_trace(*shared, output, if_exists, progress, &graph));
 

@@ -13,10 +13,10 @@ namespace {
 enum Column : size_t {
     alloc_gap,     // alloc_event minus the one before (before_history counts as -1)
     free_after,    // 0: never; else events from alloc to free requested, plus 1
-    done_after,    // 0: never; else events from free requested to free completed, plus 1
+    free_completed_after,    // 0: never; else events from free requested to free completed, plus 1
     alloc_delay,   // ns since the allocation before
     free_delay,    // ns from alloc to free requested
-    done_delay,    // ns from free requested to completed
+    free_completed_delay,    // ns from free requested to completed
     address_step,  // zigzag of the difference to the address before
     requested,
     rounding,      // block size minus requested
@@ -46,16 +46,16 @@ Columns to_columns(std::span<const AllocationRow> rows) {
     int64_t last_time = 0;
     uint64_t last_address = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
-        const Allocation& a = rows[i].life;
+        const Allocation& a = rows[i].lifetime;
         columns[alloc_gap][i] = static_cast<uint64_t>(a.alloc_event - last_event);
         columns[alloc_delay][i] = static_cast<uint64_t>(rows[i].time - last_time);
         if (a.free_event != never) {
             columns[free_after][i] = static_cast<uint64_t>(a.free_event - a.alloc_event) + 1;
             columns[free_delay][i] = zigzag(static_cast<uint64_t>(rows[i].free_time - rows[i].time));
         }
-        if (a.free_event != never && a.done_event != never) {
-            columns[done_after][i] = static_cast<uint64_t>(a.done_event - a.free_event) + 1;
-            columns[done_delay][i] = zigzag(static_cast<uint64_t>(rows[i].done_time - rows[i].free_time));
+        if (a.free_event != never && a.free_completed != never) {
+            columns[free_completed_after][i] = static_cast<uint64_t>(a.free_completed - a.free_event) + 1;
+            columns[free_completed_delay][i] = zigzag(static_cast<uint64_t>(rows[i].free_completed_time - rows[i].free_time));
         }
         columns[address_step][i] = zigzag(a.address - last_address);
         columns[requested][i] = a.requested;
@@ -126,19 +126,19 @@ public:
             if (column(free_after, i) != 0) {
                 freed = event + static_cast<int64_t>((column(free_after, i) - 1) & INT32_MAX);
             }
-            if (column(free_after, i) != 0 && column(done_after, i) != 0) {
-                done = freed + static_cast<int64_t>((column(done_after, i) - 1) & INT32_MAX);
+            if (column(free_after, i) != 0 && column(free_completed_after, i) != 0) {
+                done = freed + static_cast<int64_t>((column(free_completed_after, i) - 1) & INT32_MAX);
             }
             const auto freed_time = static_cast<int64_t>(static_cast<uint64_t>(time) + unzigzag(column(free_delay, i)));
-            const auto done_time =
-                static_cast<int64_t>(static_cast<uint64_t>(freed_time) + unzigzag(column(done_delay, i)));
+            const auto free_completed_time =
+                static_cast<int64_t>(static_cast<uint64_t>(freed_time) + unzigzag(column(free_completed_delay, i)));
             if (!note(event, time, Action::alloc, k) || !note(freed, freed_time, Action::free_requested, k) ||
-                !note(done, done_time, Action::free_completed, k)) {
+                !note(done, free_completed_time, Action::free_completed, k)) {
                 return false;
             }
             a.alloc_event[k] = static_cast<EventNumber>(event);
             a.free_event[k] = static_cast<EventNumber>(freed);
-            a.done_event[k] = static_cast<EventNumber>(done);
+            a.free_completed[k] = static_cast<EventNumber>(done);
             a.address[k] = address;
             a.requested[k] = column(requested, i);
             a.block_size[k] = a.requested[k] + unzigzag(column(rounding, i));

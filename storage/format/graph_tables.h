@@ -57,7 +57,7 @@ struct GraphNodes {
     std::vector<int64_t> created;    ///< before_recording if not known
     std::vector<int64_t> executed;   ///< last time the engine ran it, or never_happened
     std::vector<int64_t> released;   ///< what it saved was released by a backward pass, or never_happened
-    std::vector<int64_t> died;       ///< or never_happened
+    std::vector<int64_t> destroyed;       ///< or never_happened
     std::vector<AllocationRef> output;  ///< memory of its first output; of AccumulateGrad: of its variable
 
     NodeIndex size() const { return static_cast<NodeIndex>(id.size()); }
@@ -90,7 +90,7 @@ struct CategoryLabel {
 };
 
 /// One link of a chain from something a person can name to a tensor, outermost first.
-struct HolderLink {
+struct PathLink {
     std::string kind;  ///< "global", "local", "attribute", "item", "index", "element", "closure", "exception", "hook",
                        ///< "ctx", "cycle", "native"
     uint32_t name = 0;      ///< text: variable, attribute, key, index
@@ -100,14 +100,14 @@ struct HolderLink {
 };
 
 /// Who held one tensor when the heap was searched.
-struct Holder {
+struct Referrer {
     uint32_t scan = 0;      ///< index into HolderScan's
     NodeIndex node = no_node;   ///< the node that made the tensor: a root this holder keeps alive
     AllocationRef allocation;   ///< the tensor's memory
-    std::vector<HolderLink> links;
+    std::vector<PathLink> links;
 };
 
-struct HolderScan {
+struct HeapScan {
     int64_t time = 0;      ///< ns since trace start
     std::string reason;    ///< "end", "out of memory", "mark NAME", "memory grows", "asked"
     int64_t duration = 0;  ///< ns the program stood still
@@ -120,11 +120,11 @@ struct GraphTables {
     GraphEdges edges;
     SavedTensors saved;
     std::vector<CategoryLabel> labels;  ///< by time
-    std::vector<HolderScan> scans;      ///< by time
-    std::vector<Holder> holders;        ///< by scan
+    std::vector<HeapScan> scans;      ///< by time
+    std::vector<Referrer> referrers;        ///< by scan
     int64_t nodes_left_out = 0;  ///< short-lived ones a recorder only counted (meta graph.nodes_left_out)
 
-    bool empty() const { return nodes.size() == 0 && labels.empty() && holders.empty(); }
+    bool empty() const { return nodes.size() == 0 && labels.empty() && referrers.empty(); }
 };
 
 }  // namespace tidemark

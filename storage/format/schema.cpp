@@ -32,7 +32,7 @@ CREATE TABLE origin(id INTEGER PRIMARY KEY, thread INTEGER, op INTEGER, module I
   compile_context INTEGER, user_metadata INTEGER) STRICT;
 
 CREATE TABLE allocation(id INTEGER PRIMARY KEY, time INTEGER, free_after INTEGER, free_delay INTEGER,
-  done_after INTEGER, done_delay INTEGER, address INTEGER NOT NULL, requested INTEGER NOT NULL,
+  free_completed_after INTEGER, free_completed_delay INTEGER, address INTEGER NOT NULL, requested INTEGER NOT NULL,
   rounding INTEGER NOT NULL, segment INTEGER, stack INTEGER, free_stack INTEGER, origin INTEGER) STRICT;
 CREATE TABLE segment(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, address INTEGER NOT NULL, size INTEGER NOT NULL,
   alloc_event INTEGER, alloc_time INTEGER, free_event INTEGER, free_time INTEGER, stream INTEGER NOT NULL,
@@ -48,7 +48,7 @@ CREATE TABLE step(id INTEGER PRIMARY KEY, number INTEGER NOT NULL, source TEXT N
 CREATE TABLE mark(id INTEGER PRIMARY KEY, name TEXT NOT NULL, time INTEGER NOT NULL, value REAL) STRICT;
 CREATE TABLE mark_event(mark INTEGER NOT NULL, device INTEGER NOT NULL, events INTEGER NOT NULL,
   PRIMARY KEY(mark, device)) STRICT, WITHOUT ROWID;
-CREATE TABLE loss(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, device INTEGER, time INTEGER NOT NULL,
+CREATE TABLE data_gap(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, device INTEGER, time INTEGER NOT NULL,
   count INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, text TEXT NOT NULL) STRICT;
 
 CREATE TABLE driver_allocation(id INTEGER PRIMARY KEY, process INTEGER, device INTEGER, kind TEXT NOT NULL,
@@ -59,7 +59,7 @@ CREATE TABLE sample(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, device INTEGE
 
 CREATE TABLE autograd_node(id INTEGER PRIMARY KEY, type INTEGER NOT NULL, sequence INTEGER, origin INTEGER,
   stack INTEGER, variable INTEGER, output INTEGER, created_time INTEGER, executed_time INTEGER, released_time INTEGER,
-  died_time INTEGER) STRICT;
+  destroyed_time INTEGER) STRICT;
 CREATE TABLE autograd_edge(node INTEGER NOT NULL, slot INTEGER NOT NULL, next_node INTEGER NOT NULL,
   input_number INTEGER NOT NULL, PRIMARY KEY(node, slot)) STRICT, WITHOUT ROWID;
 CREATE TABLE saved_tensor(id INTEGER PRIMARY KEY, node INTEGER NOT NULL, name INTEGER NOT NULL, allocation INTEGER,
@@ -67,11 +67,11 @@ CREATE TABLE saved_tensor(id INTEGER PRIMARY KEY, node INTEGER NOT NULL, name IN
 CREATE TABLE allocation_category(id INTEGER PRIMARY KEY, allocation INTEGER NOT NULL, time INTEGER NOT NULL,
   category TEXT NOT NULL, name INTEGER) STRICT;
 
-CREATE TABLE holder_scan(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, reason TEXT NOT NULL, duration INTEGER,
+CREATE TABLE heap_scan(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, reason TEXT NOT NULL, duration INTEGER,
   objects INTEGER, tensors INTEGER) STRICT;
-CREATE TABLE holder(id INTEGER PRIMARY KEY, scan INTEGER NOT NULL, node INTEGER, allocation INTEGER) STRICT;
-CREATE TABLE holder_link(holder INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, name INTEGER,
-  function INTEGER, file INTEGER, line INTEGER, PRIMARY KEY(holder, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE referrer(id INTEGER PRIMARY KEY, scan INTEGER NOT NULL, node INTEGER, allocation INTEGER) STRICT;
+CREATE TABLE path_link(referrer INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, name INTEGER,
+  function INTEGER, file INTEGER, line INTEGER, PRIMARY KEY(referrer, position)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE allocation_chunk(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, first INTEGER NOT NULL,
   count INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
@@ -90,9 +90,9 @@ CREATE VIEW stacks AS
 CREATE VIEW allocations AS SELECT allocation.id, allocation.id >> 40 AS device,
   CASE WHEN allocation.id >> 39 & 1 THEN NULL ELSE allocation.id & 0x7fffffffff END AS alloc_event,
   CASE WHEN allocation.id >> 39 & 1 THEN -1 ELSE allocation.id & 0x7fffffffff END + free_after AS free_event,
-  CASE WHEN allocation.id >> 39 & 1 THEN -1 ELSE allocation.id & 0x7fffffffff END + free_after + done_after AS done_event,
+  CASE WHEN allocation.id >> 39 & 1 THEN -1 ELSE allocation.id & 0x7fffffffff END + free_after + free_completed_after AS free_completed,
   time AS alloc_time, coalesce(time, 0) + free_delay AS free_time,
-  coalesce(time, 0) + free_delay + done_delay AS done_time,
+  coalesce(time, 0) + free_delay + free_completed_delay AS free_completed_time,
   allocation.address, requested AS requested_bytes, requested + rounding AS block_bytes, rounding AS rounding_bytes,
   segment.stream, segment.pool, allocation.segment, allocation.stack, allocation.free_stack, origin
   FROM allocation LEFT JOIN segment ON segment.id = allocation.segment;
@@ -104,18 +104,18 @@ CREATE VIEW live_at_peak AS SELECT allocations.* FROM allocations JOIN meta ON m
     AND (free_event IS NULL OR free_event >= CAST(meta.value AS INTEGER));
 CREATE VIEW nodes AS SELECT autograd_node.id, type.text AS type, variable.text AS variable, module.text AS module,
   op.text AS op, autograd_node.sequence, autograd_node.stack, output,
-  CASE WHEN died_time IS NOT NULL THEN 'dead' WHEN released_time IS NOT NULL THEN 'released'
+  CASE WHEN destroyed_time IS NOT NULL THEN 'dead' WHEN released_time IS NOT NULL THEN 'released'
     WHEN executed_time IS NOT NULL THEN 'kept' ELSE 'waiting' END AS state,
-  created_time, executed_time, released_time, died_time
+  created_time, executed_time, released_time, destroyed_time
   FROM autograd_node LEFT JOIN string type ON type.id = autograd_node.type
   LEFT JOIN string variable ON variable.id = autograd_node.variable
   LEFT JOIN origin ON origin.id = autograd_node.origin
   LEFT JOIN string module ON module.id = origin.module LEFT JOIN string op ON op.id = origin.op;
 CREATE VIEW saved_tensors AS SELECT saved_tensor.id, saved_tensor.node, type.text AS type, name.text AS name, allocation,
-  byte_offset, bytes, version, is_view, is_packed, created_time, executed_time, released_time, died_time
+  byte_offset, bytes, version, is_view, is_packed, created_time, executed_time, released_time, destroyed_time
   FROM saved_tensor LEFT JOIN autograd_node ON autograd_node.id = saved_tensor.node
   LEFT JOIN string type ON type.id = autograd_node.type LEFT JOIN string name ON name.id = saved_tensor.name;
-CREATE VIEW losses AS SELECT kind, device, time, count, bytes, text FROM loss;
+CREATE VIEW data_gaps AS SELECT kind, device, time, count, bytes, text FROM data_gap;
 )sql";
 
 struct KnownTable {
@@ -142,7 +142,8 @@ constexpr KnownTable known_tables[] = {
     {"step"},
     {"mark"},
     {"mark_event"},
-    {"loss"},
+    {"data_gap", 3},
+    {"loss", 1, 2},
     {"driver_allocation"},
     {"sample"},
     {"op", 1, 1},
@@ -150,11 +151,30 @@ constexpr KnownTable known_tables[] = {
     {"autograd_edge"},
     {"saved_tensor"},
     {"allocation_category"},
-    {"holder_scan", 2},
-    {"holder", 2},
-    {"holder_link", 2},
+    {"heap_scan", 3},
+    {"referrer", 3},
+    {"path_link", 3},
+    {"holder_scan", 2, 2},
+    {"holder", 2, 2},
+    {"holder_link", 2, 2},
     {"allocation_chunk"},
 };
+
+/// What formats 1 and 2 call otherwise, under the names of today.
+constexpr const char* names_since_format_1 = R"sql(
+CREATE TEMP VIEW data_gap AS SELECT * FROM main.loss;
+CREATE TEMP VIEW allocation AS SELECT id, time, free_after, free_delay, done_after AS free_completed_after,
+  done_delay AS free_completed_delay, address, requested, rounding, segment, stack, free_stack, origin
+  FROM main.allocation;
+)sql";
+constexpr const char* names_since_format_2 = R"sql(
+CREATE TEMP VIEW autograd_node AS SELECT id, type, sequence, origin, stack, variable, output, created_time,
+  executed_time, released_time, died_time AS destroyed_time FROM main.autograd_node;
+CREATE TEMP VIEW heap_scan AS SELECT * FROM main.holder_scan;
+CREATE TEMP VIEW referrer AS SELECT * FROM main.holder;
+CREATE TEMP VIEW path_link AS SELECT holder AS referrer, position, kind, name, function, file, line
+  FROM main.holder_link;
+)sql";
 
 Error foreign(const std::string& path, const std::string& what) {
     return input_error(fmt::format(
@@ -198,7 +218,7 @@ Status check_tables(Connection& connection, const std::string& path, int64_t ver
 }
 
 Status check_columns(Connection& connection, const std::string& path, int64_t version) {
-    auto hidden = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden <> 0");
+    auto hidden = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 0");
     if (!hidden) {
         return hidden.error();
     }
@@ -256,6 +276,19 @@ Status check_schema(Connection& connection, const std::string& path) {
     const int64_t known_version = std::max<int64_t>(*version, 1);
     TIDEMARK_TRY(check_tables(connection, path, known_version));
     return check_columns(connection, path, known_version);
+}
+
+Status adapt_older_format(Connection& connection) {
+    const auto version = connection.query_integer("PRAGMA user_version");
+    if (!version || *version >= 3) {
+        return {};
+    }
+    TIDEMARK_TRY(connection.execute("PRAGMA query_only=off"));
+    TIDEMARK_TRY(connection.execute(names_since_format_1));
+    if (*version == 2) {
+        TIDEMARK_TRY(connection.execute(names_since_format_2));
+    }
+    return connection.execute("PRAGMA query_only=on");
 }
 
 }  // namespace tidemark

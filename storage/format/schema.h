@@ -11,7 +11,7 @@
 namespace tidemark {
 
 constexpr int32_t trace_application_id = 0x54494445;  // "TIDE", header offset 68
-constexpr int32_t trace_format_version = 2;           // user_version: readers refuse newer ones
+constexpr int32_t trace_format_version = 3;           // user_version: readers refuse newer ones
 constexpr std::string_view trace_extension = ".tide";
 
 /// Creates the tables and views of the current version in an empty file and stamps it.
@@ -23,5 +23,9 @@ std::vector<std::string_view> table_names(int64_t version = trace_format_version
 /// Checks that a file opened for reading is a trace of a version we know whose tables are ordinary tables
 /// (no virtual tables, no generated columns, no triggers). Unknown tables are left alone.
 Status check_schema(Connection& connection, const std::string& path);
+
+/// Lets queries written for the current version read an older one: temporary views give its tables and columns their
+/// present names. Does nothing for a trace of the current version.
+Status adapt_older_format(Connection& connection);
 
 }  // namespace tidemark

@@ -63,7 +63,7 @@ std::string uri_of(const std::string& path) {
 Error sqlite_error(sqlite3* connection, std::string_view doing) {
     const int code = sqlite3_extended_errcode(connection);
     if ((code & 0xff) == SQLITE_INTERRUPT) {
-        return cancelled_error();
+        return canceled_error();
     }
     const std::string words = fmt::format("{}: {}.", doing, plain_words(code, sqlite3_errmsg(connection)));
     return blames_file(code) ? input_error(words) : environment_error(words);

@@ -12,7 +12,7 @@ template <class Each>
 void for_each_column(Allocations& a, Each&& each) {
     each(a.alloc_event, &Allocation::alloc_event);
     each(a.free_event, &Allocation::free_event);
-    each(a.done_event, &Allocation::done_event);
+    each(a.free_completed, &Allocation::free_completed);
     each(a.address, &Allocation::address);
     each(a.requested, &Allocation::requested);
     each(a.block_size, &Allocation::block_size);

@@ -22,7 +22,7 @@ constexpr uint32_t no_segment = UINT32_MAX;
 
 /// One life of a block, from alloc to free. The columns below say what its fields mean.
 struct Allocation {
-    EventNumber alloc_event = before_history, free_event = never, done_event = never;
+    EventNumber alloc_event = before_history, free_event = never, free_completed = never;
     uint64_t address = 0, requested = 0, block_size = 0;
     StackId stack = 0, free_stack = 0;
     uint32_t segment = no_segment, origin = 0;
@@ -31,8 +31,8 @@ struct Allocation {
 /// An allocation with the times (ns since trace start) of its events, as the file holds it. The alloc time of one from
 /// before the history is 0; times of what did not happen are not read.
 struct AllocationRow {
-    Allocation life;
-    int64_t time = 0, free_time = 0, done_time = 0;
+    Allocation lifetime;
+    int64_t time = 0, free_time = 0, free_completed_time = 0;
 };
 
 /// Lives of blocks, sorted by alloc_event; those alive before event 0 come first.
@@ -41,7 +41,7 @@ struct AllocationRow {
 struct Allocations {
     std::vector<EventNumber> alloc_event;  ///< before_history for those alive at event 0
     std::vector<EventNumber> free_event;   ///< free requested; `never` if it was not
-    std::vector<EventNumber> done_event;   ///< free completed: the block can serve again; `never` if it was not
+    std::vector<EventNumber> free_completed;   ///< free completed: the block can serve again; `never` if it was not
     std::vector<uint64_t> address;
     std::vector<uint64_t> requested;   ///< bytes asked for
     std::vector<uint64_t> block_size;  ///< bytes taken: rounded up, or the whole unsplit block
@@ -198,8 +198,8 @@ struct Sample {
     std::string source;       ///< "nvml"; "nvml at oom"
 };
 
-struct Loss {
-    LossKind kind = LossKind::unclean_end;
+struct DataGap {
+    DataGapKind kind = DataGapKind::unclean_end;
     int device = -1;  ///< -1: the whole trace
     int64_t time = 0;
     int64_t count = 0;
@@ -226,7 +226,7 @@ struct Trace {
     std::vector<Origin> origins;  ///< index 0: nothing known
     std::vector<Annotation> annotations;
     std::vector<Mark> marks;
-    std::vector<Loss> losses;
+    std::vector<DataGap> data_gaps;
     std::vector<Process> processes;    ///< recorded traces only, like the four below
     std::optional<int64_t> nvml_pid;   ///< the process as NVML numbers it, where that differs (in containers)
     std::vector<Step> steps;           ///< by time

@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 10> action_names{
     "alloc",         "free_requested", "free_completed", "segment_alloc", "segment_free",
     "segment_map",   "segment_unmap",  "snapshot",       "oom",           "unknown"};
 
-constexpr std::array<std::string_view, loss_kind_count> loss_names{
+constexpr std::array<std::string_view, data_gap_kind_count> data_gap_names{
     "history_truncated", "block_size_guessed", "events_inconsistent", "unknown_actions", "pool_unknown",
     "recorder_overrun",  "unclean_end",        "no_stacks",           "no_times",        "redacted",
     "not_recorded",      "state_disagrees"};
@@ -25,6 +25,6 @@ Action action_from_name(std::string_view name) {
     return found == action_names.end() ? Action::unknown : static_cast<Action>(found - action_names.begin());
 }
 
-std::string_view loss_name(LossKind kind) { return loss_names[static_cast<size_t>(kind)]; }
+std::string_view data_gap_name(DataGapKind kind) { return data_gap_names[static_cast<size_t>(kind)]; }
 
 }  // namespace tidemark

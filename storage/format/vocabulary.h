@@ -40,7 +40,7 @@ constexpr int64_t preexisting_id(int device, int64_t ordinal) { return event_id(
 constexpr int max_devices = 1 << 12;
 
 /// What a trace cannot know. Losses are rows: drawn, reported, never papered over.
-enum class LossKind : uint8_t {
+enum class DataGapKind : uint8_t {
     history_truncated = 0,    ///< a ring buffer dropped the beginning; the start state was rebuilt from the end
     block_size_guessed = 1,   ///< a block's true size could not be derived; the rounded request was taken
     events_inconsistent = 2,  ///< events contradict each other or the final state (count in `count`)
@@ -54,8 +54,8 @@ enum class LossKind : uint8_t {
     not_recorded = 10,        ///< a part of the recorder could not work; the text says why and what would help
     state_disagrees = 11,     ///< the replayed state and PyTorch's own snapshot differ (blocks in `count`)
 };
-constexpr int loss_kind_count = 12;
-std::string_view loss_name(LossKind kind);
+constexpr int data_gap_kind_count = 12;
+std::string_view data_gap_name(DataGapKind kind);
 
 enum class BlockState : uint8_t { inactive = 0, allocated = 1, pending_free = 2 };
 

@@ -53,7 +53,7 @@ std::vector<bool> phases_without_graph(const Trace& trace) {
 }
 
 /// Puts what begins and ends in the life of one allocation after another into an order.
-class Life {
+class Lifetime {
 public:
     void begin(int64_t birth, int64_t end, Category base) {
         birth_ = birth;
@@ -105,7 +105,7 @@ private:
 };
 
 /// Labels hold until one says `unknown`.
-void add_labels(Life& life, const std::vector<CategoryLabel>& labels, std::span<const uint32_t> own) {
+void add_labels(Lifetime& lifetime, const std::vector<CategoryLabel>& labels, std::span<const uint32_t> own) {
     int64_t since = INT64_MIN;
     for (auto label = own.begin(); label != own.end(); ++label) {
         const auto end =
@@ -113,7 +113,7 @@ void add_labels(Life& life, const std::vector<CategoryLabel>& labels, std::span<
         const int64_t until = end == own.end() ? INT64_MAX : labels[*end].time;
         for (; label != end; ++label) {
             const CategoryLabel& said = labels[*label];
-            life.holds(said.category, holds_from_birth(said.category) ? since : said.time, until);
+            lifetime.holds(said.category, holds_from_birth(said.category) ? since : said.time, until);
         }
         if (end == own.end()) {
             return;
@@ -122,11 +122,11 @@ void add_labels(Life& life, const std::vector<CategoryLabel>& labels, std::span<
     }
 }
 
-void add_saved(Life& life, const GraphIndex& index, AllocationRef allocation) {
+void add_saved(Lifetime& lifetime, const GraphIndex& index, AllocationRef allocation) {
     const GraphNodes& nodes = index.tables().nodes;
     for (const uint32_t s : index.saved_in(allocation)) {
         const NodeIndex node = index.saver(s);
-        life.holds(Category::saved, nodes.created[node], std::min(nodes.released[node], nodes.died[node]));
+        lifetime.holds(Category::saved, nodes.created[node], std::min(nodes.released[node], nodes.destroyed[node]));
     }
 }
 
@@ -158,17 +158,17 @@ void Categories::read_device(uint32_t d, const Lists& labels_of) {
     const DeviceHistory& device = trace.devices[d];
     const Allocations& all = device.allocations;
     const std::vector<bool> within_op = made_within_an_op(trace, all), without_graph = phases_without_graph(trace);
-    Life life;
+    Lifetime lifetime;
     for (AllocationIndex a = 0; a < all.size(); ++a) {
         const AllocationRef allocation{d, a};
         const bool temporary = within_op[a] || (all.origin[a] < without_graph.size() && without_graph[all.origin[a]]);
         const Category base = index_.maker(allocation) != no_node ? Category::output
                               : temporary                         ? Category::temporary
                                                                   : Category::unknown;
-        life.begin(device.alloc_time(a), device.free_time(a).value_or(INT64_MAX), base);
-        add_labels(life, index_.tables().labels, labels_of.of(index_.place(allocation)));
-        add_saved(life, index_, allocation);
-        life.write(changes_);
+        lifetime.begin(device.alloc_time(a), device.free_time(a).value_or(INT64_MAX), base);
+        add_labels(lifetime, index_.tables().labels, labels_of.of(index_.place(allocation)));
+        add_saved(lifetime, index_, allocation);
+        lifetime.write(changes_);
         first_.push_back(static_cast<uint32_t>(changes_.size()));
     }
 }

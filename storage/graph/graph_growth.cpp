@@ -90,8 +90,8 @@ private:
     }
     void count_nodes();
     void count_roots();
-    void count_kept();
-    void count_kept(uint32_t device, Tally& kept, Tally& older) const;
+    void count_reachable();
+    void count_reachable(uint32_t device, Tally& kept, Tally& older) const;
     std::vector<Span> while_the_graphs(AllocationRef allocation) const;
     std::vector<TypeGrowth> count_types() const;
 
@@ -106,7 +106,7 @@ private:
 GraphGrowth GrowthFinder::find() {
     count_nodes();
     count_roots();
-    count_kept();
+    count_reachable();
     auto types = count_types();
     return {std::move(slices_), std::move(types)};
 }
@@ -115,7 +115,7 @@ void GrowthFinder::count_nodes() {
     Tally all(slices_.size()), older(slices_.size());
     alive_.reserve(nodes_.size());
     for (NodeIndex node = 0; node < nodes_.size(); ++node) {
-        alive_.push_back({slice_at(nodes_.created[node]), slice_at(nodes_.died[node])});
+        alive_.push_back({slice_at(nodes_.created[node]), slice_at(nodes_.destroyed[node])});
         all.add(alive_.back(), 1);
         older.add(alive_.back().without_first(), 1);
     }
@@ -142,16 +142,16 @@ void GrowthFinder::count_roots() {
     put(roots, &GraphSlice::roots);
 }
 
-void GrowthFinder::count_kept() {
+void GrowthFinder::count_reachable() {
     Tally kept(slices_.size()), older(slices_.size());
     for (uint32_t d = 0; d < index_.trace().devices.size(); ++d) {
-        count_kept(d, kept, older);
+        count_reachable(d, kept, older);
     }
-    put(kept, &GraphSlice::kept_bytes);
-    put(older, &GraphSlice::older_kept_bytes);
+    put(kept, &GraphSlice::reachable_bytes);
+    put(older, &GraphSlice::older_reachable_bytes);
 }
 
-void GrowthFinder::count_kept(uint32_t d, Tally& kept, Tally& older) const {
+void GrowthFinder::count_reachable(uint32_t d, Tally& kept, Tally& older) const {
     const DeviceHistory& device = index_.trace().devices[d];
     const Allocations& all = device.allocations;
     std::vector<EventNumber> events;
@@ -237,7 +237,7 @@ std::vector<TypeGrowth> GrowthFinder::count_types() const {
     return types;
 }
 
-void find_steps(const GraphIndex& index, WaitingRoots& group) {
+void find_steps(const GraphIndex& index, PendingRoots& group) {
     for (const NodeIndex root : group.roots) {
         if (const int32_t step = index.step_of(root); step >= 0) {
             group.first_step = group.first_step < 0 ? step : std::min(group.first_step, step);
@@ -250,38 +250,38 @@ void find_steps(const GraphIndex& index, WaitingRoots& group) {
 
 GraphGrowth graph_growth(const Categories& categories) { return GrowthFinder(categories).find(); }
 
-std::vector<WaitingRoots> roots_never_run(const GraphMoment& moment, const HolderIndex& holders) {
-    const GraphIndex& index = moment.index();
+std::vector<PendingRoots> roots_never_run(const GraphState& time_point, const ReferrerIndex& referrers) {
+    const GraphIndex& index = time_point.index();
     const GraphNodes& nodes = index.tables().nodes;
-    std::map<std::pair<uint32_t, StackId>, WaitingRoots> by_place;
-    for (const NodeIndex root : moment.roots()) {
-        if (index.state(root, moment.time()) == NodeState::waiting && !index.is_leaf(root)) {
+    std::map<std::pair<uint32_t, StackId>, PendingRoots> by_place;
+    for (const NodeIndex root : time_point.roots()) {
+        if (index.state(root, time_point.time()) == NodeState::pending && !index.is_leaf(root)) {
             by_place[{nodes.type[root], nodes.stack[root]}].roots.push_back(root);
         }
     }
-    std::vector<WaitingRoots> groups;
+    std::vector<PendingRoots> groups;
     for (auto& [place, group] : by_place) {
         std::tie(group.type, group.stack) = place;
         groups.push_back(std::move(group));
     }
     std::stable_sort(groups.begin(), groups.end(),
-                     [](const WaitingRoots& a, const WaitingRoots& b) { return a.roots.size() > b.roots.size(); });
+                     [](const PendingRoots& a, const PendingRoots& b) { return a.roots.size() > b.roots.size(); });
     groups.resize(std::min(groups.size(), most_groups));
     std::vector<Held> held;
-    for (WaitingRoots& group : groups) {
+    for (PendingRoots& group : groups) {
         std::sort(group.roots.begin(), group.roots.end());
         find_steps(index, group);
         const auto first_held = std::find_if(group.roots.begin(), group.roots.end(),
-                                             [&](NodeIndex root) { return holders.of(root) != nullptr; });
-        group.holder = first_held == group.roots.end() ? nullptr : holders.of(*first_held);
+                                             [&](NodeIndex root) { return referrers.of(root) != nullptr; });
+        group.referrer = first_held == group.roots.end() ? nullptr : referrers.of(*first_held);
         held.push_back({group.roots, {}});
     }
-    const std::vector<Kept> kept = moment.kept_by(held);
+    const std::vector<Reachable> kept = time_point.reachable_from(held);
     for (size_t g = 0; g < groups.size(); ++g) {
         groups[g].kept = kept[g];
     }
     std::stable_sort(groups.begin(), groups.end(),
-                     [](const WaitingRoots& a, const WaitingRoots& b) { return a.kept.bytes > b.kept.bytes; });
+                     [](const PendingRoots& a, const PendingRoots& b) { return a.kept.bytes > b.kept.bytes; });
     return groups;
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "storage/graph/categories.h"
-#include "storage/graph/graph_moment.h"
-#include "storage/graph/holder_groups.h"
+#include "storage/graph/graph_state.h"
+#include "storage/graph/referrer_groups.h"
 
 namespace tidemark {
 
@@ -14,9 +14,9 @@ namespace tidemark {
 struct GraphSlice {
     int32_t step = -1;           ///< position in Trace::steps; -1: the program has no steps, this is a stretch of time
     int64_t start = 0, end = 0;  ///< ns since trace start
-    int64_t nodes = 0, roots = 0, kept_bytes = 0;
+    int64_t nodes = 0, roots = 0, reachable_bytes = 0;
     int64_t older_nodes = 0;       ///< of nodes: made in earlier slices
-    int64_t older_kept_bytes = 0;  ///< of kept bytes: kept by such nodes
+    int64_t older_reachable_bytes = 0;  ///< of kept bytes: kept by such nodes
 };
 
 struct TypeGrowth {
@@ -35,16 +35,16 @@ struct GraphGrowth {
 GraphGrowth graph_growth(const Categories& categories);
 
 /// Roots of one type, made at the same place, that no backward has run.
-struct WaitingRoots {
+struct PendingRoots {
     uint32_t type = 0;  ///< text
     StackId stack = 0;
     std::vector<NodeIndex> roots;             ///< by age
-    Kept kept;                                ///< what they keep all together
+    Reachable kept;                                ///< what they keep all together
     int32_t first_step = -1, last_step = -1;  ///< positions in Trace::steps: when the first and last of them was made
-    const Holder* holder = nullptr;           ///< who holds the first of them that somebody is known to hold
+    const Referrer* referrer = nullptr;           ///< who holds the first of them that somebody is known to hold
 };
 
 /// Most kept bytes first; of more than 252 groups those with most roots. Leaves (AccumulateGrad) are none.
-std::vector<WaitingRoots> roots_never_run(const GraphMoment& moment, const HolderIndex& holders);
+std::vector<PendingRoots> roots_never_run(const GraphState& time_point, const ReferrerIndex& referrers);
 
 }  // namespace tidemark

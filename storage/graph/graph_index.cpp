@@ -68,11 +68,11 @@ void GraphIndex::find_makers() {
 
 NodeState GraphIndex::state(NodeIndex node, int64_t time) const {
     const GraphNodes& nodes = tables_->nodes;
-    return nodes.created[node] > time     ? NodeState::unborn
-           : nodes.died[node] <= time     ? NodeState::dead
+    return nodes.created[node] > time     ? NodeState::not_created
+           : nodes.destroyed[node] <= time     ? NodeState::dead
            : nodes.released[node] <= time ? NodeState::released
            : nodes.executed[node] <= time ? NodeState::kept
-                                          : NodeState::waiting;
+                                          : NodeState::pending;
 }
 
 NodeIndex GraphIndex::find(int64_t id) const {

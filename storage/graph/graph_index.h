@@ -14,14 +14,14 @@ namespace tidemark {
 
 /// A node in the course of its life. Only waiting and kept ones hold what they saved.
 enum class NodeState : uint8_t {
-    unborn,
-    waiting,   ///< alive, no backward has run it
+    not_created,
+    pending,   ///< alive, no backward has run it
     kept,      ///< alive, a backward has run it and left what it saved (retain_graph)
     released,  ///< alive, but what it saved was released: a second backward through it raises if it had saved any
     dead,
 };
-constexpr bool is_alive(NodeState state) { return state != NodeState::unborn && state != NodeState::dead; }
-constexpr bool holds_saved(NodeState state) { return state == NodeState::waiting || state == NodeState::kept; }
+constexpr bool is_alive(NodeState state) { return state != NodeState::not_created && state != NodeState::dead; }
+constexpr bool holds_saved(NodeState state) { return state == NodeState::pending || state == NodeState::kept; }
 
 /// An allocation as a key of maps.
 constexpr uint64_t memory_key(AllocationRef a) { return uint64_t{a.device} << 32 | a.index; }

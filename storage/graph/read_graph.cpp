@@ -52,7 +52,7 @@ private:
     Status read_edges();
     Status read_saved();
     Status read_labels();
-    Status read_holders();
+    Status read_referrers();
     Status read_links();
     Status read_counts();
 
@@ -68,7 +68,7 @@ private:
     TextNumbers text_;
     std::vector<int32_t> device_position_;
     int64_t known_until_;  ///< ns: of what happened later the trace knows nothing
-    std::vector<int64_t> scan_ids_, holder_ids_;
+    std::vector<int64_t> scan_ids_, referrer_ids_;
 };
 
 GraphReader::GraphReader(RowSource& source, const Trace& trace, GraphTables& tables)
@@ -87,7 +87,7 @@ Status GraphReader::read() {
     TIDEMARK_TRY(read_edges());
     TIDEMARK_TRY(read_saved());
     TIDEMARK_TRY(read_labels());
-    TIDEMARK_TRY(read_holders());
+    TIDEMARK_TRY(read_referrers());
     TIDEMARK_TRY(read_links());
     TIDEMARK_TRY(read_counts());
     return text_.look_up(source_, tables_.texts);
@@ -139,7 +139,7 @@ uint32_t index_or_zero(int64_t id, size_t count) {
 
 Status GraphReader::read_nodes() {
     return source_.each(
-        "SELECT id, created_time, type, variable, sequence, origin, stack, executed_time, released_time, died_time, "
+        "SELECT id, created_time, type, variable, sequence, origin, stack, executed_time, released_time, destroyed_time, "
         "output FROM autograd_node ORDER BY id",
         [&](Statement& row) {
             const int64_t id = row.integer(0), created = time_or(row, 1, before_recording);
@@ -158,7 +158,7 @@ Status GraphReader::read_nodes() {
             nodes_.created.push_back(created);
             nodes_.executed.push_back(time_or(row, 7, never_happened));
             nodes_.released.push_back(time_or(row, 8, never_happened));
-            nodes_.died.push_back(time_or(row, 9, never_happened));
+            nodes_.destroyed.push_back(time_or(row, 9, never_happened));
             nodes_.output.push_back(allocation(id_or_none(row, 10)));
             return true;
         });
@@ -278,18 +278,18 @@ std::optional<size_t> place_of(const std::vector<int64_t>& ids, int64_t id) {
     return found != ids.end() && *found == id ? std::optional(static_cast<size_t>(found - ids.begin())) : std::nullopt;
 }
 
-Status GraphReader::read_holders() {
+Status GraphReader::read_referrers() {
     TIDEMARK_TRY(source_.each(
-        "SELECT id, time, reason, duration, objects, tensors FROM holder_scan ORDER BY id", [&](Statement& row) {
+        "SELECT id, time, reason, duration, objects, tensors FROM heap_scan ORDER BY id", [&](Statement& row) {
             scan_ids_.push_back(row.integer(0));
             tables_.scans.push_back(
                 {row.integer(1), std::string(row.text(2)), row.integer(3), row.integer(4), row.integer(5)});
             return true;
         }));
-    return source_.each("SELECT id, scan, node, allocation FROM holder ORDER BY scan, id", [&](Statement& row) {
+    return source_.each("SELECT id, scan, node, allocation FROM referrer ORDER BY scan, id", [&](Statement& row) {
         if (const auto scan = place_of(scan_ids_, row.integer(1))) {
-            holder_ids_.push_back(row.integer(0));
-            tables_.holders.push_back(
+            referrer_ids_.push_back(row.integer(0));
+            tables_.referrers.push_back(
                 {static_cast<uint32_t>(*scan), node(row.integer(2)), allocation(id_or_none(row, 3)), {}});
         }
         return true;
@@ -299,18 +299,18 @@ Status GraphReader::read_holders() {
 Status GraphReader::read_links() {
     // Holders come by scan: their ids need not rise.
     std::vector<std::pair<int64_t, size_t>> places;
-    for (size_t i = 0; i < holder_ids_.size(); ++i) {
-        places.emplace_back(holder_ids_[i], i);
+    for (size_t i = 0; i < referrer_ids_.size(); ++i) {
+        places.emplace_back(referrer_ids_[i], i);
     }
     std::sort(places.begin(), places.end());
     auto at = places.begin();
-    return source_.each("SELECT holder, kind, name, function, file, line FROM holder_link ORDER BY holder, position",
+    return source_.each("SELECT referrer, kind, name, function, file, line FROM path_link ORDER BY referrer, position",
                         [&](Statement& row) {
                             while (at != places.end() && at->first < row.integer(0)) {
                                 ++at;
                             }
                             if (at != places.end() && at->first == row.integer(0)) {
-                                tables_.holders[at->second].links.push_back(
+                                tables_.referrers[at->second].links.push_back(
                                     {std::string(row.text(1)), text_(row.integer(2)), text_(row.integer(3)),
                                      text_(row.integer(4)), clamped<int32_t>(row.integer(5))});
                             }

@@ -132,7 +132,7 @@ Status ByteSource::ensure(size_t count) {
     }
     do {
         if (stop_ && stop_->load(std::memory_order_relaxed)) {
-            return cancelled_error();
+            return canceled_error();
         }
         make_room(count);
         size_t filled = 0;

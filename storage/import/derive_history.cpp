@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t nothing = UINT32_MAX;
 
 /// One allocation while its story is put together; its block size is 0 until known.
-using Life = Allocation;
+using Lifetime = Allocation;
 
 /// Memory from the driver while the order of events is still being walked.
 struct Piece {
@@ -40,11 +40,11 @@ Pieces::iterator piece_covering(Pieces& pieces, uint64_t address) {
 
 class Derivation {
 public:
-    Derivation(const Snapshot& snapshot, int device, int64_t zero_us, std::vector<Loss>& losses)
+    Derivation(const Snapshot& snapshot, int device, int64_t zero_us, std::vector<DataGap>& data_gaps)
         : snapshot_(snapshot),
           device_(device),
           zero_us_(zero_us),
-          losses_(losses),
+          data_gaps_(data_gaps),
           settings_(AllocatorSettings::from_text(snapshot.settings)) {
         if (static_cast<size_t>(device) < snapshot.traces.size()) {
             events_ = snapshot.traces[static_cast<size_t>(device)];
@@ -61,13 +61,13 @@ public:
         set_times();
         pair_events();
         match_final_blocks();
-        order_lives();
+        order_lifetimes();
         find_start_segments();
         size_start_blocks();
         walk();
         compare_with_end();
         fill_columns();
-        report_losses();
+        report_data_gaps();
         return std::move(history_);
     }
 
@@ -78,7 +78,7 @@ private:
     void pair_free_request(EventNumber i);
     void pair_free_completion(EventNumber i);
     void match_final_blocks();
-    void order_lives();
+    void order_lifetimes();
     SegmentOwner owner_of_event(EventNumber i, bool& pool_known) const;
     void find_start_segments();
     void size_start_blocks();
@@ -90,24 +90,24 @@ private:
     uint32_t add_segment(uint64_t address, const Piece& piece, EventNumber alloc_event);
     void compare_with_end();
     void fill_columns();
-    void report_losses();
-    void lose(LossKind kind, int64_t count, int64_t bytes, std::string text) {
-        losses_.push_back({kind, device_, history_.time_of_state(0), count, bytes, std::move(text)});
+    void report_data_gaps();
+    void lose(DataGapKind kind, int64_t count, int64_t bytes, std::string text) {
+        data_gaps_.push_back({kind, device_, history_.time_of_state(0), count, bytes, std::move(text)});
     }
 
     const Snapshot& snapshot_;
     const int device_;
     const int64_t zero_us_;
-    std::vector<Loss>& losses_;
+    std::vector<DataGap>& data_gaps_;
     const AllocatorSettings settings_;
     std::span<const SnapshotEvent> events_;
     std::vector<const SnapshotSegment*> final_segments_;
 
     DeviceHistory history_;
-    std::vector<Life> before_;             ///< alive before event 0
-    uint32_t start_lives_ = 0;             ///< how many of lives_ are from before the history, once ordered
-    std::vector<Life> lives_;              ///< first of the trace's own; after order_lives: before_, then own
-    std::vector<uint32_t> life_of_event_;  ///< for alloc and free events; before_ lives are counted down from the top
+    std::vector<Lifetime> before_;             ///< alive before event 0
+    uint32_t start_lifetimes_ = 0;             ///< how many of lives_ are from before the history, once ordered
+    std::vector<Lifetime> lifetimes_;              ///< first of the trace's own; after order_lives: before_, then own
+    std::vector<uint32_t> lifetime_of_event_;  ///< for alloc and free events; before_ lives are counted down from the top
     std::unordered_map<uint64_t, uint32_t> open_;  ///< address -> life not completed yet
     Pieces pieces_;
     BlockMap map_{settings_};
@@ -120,7 +120,7 @@ constexpr uint32_t before_tag = 0x80000000u;
 void Derivation::set_times() {
     history_.event_time.resize(events_.size());
     history_.event_ref.resize(events_.size());
-    life_of_event_.assign(events_.size(), nothing);
+    lifetime_of_event_.assign(events_.size(), nothing);
     bool any_time = false;
     for (const SnapshotEvent& event : events_) {
         any_time |= event.time_us != no_time;
@@ -134,7 +134,7 @@ void Derivation::set_times() {
         history_.event_time[i] = last;
     }
     if (!any_time && !events_.empty()) {
-        lose(LossKind::no_times, static_cast<int64_t>(events_.size()), 0,
+        lose(DataGapKind::no_times, static_cast<int64_t>(events_.size()), 0,
              "The snapshot carries no times (PyTorch before 2.2): events are drawn one microsecond apart.");
     }
 }
@@ -156,20 +156,20 @@ void Derivation::pair_alloc(EventNumber i) {
     const auto [slot, is_new] = open_.try_emplace(event.address, nothing);
     if (!is_new) {
         // Its free was never reported; the address is in new hands, so it must have happened by now.
-        Life& lost = slot->second & before_tag ? before_[slot->second & ~before_tag] : lives_[slot->second];
+        Lifetime& lost = slot->second & before_tag ? before_[slot->second & ~before_tag] : lifetimes_[slot->second];
         lost.free_event = std::min(lost.free_event, i);
-        lost.done_event = i;
+        lost.free_completed = i;
         ++inconsistent_;
     }
-    slot->second = static_cast<uint32_t>(lives_.size());
-    life_of_event_[static_cast<size_t>(i)] = slot->second;
-    Life life;
-    life.address = event.address;
-    life.requested = event.size;
-    life.alloc_event = i;
-    life.stack = event.stack;
-    life.origin = event.context;
-    lives_.push_back(life);
+    slot->second = static_cast<uint32_t>(lifetimes_.size());
+    lifetime_of_event_[static_cast<size_t>(i)] = slot->second;
+    Lifetime lifetime;
+    lifetime.address = event.address;
+    lifetime.requested = event.size;
+    lifetime.alloc_event = i;
+    lifetime.stack = event.stack;
+    lifetime.origin = event.context;
+    lifetimes_.push_back(lifetime);
 }
 
 void Derivation::pair_free_request(EventNumber i) {
@@ -177,16 +177,16 @@ void Derivation::pair_free_request(EventNumber i) {
     const auto [slot, is_new] = open_.try_emplace(event.address, nothing);
     if (is_new) {
         slot->second = before_tag | static_cast<uint32_t>(before_.size());
-        Life life;
-        life.address = event.address;
-        life.requested = event.size;
-        before_.push_back(life);
+        Lifetime lifetime;
+        lifetime.address = event.address;
+        lifetime.requested = event.size;
+        before_.push_back(lifetime);
     }
-    Life& life = slot->second & before_tag ? before_[slot->second & ~before_tag] : lives_[slot->second];
-    inconsistent_ += life.free_event != never;
-    life.free_event = i;
-    life.free_stack = event.stack;
-    life_of_event_[static_cast<size_t>(i)] = slot->second;
+    Lifetime& lifetime = slot->second & before_tag ? before_[slot->second & ~before_tag] : lifetimes_[slot->second];
+    inconsistent_ += lifetime.free_event != never;
+    lifetime.free_event = i;
+    lifetime.free_stack = event.stack;
+    lifetime_of_event_[static_cast<size_t>(i)] = slot->second;
 }
 
 void Derivation::pair_free_completion(EventNumber i) {
@@ -195,19 +195,19 @@ void Derivation::pair_free_completion(EventNumber i) {
     if (is_new) {
         // Freed before the history began, and was still waiting for a stream.
         slot->second = before_tag | static_cast<uint32_t>(before_.size());
-        Life life;
-        life.address = event.address;
-        life.requested = event.size;
-        life.free_event = before_history;
-        before_.push_back(life);
+        Lifetime lifetime;
+        lifetime.address = event.address;
+        lifetime.requested = event.size;
+        lifetime.free_event = before_history;
+        before_.push_back(lifetime);
     }
-    Life& life = slot->second & before_tag ? before_[slot->second & ~before_tag] : lives_[slot->second];
-    if (life.free_event == never) {
-        life.free_event = i;
+    Lifetime& lifetime = slot->second & before_tag ? before_[slot->second & ~before_tag] : lifetimes_[slot->second];
+    if (lifetime.free_event == never) {
+        lifetime.free_event = i;
         ++inconsistent_;
     }
-    life.done_event = i;
-    life_of_event_[static_cast<size_t>(i)] = slot->second;
+    lifetime.free_completed = i;
+    lifetime_of_event_[static_cast<size_t>(i)] = slot->second;
     open_.erase(slot);
 }
 
@@ -225,13 +225,13 @@ void Derivation::match_final_blocks() {
                 open_.erase(found);
                 continue;
             }
-            Life life;
-            life.address = block.address;
-            life.requested = block.requested;
-            life.block_size = block.size;
-            life.stack = block.stack;
-            life.free_event = block.state == BlockState::pending_free ? before_history : never;
-            before_.push_back(life);
+            Lifetime lifetime;
+            lifetime.address = block.address;
+            lifetime.requested = block.requested;
+            lifetime.block_size = block.size;
+            lifetime.stack = block.stack;
+            lifetime.free_event = block.state == BlockState::pending_free ? before_history : never;
+            before_.push_back(lifetime);
         }
     }
     if (!final_segments_.empty()) {
@@ -241,7 +241,7 @@ void Derivation::match_final_blocks() {
     open_.clear();
 }
 
-void Derivation::order_lives() {
+void Derivation::order_lifetimes() {
     const uint32_t count = static_cast<uint32_t>(before_.size());
     std::vector<uint32_t> order(count), place(count);
     for (uint32_t k = 0; k < count; ++k) {
@@ -249,21 +249,21 @@ void Derivation::order_lives() {
     }
     std::sort(order.begin(), order.end(),
               [&](uint32_t a, uint32_t b) { return before_[a].address < before_[b].address; });
-    std::vector<Life> sorted;
-    sorted.reserve(count + lives_.size());
+    std::vector<Lifetime> sorted;
+    sorted.reserve(count + lifetimes_.size());
     for (uint32_t k = 0; k < count; ++k) {
         place[order[k]] = k;
         sorted.push_back(before_[order[k]]);
     }
-    sorted.insert(sorted.end(), lives_.begin(), lives_.end());
-    lives_ = std::move(sorted);
+    sorted.insert(sorted.end(), lifetimes_.begin(), lifetimes_.end());
+    lifetimes_ = std::move(sorted);
     before_ = {};
-    for (uint32_t& life : life_of_event_) {
-        if (life != nothing) {
-            life = life & before_tag ? place[life & ~before_tag] : life + count;
+    for (uint32_t& lifetime : lifetime_of_event_) {
+        if (lifetime != nothing) {
+            lifetime = lifetime & before_tag ? place[lifetime & ~before_tag] : lifetime + count;
         }
     }
-    start_lives_ = count;
+    start_lifetimes_ = count;
     history_.truncated = count > 0;
 }
 
@@ -333,35 +333,35 @@ void Derivation::find_start_segments() {
 void Derivation::size_start_blocks() {
     struct Open {
         uint64_t end;
-        uint32_t life;
+        uint32_t lifetime;
     };
     std::map<uint64_t, Open> unsure;
-    const uint32_t count = start_lives_;
+    const uint32_t count = start_lifetimes_;
     for (uint32_t k = 0; k < count; ++k) {
-        Life& life = lives_[k];
-        if (life.block_size != 0) {
+        Lifetime& lifetime = lifetimes_[k];
+        if (lifetime.block_size != 0) {
             continue;
         }
-        const uint64_t rounded = round_size(settings_, life.requested);
-        life.block_size = rounded;
-        const auto piece = piece_covering(pieces_, life.address);
+        const uint64_t rounded = round_size(settings_, lifetime.requested);
+        lifetime.block_size = rounded;
+        const auto piece = piece_covering(pieces_, lifetime.address);
         if (piece == pieces_.end()) {
             ++inconsistent_;
             continue;
         }
         uint64_t end = piece->second.end;
         if (k + 1 < count) {
-            end = std::min(end, std::max(lives_[k + 1].address, life.address));
+            end = std::min(end, std::max(lifetimes_[k + 1].address, lifetime.address));
         }
-        const uint64_t room = end - life.address;
+        const uint64_t room = end - lifetime.address;
         if (room < rounded) {
-            life.block_size = std::max(room, min_block_size);
+            lifetime.block_size = std::max(room, min_block_size);
             ++inconsistent_;
         } else if (room > rounded && !should_split(settings_, rounded, room - rounded, piece->second.owner.is_large,
                                                    piece->second.owner.is_expandable)) {
-            life.block_size = room;
+            lifetime.block_size = room;
         } else if (room > rounded && piece->second.owner.is_large && !piece->second.owner.is_expandable) {
-            unsure[life.address] = {end, k};
+            unsure[lifetime.address] = {end, k};
         }
     }
     for (EventNumber i = 0; i < static_cast<EventNumber>(events_.size()) && !unsure.empty(); ++i) {
@@ -375,15 +375,15 @@ void Derivation::size_start_blocks() {
             continue;
         }
         --open;
-        Life& life = lives_[open->second.life];
+        Lifetime& lifetime = lifetimes_[open->second.lifetime];
         if (completes && event.address == open->first) {
             ++guessed_;
             guessed_bytes_ += static_cast<int64_t>(small_size);
             unsure.erase(open);
         } else if (!completes && event.address > open->first && event.address < open->second.end) {
             const uint64_t size = event.address - open->first;
-            if (size >= life.block_size && size <= life.block_size + small_size) {
-                life.block_size = size;
+            if (size >= lifetime.block_size && size <= lifetime.block_size + small_size) {
+                lifetime.block_size = size;
             } else {
                 ++guessed_;
             }
@@ -415,13 +415,13 @@ void Derivation::walk() {
         piece.segment = add_segment(address, piece, before_history);
     }
     // From the top down, so that what is left free always lies in front.
-    for (size_t k = start_lives_; k-- > 0;) {
-        Life& life = lives_[k];
-        if (!map_.place(life.address, life.requested, life.block_size, life.free_event == before_history)) {
+    for (size_t k = start_lifetimes_; k-- > 0;) {
+        Lifetime& lifetime = lifetimes_[k];
+        if (!map_.place(lifetime.address, lifetime.requested, lifetime.block_size, lifetime.free_event == before_history)) {
             ++inconsistent_;
         }
-        const auto piece = piece_covering(pieces_, life.address);
-        life.segment = piece == pieces_.end() ? no_segment : piece->second.segment;
+        const auto piece = piece_covering(pieces_, lifetime.address);
+        lifetime.segment = piece == pieces_.end() ? no_segment : piece->second.segment;
     }
     map_.restart_counters();
     for (EventNumber i = 0; i < static_cast<EventNumber>(events_.size()); ++i) {
@@ -433,12 +433,12 @@ void Derivation::walk_event(EventNumber i) {
     const SnapshotEvent& event = events_[static_cast<size_t>(i)];
     switch (event.action) {
         case Action::alloc: {
-            Life& life = lives_[life_of_event_[static_cast<size_t>(i)]];
+            Lifetime& lifetime = lifetimes_[lifetime_of_event_[static_cast<size_t>(i)]];
             const auto placed = map_.allocate(event.address, event.size);
             inconsistent_ += !placed.consistent;
-            life.block_size = placed.size != 0 ? placed.size : round_size(settings_, event.size);
+            lifetime.block_size = placed.size != 0 ? placed.size : round_size(settings_, event.size);
             const auto piece = piece_covering(pieces_, event.address);
-            life.segment = piece == pieces_.end() ? no_segment : piece->second.segment;
+            lifetime.segment = piece == pieces_.end() ? no_segment : piece->second.segment;
             break;
         }
         case Action::free_requested: inconsistent_ += !map_.request_free(event.address); break;
@@ -452,7 +452,7 @@ void Derivation::walk_event(EventNumber i) {
             keep_as_other(i);
             return;
     }
-    history_.event_ref[static_cast<size_t>(i)] = EventRef(event.action, life_of_event_[static_cast<size_t>(i)]);
+    history_.event_ref[static_cast<size_t>(i)] = EventRef(event.action, lifetime_of_event_[static_cast<size_t>(i)]);
 }
 
 /// Snapshots, OOMs, unknown actions, and segment actions that name no segment: kept under their name.
@@ -507,7 +507,7 @@ void Derivation::walk_segment_return(EventNumber i) {
     for (auto piece = piece_covering(pieces_, event.address); piece != pieces_.end() && piece->first < end;) {
         const uint64_t start = piece->first;
         const Piece whole = piece->second;
-        const EventNumber born = history_.segments[whole.segment].alloc_event;
+        const EventNumber created = history_.segments[whole.segment].alloc_event;
         piece = pieces_.erase(piece);
         uint32_t going = whole.segment;
         if (start < event.address) {
@@ -517,11 +517,11 @@ void Derivation::walk_segment_return(EventNumber i) {
             pieces_[start] = low;
             Piece middle = whole;
             middle.end = std::min(whole.end, end);
-            going = add_segment(event.address, middle, born);
+            going = add_segment(event.address, middle, created);
         }
         if (whole.end > end) {
             Piece high = whole;
-            high.segment = add_segment(end, high, born);
+            high.segment = add_segment(end, high, created);
             pieces_[end] = high;
             history_.segments[going].size = end - history_.segments[going].address;
             piece = pieces_.end();
@@ -586,71 +586,71 @@ void Derivation::fill_columns() {
             ref = EventRef(ref.action(), place[ref.index()]);
         }
     }
-    const auto piece_of = [&](const Life& life) {
+    const auto piece_of = [&](const Lifetime& lifetime) {
         for (uint32_t k : expandable) {
             const Segment& s = history_.segments[k];
-            if (s.address <= life.address && life.address < s.address + s.size && s.alloc_event <= life.alloc_event &&
-                life.alloc_event < s.free_event) {
+            if (s.address <= lifetime.address && lifetime.address < s.address + s.size && s.alloc_event <= lifetime.alloc_event &&
+                lifetime.alloc_event < s.free_event) {
                 return k;
             }
         }
         return no_segment;
     };
-    history_.allocations.reserve(lives_.size());
-    for (Life& life : lives_) {
-        life.segment = life.segment == no_segment ? no_segment : place[life.segment];
-        if (life.segment != no_segment && history_.segments[life.segment].is_expandable) {
-            life.segment = piece_of(life);
+    history_.allocations.reserve(lifetimes_.size());
+    for (Lifetime& lifetime : lifetimes_) {
+        lifetime.segment = lifetime.segment == no_segment ? no_segment : place[lifetime.segment];
+        if (lifetime.segment != no_segment && history_.segments[lifetime.segment].is_expandable) {
+            lifetime.segment = piece_of(lifetime);
         }
-        history_.allocations.push_back(life);
+        history_.allocations.push_back(lifetime);
     }
 }
 
-void Derivation::report_losses() {
+void Derivation::report_data_gaps() {
     int64_t bare = 0, bare_bytes = 0, all_bytes = 0;
-    for (const Life& life : lives_) {
-        all_bytes += static_cast<int64_t>(life.requested);
-        if (life.stack == 0) {
+    for (const Lifetime& lifetime : lifetimes_) {
+        all_bytes += static_cast<int64_t>(lifetime.requested);
+        if (lifetime.stack == 0) {
             bare += 1;
-            bare_bytes += static_cast<int64_t>(life.requested);
+            bare_bytes += static_cast<int64_t>(lifetime.requested);
         }
     }
     if (history_.truncated) {
-        lose(LossKind::history_truncated, start_lives_, 0,
+        lose(DataGapKind::history_truncated, start_lifetimes_, 0,
              fmt::format("The history does not reach back to the start of the run (recording began late, or the ring "
                          "buffer dropped its oldest events). The {} allocations alive at its first event were rebuilt "
                          "from its end; peaks and totals count from that event.",
-                         format_count(start_lives_)));
+                         format_count(start_lifetimes_)));
     }
     if (guessed_ > 0) {
-        lose(LossKind::block_size_guessed, guessed_, guessed_bytes_,
+        lose(DataGapKind::block_size_guessed, guessed_, guessed_bytes_,
              fmt::format("{} blocks from before the history were freed before their exact size showed; each may have "
                          "been up to 1 MiB larger than drawn.",
                          format_count(guessed_)));
     }
     if (inconsistent_ > 0) {
-        lose(LossKind::events_inconsistent, inconsistent_, 0,
+        lose(DataGapKind::events_inconsistent, inconsistent_, 0,
              fmt::format("{} events or blocks contradict the allocator's rules or the state at the end; sizes near "
                          "them may be wrong.",
                          format_count(inconsistent_)));
     }
     if (unknown_ > 0) {
-        lose(LossKind::unknown_actions, unknown_, 0,
+        lose(DataGapKind::unknown_actions, unknown_, 0,
              fmt::format("{} events have an action this version does not know; they are kept and shown, but not "
                          "understood.",
                          format_count(unknown_)));
     }
     if (pools_unknown_ > 0) {
-        lose(LossKind::pool_unknown, pools_unknown_, 0,
+        lose(DataGapKind::pool_unknown, pools_unknown_, 0,
              fmt::format("For {} segments the memory pool was not recorded (PyTorch before 2.12) and they were gone at "
                          "the end; they are shown in the default pool.",
                          format_count(pools_unknown_)));
     }
     if (bare > 0 && all_bytes > 0) {
-        lose(LossKind::no_stacks, bare, bare_bytes,
+        lose(DataGapKind::no_stacks, bare, bare_bytes,
              fmt::format("{} of {} allocations ({:.1f} % of the bytes) carry no stack: PyTorch records none for memory "
                          "allocated on the backward thread, or stacks were off.",
-                         format_count(bare), format_count(static_cast<int64_t>(lives_.size())),
+                         format_count(bare), format_count(static_cast<int64_t>(lifetimes_.size())),
                          100.0 * static_cast<double>(bare_bytes) / static_cast<double>(all_bytes)));
     }
 }
@@ -662,8 +662,8 @@ int64_t trace_time(int64_t time_us, int64_t zero_us) {
     return (std::clamp(time_us, -limit, limit) - std::clamp(zero_us, -limit, limit)) * 1000;
 }
 
-DeviceHistory derive_history(const Snapshot& snapshot, int device, int64_t zero_us, std::vector<Loss>& losses) {
-    return Derivation(snapshot, device, zero_us, losses).run();
+DeviceHistory derive_history(const Snapshot& snapshot, int device, int64_t zero_us, std::vector<DataGap>& data_gaps) {
+    return Derivation(snapshot, device, zero_us, data_gaps).run();
 }
 
 }  // namespace tidemark

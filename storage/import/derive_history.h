@@ -19,6 +19,6 @@ int64_t trace_time(int64_t time_us, int64_t zero_us);
 
 /// History of one device. Stack, stream and pool ids are the snapshot's; origins are its context indexes.
 /// Times are ns since `zero_us` (µs since the epoch), or the event number in µs where there are none.
-DeviceHistory derive_history(const Snapshot& snapshot, int device, int64_t zero_us, std::vector<Loss>& losses);
+DeviceHistory derive_history(const Snapshot& snapshot, int device, int64_t zero_us, std::vector<DataGap>& data_gaps);
 
 }  // namespace tidemark

@@ -109,11 +109,11 @@ Result<std::shared_ptr<Trace>> read_snapshot_trace(const std::string& path, Prog
         trace->origins.push_back(std::move(origin));
     }
     for (int device : devices) {
-        if (progress.cancelled) {
-            return cancelled_error();
+        if (progress.canceled) {
+            return canceled_error();
         }
         progress.report("deriving", static_cast<double>(trace->devices.size()) / static_cast<double>(devices.size()));
-        trace->devices.push_back(derive_history(*snapshot, device, zero_us, trace->losses));
+        trace->devices.push_back(derive_history(*snapshot, device, zero_us, trace->data_gaps));
         const auto& times = trace->devices.back().event_time;
         trace->duration = std::max(trace->duration, times.empty() ? 0 : times.back());
     }

@@ -21,7 +21,7 @@ public:
         return id;
     }
 
-    void give_back(uint32_t id) {
+    void resume(uint32_t id) {
         constexpr size_t worth_keeping = 4096;
         items_[id].clear();
         if (items_[id].capacity() > worth_keeping) {

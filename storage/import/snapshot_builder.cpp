@@ -245,7 +245,7 @@ void SnapshotBuilder::freeze(Object& object) {
     if (object.kind == Kind::frame_list) {
         const uint32_t list = object.payload;
         become(object, Kind::stack, stack_cache_.intern(snapshot_.stacks, frame_lists_[list]));
-        frame_lists_.give_back(list);
+        frame_lists_.resume(list);
     }
 }
 
@@ -283,7 +283,7 @@ Status SnapshotBuilder::fold_dict(Object& dict) {
     } else {
         return {};
     }
-    dicts_.give_back(storage);
+    dicts_.resume(storage);
     return {};
 }
 

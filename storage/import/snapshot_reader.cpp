@@ -129,7 +129,7 @@ Result<Snapshot> read_checked(ByteSource& source, Progress& progress) {
 }  // namespace
 
 Result<Snapshot> read_snapshot(ByteSource& source, Progress& progress) {
-    source.stop_on(&progress.cancelled);
+    source.stop_on(&progress.canceled);
     progress.report(reading_phase, 0);
     auto snapshot = read_checked(source, progress);
     source.stop_on(nullptr);

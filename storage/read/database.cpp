@@ -105,7 +105,7 @@ Result<TraceFile> look_at(const std::string& path) {
 }
 
 void obey_cancel(Connection& connection, Progress& progress) {
-    connection.on_progress([](void* p) { return static_cast<Progress*>(p)->cancelled.load() ? 1 : 0; }, &progress);
+    connection.on_progress([](void* p) { return static_cast<Progress*>(p)->canceled.load() ? 1 : 0; }, &progress);
 }
 
 Result<Connection> open_database(const std::string& path, const TraceFile& file, Progress& progress) {
@@ -113,10 +113,12 @@ Result<Connection> open_database(const std::string& path, const TraceFile& file,
                           : file.state == TraceFile::State::left_alone ? OpenMode::read_alone
                                                                        : OpenMode::read_only;
     auto connection = Connection::open(path, mode);
-    if (connection) {
-        obey_cancel(*connection, progress);
+    if (!connection) {
+        return connection;
     }
-    return connection;
+    obey_cancel(*connection, progress);
+    const Status adapted = adapt_older_format(*connection);
+    return adapted ? std::move(connection) : Result<Connection>(adapted.error());
 }
 
 Result<Connection> open_checked(const std::string& path, const TraceFile& file, Progress& progress) {
@@ -138,7 +140,7 @@ Status check_pages(Connection& connection, const std::string& path, std::string_
     }
     const auto row = check->step();
     if (!row) {
-        return row.error().kind == ErrorKind::cancelled ? row.error() : damaged(path, row.error().message);
+        return row.error().kind == ErrorKind::canceled ? row.error() : damaged(path, row.error().message);
     }
     return *row && check->text(0) == "ok" ? Status() : damaged(path, check->text(0));
 }

@@ -27,7 +27,7 @@ bool note(DeviceHistory& device, int64_t event, int64_t time, Action action, siz
     if (event == before_history || event == never) {
         return true;
     }
-    if (event < 0 || event >= device.event_count() || index >= nothing_told.index()) {
+    if (event < 0 || event >= device.event_count() || index >= nothing_reported.index()) {
         return false;
     }
     device.event_time[static_cast<size_t>(event)] = time;
@@ -42,7 +42,7 @@ Status decode_some(Connection& connection, const std::vector<Chunk>& chunks, std
     if (!blob) {
         return blob.error();
     }
-    for (size_t i = next++; i < chunks.size() && !progress.cancelled; i = next++) {
+    for (size_t i = next++; i < chunks.size() && !progress.canceled; i = next++) {
         const auto row = blob->bind(0, chunks[i].id).step();
         if (!row) {
             return row.error();
@@ -66,8 +66,8 @@ int64_t event_after(int64_t from, bool is_null, int64_t after) {
 }  // namespace
 
 void DeviceTables::resize_events(DeviceHistory& device, int64_t events) {
-    device.event_time.resize(static_cast<size_t>(events), no_time_told);
-    device.event_ref.resize(static_cast<size_t>(events), nothing_told);
+    device.event_time.resize(static_cast<size_t>(events), no_time_reported);
+    device.event_ref.resize(static_cast<size_t>(events), nothing_reported);
 }
 
 Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Context& context) {
@@ -106,7 +106,7 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
     const auto decode = [&](Statement& row, Segment& s, size_t index) {
         s.address = static_cast<uint64_t>(row.integer(1));
         s.size = static_cast<uint64_t>(row.integer(2));
-        const int64_t born = row.is_null(3) ? before_history : row.integer(3);
+        const int64_t created = row.is_null(3) ? before_history : row.integer(3);
         const int64_t gone = row.is_null(5) ? never : row.integer(5);
         s.stream = static_cast<uint32_t>(row.integer(7));
         s.pool = static_cast<uint32_t>(row.integer(8));
@@ -116,17 +116,17 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
         const auto stack = context.dictionaries.stack(row.integer(11));
         const auto free_stack = context.dictionaries.stack(row.integer(12));
         // Pieces of one mapping share their first event: the first piece keeps it.
-        const bool first_of_event = index == 0 || device.segments[index - 1].alloc_event != born;
+        const bool first_of_event = index == 0 || device.segments[index - 1].alloc_event != created;
         const Action arrival = s.is_expandable ? Action::segment_map : Action::segment_alloc;
         const Action leaving = s.is_expandable ? Action::segment_unmap : Action::segment_free;
         const bool sane = s.size > 0 && s.size <= most_bytes && s.address <= UINT64_MAX - s.size &&
                           s.stream < context.trace.streams.size() && s.pool < context.trace.pools.size() && stack &&
-                          free_stack && born <= never && gone >= 0;
-        if (!sane || (first_of_event && !note(device, born, row.integer(4), arrival, index)) ||
+                          free_stack && created <= never && gone >= 0;
+        if (!sane || (first_of_event && !note(device, created, row.integer(4), arrival, index)) ||
             !note(device, gone, row.integer(6), leaving, index)) {
             return false;
         }
-        s.alloc_event = static_cast<EventNumber>(born);
+        s.alloc_event = static_cast<EventNumber>(created);
         s.free_event = static_cast<EventNumber>(gone);
         s.stack = *stack;
         s.free_stack = *free_stack;
@@ -178,7 +178,7 @@ Status DeviceTables::read_chunks(RowSource& source, DeviceHistory& device, const
             chunks.push_back({row.integer(0), row.integer(1), row.integer(2)});
             const bool fits = row.integer(1) == total && row.integer(2) > 0 && row.integer(2) <= chunk_capacity;
             total += row.integer(2);
-            return fits && total <= context.file.bytes / least_bytes_per_row && total < nothing_told.index();
+            return fits && total <= context.file.bytes / least_bytes_per_row && total < nothing_reported.index();
         }));
     device.allocations.resize(static_cast<size_t>(total));
     std::atomic<size_t> next{0};
@@ -195,8 +195,8 @@ Status DeviceTables::read_chunks(RowSource& source, DeviceHistory& device, const
     if (other.joinable()) {
         other.join();
     }
-    if (source.progress().cancelled) {
-        return cancelled_error();
+    if (source.progress().canceled) {
+        return canceled_error();
     }
     for (const Status* status : {&own_status, static_cast<const Status*>(&other_status)}) {
         if (!*status) {
@@ -232,7 +232,7 @@ Result<bool> DeviceTables::has_all(RowSource& source, const DeviceHistory& devic
 
 Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const Context& context) {
     constexpr const char* select =
-        "SELECT id, time, free_after, free_delay, done_after, done_delay, address, requested, rounding, segment, "
+        "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, rounding, segment, "
         "stack, free_stack, origin FROM allocation WHERE";
     const int64_t low = event_id(device.device, 0), middle = preexisting_id(device.device, 0),
                   high = event_id(device.device + 1, 0);
@@ -246,7 +246,7 @@ Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const C
             if (!add_row(device, row, index, context)) {
                 return false;
             }
-            if (device.allocations.done_event[index] == never) {
+            if (device.allocations.free_completed[index] == never) {
                 tail->open.emplace_back(row.integer(0), index);
             }
             return true;
@@ -263,34 +263,34 @@ Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const C
 
 bool DeviceTables::add_row(DeviceHistory& device, Statement& row, size_t index, const Context& context) {
     const bool preexisting = row.integer(0) & preexisting_bit;
-    const int64_t born = preexisting ? before_history : row.integer(0) & (preexisting_bit - 1);
-    const int64_t freed = event_after(born, row.is_null(2), row.integer(2));
+    const int64_t created = preexisting ? before_history : row.integer(0) & (preexisting_bit - 1);
+    const int64_t freed = event_after(created, row.is_null(2), row.integer(2));
     const int64_t done = freed == never ? int64_t{never} : event_after(freed, row.is_null(4), row.integer(4));
-    const int64_t born_time = row.integer(1);
-    const int64_t freed_time = wrapping_sum(born_time, row.integer(3)),
-                  done_time = wrapping_sum(freed_time, row.integer(5));
+    const int64_t created_time = row.integer(1);
+    const int64_t freed_time = wrapping_sum(created_time, row.integer(3)),
+                  free_completed_time = wrapping_sum(freed_time, row.integer(5));
     const auto in_segment = segment(row.integer(9));
     const auto stack = context.dictionaries.stack(row.integer(10));
     const auto free_stack = context.dictionaries.stack(row.integer(11));
     const int64_t requested = row.integer(7), rounding = row.integer(8), most = int64_t{1} << 60;
-    if (!note(device, born, born_time, Action::alloc, index) ||
+    if (!note(device, created, created_time, Action::alloc, index) ||
         !note(device, freed, freed_time, Action::free_requested, index) ||
-        !note(device, done, done_time, Action::free_completed, index) || !stack || !free_stack || requested < 0 ||
+        !note(device, done, free_completed_time, Action::free_completed, index) || !stack || !free_stack || requested < 0 ||
         requested > most || rounding < -requested || rounding > most || (!row.is_null(9) && !in_segment)) {
         return false;
     }
-    Allocation life;
-    life.alloc_event = static_cast<EventNumber>(born);
-    life.free_event = static_cast<EventNumber>(freed);
-    life.done_event = static_cast<EventNumber>(done);
-    life.address = static_cast<uint64_t>(row.integer(6));
-    life.requested = static_cast<uint64_t>(requested);
-    life.block_size = static_cast<uint64_t>(requested + rounding);
-    life.segment = in_segment.value_or(no_segment);
-    life.stack = *stack;
-    life.free_stack = *free_stack;
-    life.origin = static_cast<uint32_t>(row.integer(12));
-    device.allocations.put(index, life);
+    Allocation lifetime;
+    lifetime.alloc_event = static_cast<EventNumber>(created);
+    lifetime.free_event = static_cast<EventNumber>(freed);
+    lifetime.free_completed = static_cast<EventNumber>(done);
+    lifetime.address = static_cast<uint64_t>(row.integer(6));
+    lifetime.requested = static_cast<uint64_t>(requested);
+    lifetime.block_size = static_cast<uint64_t>(requested + rounding);
+    lifetime.segment = in_segment.value_or(no_segment);
+    lifetime.stack = *stack;
+    lifetime.free_stack = *free_stack;
+    lifetime.origin = static_cast<uint32_t>(row.integer(12));
+    device.allocations.put(index, lifetime);
     return true;
 }
 

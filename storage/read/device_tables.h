@@ -12,8 +12,8 @@
 namespace tidemark {
 
 /// What no row told stays marked like this until the trace is settled.
-constexpr int64_t no_time_told = INT64_MIN;
-inline const EventRef nothing_told{Action::unknown, 0x0fffffff};
+constexpr int64_t no_time_reported = INT64_MIN;
+inline const EventRef nothing_reported{Action::unknown, 0x0fffffff};
 
 class DeviceTables {
 public:

@@ -29,13 +29,13 @@ int device_number(const Statement& row, int column) {
     return device >= 0 && device < max_devices ? static_cast<int>(device) : -1;
 }
 
-LossKind loss_kind(std::string_view name) {
-    for (int k = 0; k < loss_kind_count; ++k) {
-        if (loss_name(static_cast<LossKind>(k)) == name) {
-            return static_cast<LossKind>(k);
+DataGapKind data_gap_kind(std::string_view name) {
+    for (int k = 0; k < data_gap_kind_count; ++k) {
+        if (data_gap_name(static_cast<DataGapKind>(k)) == name) {
+            return static_cast<DataGapKind>(k);
         }
     }
-    return LossKind::events_inconsistent;
+    return DataGapKind::events_inconsistent;
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ Status GrowingTrace::read_all(RowSource& source, const TraceFile& file) {
     TIDEMARK_TRY(dictionaries_.read(source, raw_));
     TIDEMARK_TRY(read_spans(source));
     TIDEMARK_TRY(read_marks(source));
-    TIDEMARK_TRY(read_losses(source));
+    TIDEMARK_TRY(read_data_gaps(source));
     TIDEMARK_TRY(read_surroundings(source));
     return read_devices(source, file);
 }
@@ -146,10 +146,10 @@ Status GrowingTrace::read_marks(RowSource& source) {
     });
 }
 
-Status GrowingTrace::read_losses(RowSource& source) {
-    raw_.losses.clear();
-    return source.each("SELECT kind, device, time, count, bytes, text FROM loss ORDER BY id", [&](Statement& row) {
-        raw_.losses.push_back({loss_kind(row.text(0)), row.is_null(1) ? -1 : static_cast<int>(row.integer(1)),
+Status GrowingTrace::read_data_gaps(RowSource& source) {
+    raw_.data_gaps.clear();
+    return source.each("SELECT kind, device, time, count, bytes, text FROM data_gap ORDER BY id", [&](Statement& row) {
+        raw_.data_gaps.push_back({data_gap_kind(row.text(0)), row.is_null(1) ? -1 : static_cast<int>(row.integer(1)),
                                row.integer(2), row.integer(3), row.integer(4), std::string(row.text(5))});
         return true;
     });

@@ -38,7 +38,7 @@ private:
     Status read_meta(RowSource& source);
     Status read_spans(RowSource& source);
     Status read_marks(RowSource& source);
-    Status read_losses(RowSource& source);
+    Status read_data_gaps(RowSource& source);
     Status read_surroundings(RowSource& source);
     Status read_devices(RowSource& source, const TraceFile& file);
 

@@ -28,7 +28,7 @@ public:
     Error damaged(std::string_view what) const { return tidemark::damaged(path_, what); }
 
     Error explain(Error error) const {
-        if (error.kind != ErrorKind::cancelled) {
+        if (error.kind != ErrorKind::canceled) {
             error.message = fmt::format("{}: {}", path_, error.message);
         }
         return error;
@@ -82,8 +82,8 @@ private:
             if (!row(statement)) {
                 return damaged(fmt::format("a row contradicts the others (in: {})", sql));
             }
-            if (progress_.cancelled) {
-                return cancelled_error();
+            if (progress_.canceled) {
+                return canceled_error();
             }
         }
     }

@@ -30,11 +30,11 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
 }
 
 /// Events that no row tells of all refer to one entry that says so.
-void describe_gaps(DeviceHistory& device, std::vector<Loss>& losses) {
+void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
     int64_t gaps = 0;
     for (EventNumber e = 0; e < device.event_count(); ++e) {
         EventRef& ref = device.event_ref[static_cast<size_t>(e)];
-        if (ref.packed != nothing_told.packed) {
+        if (ref.packed != nothing_reported.packed) {
             continue;
         }
         if (gaps++ == 0) {
@@ -46,19 +46,19 @@ void describe_gaps(DeviceHistory& device, std::vector<Loss>& losses) {
         ref = EventRef(Action::unknown, static_cast<uint32_t>(device.others.size() - 1));
     }
     if (gaps > 0) {
-        losses.push_back({LossKind::events_inconsistent, device.device, 0, gaps, 0,
+        data_gaps.push_back({DataGapKind::events_inconsistent, device.device, 0, gaps, 0,
                           fmt::format("The trace does not say what {} of its events were.", gaps)});
     }
 }
 
 /// Times never go back; an event without one happened at the time of the one before, the first ones of the one after.
 void complete_times(std::vector<int64_t>& times) {
-    int64_t last = no_time_told;
+    int64_t last = no_time_reported;
     for (int64_t& time : times) {
         last = time = std::max(time, last);
     }
     for (size_t i = times.size(); i-- > 0;) {
-        if (times[i] == no_time_told) {
+        if (times[i] == no_time_reported) {
             times[i] = i + 1 < times.size() ? times[i + 1] : 0;
         }
     }
@@ -87,11 +87,11 @@ void complete_ends(Trace& trace) {
 }
 
 void say_how_it_ended(Trace& trace) {
-    const auto says_so = [](const Loss& loss) { return loss.kind == LossKind::unclean_end; };
-    if (trace.clean_end || trace.being_written || std::any_of(trace.losses.begin(), trace.losses.end(), says_so)) {
+    const auto says_so = [](const DataGap& data_gap) { return data_gap.kind == DataGapKind::unclean_end; };
+    if (trace.clean_end || trace.being_written || std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), says_so)) {
         return;
     }
-    trace.losses.push_back({LossKind::unclean_end, -1, trace.duration, 0, 0,
+    trace.data_gaps.push_back({DataGapKind::unclean_end, -1, trace.duration, 0, 0,
                             "The recording was not ended cleanly; what came last may be missing."});
 }
 
@@ -106,7 +106,7 @@ Result<std::shared_ptr<const Trace>> settled(Trace raw) {
         if (!is_sound(device, *trace)) {
             return damaged(trace->path, "allocations refer to what is not there");
         }
-        describe_gaps(device, trace->losses);
+        describe_gaps(device, trace->data_gaps);
         complete_times(device.event_time);
     }
     if (trace->streams.empty()) {

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "storage/base/progress.h"
-#include "storage/read/live_index.h"
+#include "storage/read/alive_index.h"
 #include "storage/replay/statistics.h"
 #include "storage/timeline/curves.h"
 
@@ -20,14 +20,14 @@ public:
     const Trace& trace() const { return *trace_; }
     std::shared_ptr<const Trace> shared_trace() const { return trace_; }
     const DeviceHistory& device() const { return device_; }
-    const LiveIndex& live() const { return live_; }
+    const AliveIndex& live() const { return live_; }
     const Curves& curves() const { return curves_; }
     const Statistics& statistics() const;
 
 private:
     std::shared_ptr<const Trace> trace_;
     const DeviceHistory& device_;
-    LiveIndex live_;
+    AliveIndex live_;
     Curves curves_;
     mutable std::once_flag statistics_once_;
     mutable std::unique_ptr<Statistics> statistics_;

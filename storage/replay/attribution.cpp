@@ -340,7 +340,7 @@ uint32_t Grouper::group_of(AllocationIndex a) {
 const std::string& Grouper::name(uint32_t group) const { return names_[group]; }
 uint32_t Grouper::group_count() const { return static_cast<uint32_t>(names_.size()); }
 
-std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const LiveIndex& live,
+std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const AliveIndex& live,
                                              EventNumber n, GroupBy by, GroupOptions options) {
     const Allocations& allocations = device.allocations;
     const bool has_stack = by == GroupBy::stack || by == GroupBy::line || by == GroupBy::file;

@@ -9,7 +9,7 @@
 
 #include "storage/base/result.h"
 #include "storage/graph/categories.h"
-#include "storage/read/live_index.h"
+#include "storage/read/alive_index.h"
 
 namespace tidemark {
 
@@ -55,7 +55,7 @@ struct AttributionGroup {
 };
 
 /// All groups, most bytes first; they add up to the active bytes at event n, which also decides options.time.
-std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const LiveIndex& live,
+std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const AliveIndex& live,
                                              EventNumber n, GroupBy by, GroupOptions options = {});
 
 /// Tells allocations apart by `by`. Names are made once per stack, size, stream, ... and kept: ask one grouper about

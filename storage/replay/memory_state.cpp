@@ -73,22 +73,22 @@ void add_figures(MemoryState& state, const SegmentState& segment) {
     state.allocated += segment.allocated;
     state.pending += segment.pending;
     state.requested += segment.requested;
-    if (segment.idle()) {
-        state.free_in_idle_segments += segment.size;
+    if (segment.cached()) {
+        state.free_in_cached_segments += segment.size;
         return;
     }
     for (const Block& block : segment.blocks) {
         if (block.state == BlockState::inactive) {
-            state.free_in_holes += block.size;
-            state.holes += 1;
-            state.largest_hole = std::max(state.largest_hole, block.size);
+            state.free_in_gaps += block.size;
+            state.gaps += 1;
+            state.largest_gap = std::max(state.largest_gap, block.size);
         }
     }
 }
 
 }  // namespace
 
-MemoryState memory_state(const DeviceHistory& device, const LiveIndex& live, EventNumber n) {
+MemoryState memory_state(const DeviceHistory& device, const AliveIndex& live, EventNumber n) {
     MemoryState state;
     state.event = n = std::clamp(n, 0, device.event_count());
     state.segments = segments_alive(device, n);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "storage/read/trace.h"
-#include "storage/read/live_index.h"
+#include "storage/read/alive_index.h"
 
 namespace tidemark {
 
@@ -27,22 +27,22 @@ struct SegmentState {
     std::vector<Block> blocks;
 
     uint64_t free() const { return size - allocated - pending; }
-    bool idle() const { return allocated + pending == 0; }
+    bool cached() const { return allocated + pending == 0; }
 };
 
 struct MemoryState {
     EventNumber event = 0;
     std::vector<SegmentState> segments;  ///< by pool, stream, address
     /// Fragmentation: free bytes inside segments that also hold active blocks, in how many holes, the largest.
-    uint64_t free_in_holes = 0;
-    uint32_t holes = 0;
-    uint64_t largest_hole = 0;
-    uint64_t free_in_idle_segments = 0;
+    uint64_t free_in_gaps = 0;
+    uint32_t gaps = 0;
+    uint64_t largest_gap = 0;
+    uint64_t free_in_cached_segments = 0;
     uint64_t reserved = 0, allocated = 0, pending = 0, requested = 0;
 };
 
 /// State after the first `n` events, n clamped to [0, event_count]. Milliseconds at most; any thread.
-MemoryState memory_state(const DeviceHistory& device, const LiveIndex& live, EventNumber n);
+MemoryState memory_state(const DeviceHistory& device, const AliveIndex& live, EventNumber n);
 
 /// Lives that used an address before and after a given one, oldest first (the allocation itself included).
 std::vector<AllocationIndex> owners_of_address(const DeviceHistory& device, uint64_t address);

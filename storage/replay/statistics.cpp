@@ -17,7 +17,7 @@ public:
         map_.counters().retries_known = settings.retries_show();
     }
 
-    void start_at(EventNumber n, const LiveIndex& live) {
+    void start_at(EventNumber n, const AliveIndex& live) {
         for (const Segment& s : device_.segments) {
             if (s.alive_at(n)) {
                 map_.add_segment(s.address, s.size, owner(s));
@@ -107,7 +107,7 @@ private:
 
 }  // namespace
 
-Statistics::Statistics(const Trace& trace, const DeviceHistory& device, const LiveIndex& live)
+Statistics::Statistics(const Trace& trace, const DeviceHistory& device, const AliveIndex& live)
     : trace_(trace), device_(device), live_(live) {
     Replayer replay(device, AllocatorSettings::from_text(trace.settings));
     replay.start_at(0, live);

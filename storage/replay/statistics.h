@@ -5,7 +5,7 @@
 
 #include "storage/allocator/counters.h"
 #include "storage/read/trace.h"
-#include "storage/read/live_index.h"
+#include "storage/read/alive_index.h"
 
 namespace tidemark {
 
@@ -13,7 +13,7 @@ namespace tidemark {
 class Statistics {
 public:
     /// Keeps references: `device` and `live` must outlive this. Walks every event once (about 50 ns each).
-    Statistics(const Trace& trace, const DeviceHistory& device, const LiveIndex& live);
+    Statistics(const Trace& trace, const DeviceHistory& device, const AliveIndex& live);
 
     /// Counters after the first `n` events, n clamped. Any thread.
     Counters at(EventNumber n) const;
@@ -25,7 +25,7 @@ private:
     };
     const Trace& trace_;
     const DeviceHistory& device_;
-    const LiveIndex& live_;
+    const AliveIndex& live_;
     std::vector<Checkpoint> checkpoints_;
 };
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "storage/base/units.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/report/phrases.h"
 #include "storage/report/svg.h"
 
@@ -15,7 +15,7 @@ std::string figure(const std::string& title, const std::string& plot, const std:
     return fmt::format("<figure><figcaption>{}</figcaption>{}{}</figure>\n", html_escaped(title), plot, legend);
 }
 
-bool counts_steps(const Told& told) { return told.of.rounds().source() == RoundSource::steps; }
+bool counts_steps(const ReportInput& reported) { return reported.context.iterations().source() == IterationSource::steps; }
 
 /// A number per round, or per slice of rounds.
 struct Levels {
@@ -24,13 +24,13 @@ struct Levels {
 };
 
 /// From the third round on, where there are enough: the first two are warm-up, and would make the rest look flat.
-Levels after_warm_up(const Rounds& rounds, std::span<const int64_t> values, size_t rounds_per_value) {
+Levels after_warm_up(const Iterations& iterations, std::span<const int64_t> values, size_t iterations_per_value) {
     constexpr size_t warm_up = 2, enough = 6;
     Levels levels;
-    for (size_t i = values.size() > enough ? (warm_up + rounds_per_value - 1) / rounds_per_value : 0; i < values.size();
+    for (size_t i = values.size() > enough ? (warm_up + iterations_per_value - 1) / iterations_per_value : 0; i < values.size();
          ++i) {
-        const size_t round = std::min((i + 1) * rounds_per_value, rounds.size()) - 1;
-        levels.numbers.push_back(static_cast<double>(rounds[round].number));
+        const size_t iteration = std::min((i + 1) * iterations_per_value, iterations.size()) - 1;
+        levels.numbers.push_back(static_cast<double>(iterations[iteration].number));
         levels.bytes.push_back(values[i]);
     }
     return levels;
@@ -53,7 +53,7 @@ std::string levels_plot(const Levels& levels, int height, const std::string& lab
 }
 
 /// What an allocating line holds at the end of each slice of rounds; empty: nothing is known of it.
-std::vector<int64_t> levels_of(const Case& of, StackId stack) {
+std::vector<int64_t> levels_of(const AnalysisContext& context, StackId stack) {
     std::vector<int64_t> sum;
     const auto add = [&](const Site& site) {
         sum.resize(std::max(sum.size(), site.level.size()));
@@ -61,13 +61,13 @@ std::vector<int64_t> levels_of(const Case& of, StackId stack) {
             sum[i] += site.level[i];
         }
     };
-    for (const Pile& pile : of.piles()) {
-        if (!pile.sites.empty() && pile.sites.front()->stack == stack) {
-            std::for_each(pile.sites.begin(), pile.sites.end(), [&](const Site* site) { add(*site); });
+    for (const LeakSuspect& suspect : context.suspects()) {
+        if (!suspect.sites.empty() && suspect.sites.front()->stack == stack) {
+            std::for_each(suspect.sites.begin(), suspect.sites.end(), [&](const Site* site) { add(*site); });
             return sum;
         }
     }
-    for (const Site& site : of.survivors().sites()) {
+    for (const Site& site : context.surviving_allocations().sites()) {
         if (site.stack == stack) {
             add(site);
         }
@@ -77,28 +77,28 @@ std::vector<int64_t> levels_of(const Case& of, StackId stack) {
 
 }  // namespace
 
-std::string floor_chart(const Told& told, const Words& words) {
-    const std::vector<int64_t>& floor = told.of.allocated_floor();
-    if (floor.size() < 3 || floor.size() != told.of.rounds().size()) {
+std::string floor_chart(const ReportInput& reported, const Words& words) {
+    const std::vector<int64_t>& floor = reported.context.allocated_floor();
+    if (floor.size() < 3 || floor.size() != reported.context.iterations().size()) {
         return {};
     }
-    const Levels levels = after_warm_up(told.of.rounds(), floor, 1);
-    const std::string title = counts_steps(told) ? words("What stays: the lowest allocated memory of each step")
+    const Levels levels = after_warm_up(reported.context.iterations(), floor, 1);
+    const std::string title = counts_steps(reported) ? words("What stays: the lowest allocated memory of each step")
                                                  : words("What stays: the lowest allocated memory of each round");
     return figure(title, levels_plot(levels, 200, title), "");
 }
 
-std::string finding_chart(const Told& told, const Finding& finding, const Words& words) {
-    const bool is_of_tensors = !finding.layer || *finding.layer == LayerKind::requested;
+std::string finding_chart(const ReportInput& reported, const Finding& finding, const Words& words) {
+    const bool is_of_tensors = !finding.component || *finding.component == ComponentKind::requested;
     if (finding.stack == 0 || !is_of_tensors) {
         return {};
     }
-    const std::vector<int64_t> values = levels_of(told.of, finding.stack);
+    const std::vector<int64_t> values = levels_of(reported.context, finding.stack);
     if (values.size() < 3 || *std::max_element(values.begin(), values.end()) == 0) {
         return {};
     }
-    const Levels levels = after_warm_up(told.of.rounds(), values, told.of.survivors().rounds_per_slice());
-    const std::string title = counts_steps(told) ? words("What this line holds at the end of each step")
+    const Levels levels = after_warm_up(reported.context.iterations(), values, reported.context.surviving_allocations().iterations_per_slice());
+    const std::string title = counts_steps(reported) ? words("What this line holds at the end of each step")
                                                  : words("What this line holds at the end of each round");
     return figure(title, levels_plot(levels, 150, title), "");
 }

@@ -57,6 +57,6 @@ footer { margin-top: 3rem; border-top: 1px solid var(--rule); padding-top: .6rem
 
 /// The sheet's colours: --l0 to --l10, the number being that of a LayerKind, and so many for parts of tensors: --t0,
 /// ...
-constexpr int html_tensor_colours = 6;
+constexpr int html_tensor_colors = 6;
 
 }  // namespace tidemark

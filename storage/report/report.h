@@ -5,35 +5,35 @@
 #include <span>
 #include <string>
 
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
 #include "storage/explain/words.h"
 
 namespace tidemark {
 
 /// What was said about one device, and from what.
-struct Told {
-    const Case& of;
+struct ReportInput {
+    const AnalysisContext& context;
     const Explanation& explanation;
 };
 
 struct TextOptions {
     int width = 100;       ///< columns of a terminal; sentences are broken there
-    bool colours = false;  ///< with escape sequences
+    bool colors = false;  ///< with escape sequences
     bool all = false;      ///< background findings in full, too
 };
 
 /// For a terminal. Control characters of names are replaced, so that only the colours' own escapes are in it.
-std::string report_text(const Told& told, const Words& words, const TextOptions& options);
+std::string report_text(const ReportInput& reported, const Words& words, const TextOptions& options);
 
 /// One device's object; docs/EXPLAIN.md describes its keys. Times in ns since the trace's start, null for what is not
 /// known.
-nlohmann::ordered_json report_json(const Told& told);
+nlohmann::ordered_json report_json(const ReportInput& reported);
 
 /// For a ticket or a chat: GitHub's Markdown.
-std::string report_markdown(std::span<const Told> devices, const Words& words);
+std::string report_markdown(std::span<const ReportInput> devices, const Words& words);
 
 /// One file that needs nothing else: no script, nothing from a network, light and dark, with plots.
-std::string report_html(std::span<const Told> devices, const Words& words);
+std::string report_html(std::span<const ReportInput> devices, const Words& words);
 
 }  // namespace tidemark

@@ -55,25 +55,25 @@ std::string share_row(std::string_view css, const std::string& key, const std::s
 }
 
 /// That of the layer in the plot above; parts of the program's tensors, which are one layer there, are told apart.
-std::string colour_of(const Told& told, const Share& share, const Words& words, int& tensors) {
-    for (const Layer& layer : told.of.row().layers) {
-        const bool is_library = layer.kind == LayerKind::library && share.name.starts_with(layer.name);
-        if (is_library || share.name == layer_title(words, layer.kind)) {
-            return fmt::format("l{}", static_cast<int>(layer.kind));
+std::string color_of(const ReportInput& reported, const Share& share, const Words& words, int& tensors) {
+    for (const Component& component : reported.context.row().components) {
+        const bool is_library = component.kind == ComponentKind::library && share.name.starts_with(component.name);
+        if (is_library || share.name == component_title(words, component.kind)) {
+            return fmt::format("l{}", static_cast<int>(component.kind));
         }
     }
-    return fmt::format("t{}", tensors++ % html_tensor_colours);
+    return fmt::format("t{}", tensors++ % html_tensor_colors);
 }
 
-std::string shares(const Told& told, const Words& words) {
-    const Explanation& explanation = told.explanation;
+std::string shares(const ReportInput& reported, const Words& words) {
+    const Explanation& explanation = reported.explanation;
     if (explanation.shares.empty()) {
         return {};
     }
     std::string bar, rows;
     int tensors = 0;
     for (const Share& share : explanation.shares) {
-        const std::string fill = fmt::format("background:var(--{})", colour_of(told, share, words, tensors));
+        const std::string fill = fmt::format("background:var(--{})", color_of(reported, share, words, tensors));
         const std::string percent = Words::percent(share.of_total);
         if (share.bytes > 0) {
             bar += fmt::format("<i style=\"width:{:.3f}%;{}\" title=\"{}\"></i>", share.of_total * 100, fill,
@@ -82,90 +82,90 @@ std::string shares(const Told& told, const Words& words) {
         rows +=
             share_row("", fmt::format("<i class=\"key\" style=\"{}\"></i>", fill), share.name, share.bytes, percent);
     }
-    rows += share_row(" class=\"total\"", "", total_phrase(told, words), explanation.total, "");
+    rows += share_row(" class=\"total\"", "", total_phrase(reported, words), explanation.total, "");
     return fmt::format("<h2>{}</h2>\n<div class=\"bar\">{}</div>\n<table>\n{}</table>\n",
                        html_escaped(words("Where the memory is")), bar, rows);
 }
 
-std::string facts(const Told& told, const Finding& finding, const Words& words) {
+std::string facts(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string rows;
-    for (const Fact& fact : facts_of(told, finding, words)) {
+    for (const Fact& fact : facts_of(reported, finding, words)) {
         rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_escaped(fact.label), marked_up(fact.value));
     }
     return rows.empty() ? "" : "<dl>\n" + rows + "</dl>\n";
 }
 
-std::string evidence_list(const Told& told, const Finding& finding, const Words& words) {
+std::string evidence_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string items;
     for (const Evidence& item : finding.evidence) {
-        const std::string moment = moment_argument(item), ids = evidence_ids(told, item, words);
+        const std::string time_point = time_point_argument(item), ids = evidence_ids(reported, item, words);
         items += fmt::format("<li>{}{}{}</li>\n",
-                             moment.empty() ? "" : fmt::format("<code class=\"moment\">--at {}</code> ", moment),
+                             time_point.empty() ? "" : fmt::format("<code class=\"moment\">--at {}</code> ", time_point),
                              marked_up(item.text),
                              ids.empty() ? "" : fmt::format(" <span class=\"quiet\">[{}]</span>", html_escaped(ids)));
     }
     return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Look at")), items);
 }
 
-std::string fix_list(const Told& told, const Finding& finding, const Words& words) {
+std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string items;
     for (const Fix& fix : finding.fixes) {
-        items += fmt::format("<li>{}{}</li>\n", marked_up(joined_sentences({fix.text, gain_phrase(told, fix, words)})),
+        items += fmt::format("<li>{}{}</li>\n", marked_up(joined_sentences({fix.text, gain_phrase(reported, fix, words)})),
                              fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
     }
     return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("What helps")), items);
 }
 
-std::string finding_card(const Told& told, const Finding& finding, size_t number, const Words& words) {
-    const std::string_view verdict = verdict_word(finding.verdict);
-    const bool is_open = finding.verdict != Verdict::background;
+std::string finding_card(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
+    const std::string_view severity = severity_word(finding.severity);
+    const bool is_open = finding.severity != Severity::background;
     std::string card = fmt::format(
         "<details class=\"finding {}\"{}>\n<summary>{}<span class=\"verdict {}\">{}</span>{} <span "
         "class=\"size\">{}</span></summary>\n",
-        verdict, is_open ? " open" : "", number, verdict, html_escaped(verdict_title(words, finding.verdict)),
-        marked_up(finding.title), html_escaped(size_phrase(told, finding, words)));
-    card += facts(told, finding, words) + paragraphs(finding.text) + finding_chart(told, finding, words);
-    card += evidence_list(told, finding, words) + fix_list(told, finding, words);
+        severity, is_open ? " open" : "", number, severity, html_escaped(severity_title(words, finding.severity)),
+        marked_up(finding.title), html_escaped(size_phrase(reported, finding, words)));
+    card += facts(reported, finding, words) + paragraphs(finding.text) + finding_chart(reported, finding, words);
+    card += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
     card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("How sure:")),
                         marked_up(confidence_phrase(finding, words)));
     return card + bullets(words("Not known"), finding.unknowns) + "</details>\n";
 }
 
-std::string headline(const Explanation& explanation) {
+std::string summary(const Explanation& explanation) {
     std::string text;
-    for (const std::string& sentence : explanation.headline) {
+    for (const std::string& sentence : explanation.summary) {
         const std::string_view tag = text.empty() ? "h1" : "p";
         text += fmt::format("<{0}>{1}</{0}>\n", tag, marked_up(sentence));
     }
     return "<div class=\"headline\">\n" + text + "</div>\n";
 }
 
-std::string device_section(const Told& told, const Words& words) {
-    const Explanation& explanation = told.explanation;
+std::string device_section(const ReportInput& reported, const Words& words) {
+    const Explanation& explanation = reported.explanation;
     std::string section =
-        fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n", html_escaped(page_title(told, words)));
-    section += headline(explanation) + layers_chart(told, words) + shares(told, words) + floor_chart(told, words);
+        fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n", html_escaped(page_title(reported, words)));
+    section += summary(explanation) + components_chart(reported, words) + shares(reported, words) + floor_chart(reported, words);
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
         section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("What was found")));
-        section += finding_card(told, finding, ++number, words);
+        section += finding_card(reported, finding, ++number, words);
     }
     return section + bullets(words("Not recorded"), explanation.unknowns) + "</section>\n";
 }
 
 }  // namespace
 
-std::string report_html(std::span<const Told> devices, const Words& words) {
+std::string report_html(std::span<const ReportInput> devices, const Words& words) {
     const std::string name =
-        devices.empty() ? "" : std::filesystem::path(devices.front().of.trace().path).filename().string();
+        devices.empty() ? "" : std::filesystem::path(devices.front().context.trace().path).filename().string();
     std::string page = fmt::format(
         "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
         "content=\"width=device-width, "
         "initial-scale=1\"/>\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
         words.language() == Language::chinese ? "zh-CN" : "en",
         html_escaped(words("Why memory went up: {trace}", with("trace", name))), html_style);
-    for (const Told& told : devices) {
-        page += device_section(told, words);
+    for (const ReportInput& reported : devices) {
+        page += device_section(reported, words);
     }
     const std::string by = words(
         "{trace}, explained by Tidemark {version}. Flags, bars and columns tell more under the "

@@ -70,8 +70,8 @@ std::string bullets(const std::string& title, const std::vector<std::string>& it
     return text;
 }
 
-std::string shares_table(const Told& told, const Words& words) {
-    const Explanation& explanation = told.explanation;
+std::string shares_table(const ReportInput& reported, const Words& words) {
+    const Explanation& explanation = reported.explanation;
     if (explanation.shares.empty()) {
         return {};
     }
@@ -81,54 +81,54 @@ std::string shares_table(const Told& told, const Words& words) {
         text += fmt::format("| {} | {} | {} |\n", escaped(share.name), format_bytes(share.bytes),
                             Words::percent(share.of_total));
     }
-    return text + fmt::format("| **{}** | **{}** | |\n", total_phrase(told, words), format_bytes(explanation.total));
+    return text + fmt::format("| **{}** | **{}** | |\n", total_phrase(reported, words), format_bytes(explanation.total));
 }
 
-std::string evidence_list(const Told& told, const Finding& finding, const Words& words) {
+std::string evidence_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string text = finding.evidence.empty() ? "" : fmt::format("\n**{}**\n\n", words("Look at"));
     for (const Evidence& item : finding.evidence) {
-        const std::string moment = moment_argument(item), ids = evidence_ids(told, item, words);
-        text += fmt::format("- {}{}{}\n", moment.empty() ? "" : fmt::format("`--at {}` ", moment), escaped(item.text),
+        const std::string time_point = time_point_argument(item), ids = evidence_ids(reported, item, words);
+        text += fmt::format("- {}{}{}\n", time_point.empty() ? "" : fmt::format("`--at {}` ", time_point), escaped(item.text),
                             ids.empty() ? "" : fmt::format(" \\[{}\\]", escaped(ids)));
     }
     return text;
 }
 
-std::string fix_list(const Told& told, const Finding& finding, const Words& words) {
+std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("What helps"));
     for (const Fix& fix : finding.fixes) {
-        text += fmt::format("- {}\n", escaped(joined_sentences({fix.text, gain_phrase(told, fix, words)})));
+        text += fmt::format("- {}\n", escaped(joined_sentences({fix.text, gain_phrase(reported, fix, words)})));
         text += fix.code.empty() ? "" : '\n' + fenced(fix.code) + '\n';
     }
     return text;
 }
 
-std::string finding_section(const Told& told, const Finding& finding, size_t number, const Words& words) {
+std::string finding_section(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
     std::string text =
-        fmt::format("\n### {}. {}: {}\n\n", number, verdict_title(words, finding.verdict), escaped(finding.title));
-    for (const Fact& fact : facts_of(told, finding, words)) {
+        fmt::format("\n### {}. {}: {}\n\n", number, severity_title(words, finding.severity), escaped(finding.title));
+    for (const Fact& fact : facts_of(reported, finding, words)) {
         text += fmt::format("- **{}**: {}\n", fact.label, escaped(fact.value));
     }
     for (const std::string& sentences : finding.text) {
         text += '\n' + escaped(sentences) + '\n';
     }
-    text += evidence_list(told, finding, words) + fix_list(told, finding, words);
+    text += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
     text += fmt::format("\n*{}* {}\n", words("How sure:"), escaped(confidence_phrase(finding, words)));
     return text + bullets(words("Not known"), finding.unknowns);
 }
 
-std::string device_section(const Told& told, const Words& words) {
-    const Explanation& explanation = told.explanation;
+std::string device_section(const ReportInput& reported, const Words& words) {
+    const Explanation& explanation = reported.explanation;
     std::string text =
-        fmt::format("## {}\n\n{}\n", escaped(page_title(told, words)), escaped(joined_sentences(explanation.headline)));
-    text += shares_table(told, words);
+        fmt::format("## {}\n\n{}\n", escaped(page_title(reported, words)), escaped(joined_sentences(explanation.summary)));
+    text += shares_table(reported, words);
     std::vector<std::string> background;
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
-        if (finding.verdict == Verdict::background) {
-            background.push_back(folded_phrase(told, finding, words));
+        if (finding.severity == Severity::background) {
+            background.push_back(folded_phrase(reported, finding, words));
         } else {
-            text += finding_section(told, finding, ++number, words);
+            text += finding_section(reported, finding, ++number, words);
         }
     }
     return text + bullets(words("What every program has"), background) +
@@ -137,10 +137,10 @@ std::string device_section(const Told& told, const Words& words) {
 
 }  // namespace
 
-std::string report_markdown(std::span<const Told> devices, const Words& words) {
+std::string report_markdown(std::span<const ReportInput> devices, const Words& words) {
     std::string text;
-    for (const Told& told : devices) {
-        text += (text.empty() ? "" : "\n") + device_section(told, words);
+    for (const ReportInput& reported : devices) {
+        text += (text.empty() ? "" : "\n") + device_section(reported, words);
     }
     return text;
 }

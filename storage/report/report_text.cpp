@@ -9,18 +9,18 @@
 namespace tidemark {
 namespace {
 
-constexpr std::string_view no_colour, bold = "\033[1m", dim = "\033[2m", red = "\033[1;31m", yellow = "\033[1;33m",
+constexpr std::string_view no_color, bold = "\033[1m", dim = "\033[2m", red = "\033[1;31m", yellow = "\033[1;33m",
                                       green = "\033[32m", blue = "\033[36m";
 
-std::string_view colour_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::leak:
-        case Verdict::failure: return red;
-        case Verdict::waste: return yellow;
-        case Verdict::pattern: return green;
-        case Verdict::background: return dim;
+std::string_view color_of(Severity severity) {
+    switch (severity) {
+        case Severity::leak:
+        case Severity::failure: return red;
+        case Severity::waste: return yellow;
+        case Severity::pattern: return green;
+        case Severity::background: return dim;
     }
-    return no_colour;
+    return no_color;
 }
 
 /// A bar in eighths of a column.
@@ -37,14 +37,14 @@ std::string bar(double share, int width) {
 /// One device's page, written from top to bottom.
 class Page {
 public:
-    Page(const Told& told, const Words& words, const TextOptions& options)
-        : told_(told), words_(words), options_(options) {}
+    Page(const ReportInput& reported, const Words& words, const TextOptions& options)
+        : reported_(reported), words_(words), options_(options) {}
 
     std::string write() {
-        const Explanation& explanation = told_.explanation;
-        paragraph(0, page_title(told_, words_), dim);
+        const Explanation& explanation = reported_.explanation;
+        paragraph(0, page_title(reported_, words_), dim);
         text_ += '\n';
-        paragraph(0, joined_sentences(explanation.headline), bold);
+        paragraph(0, joined_sentences(explanation.summary), bold);
         shares();
         findings();
         list(words_("Not recorded"), explanation.unknowns);
@@ -62,32 +62,32 @@ private:
     void fixes(const Finding& finding);
     void list(const std::string& title, const std::vector<std::string>& items);
 
-    std::string coloured(std::string_view colour, std::string_view text) const {
-        return options_.colours && !colour.empty() ? fmt::format("{}{}\033[0m", colour, text) : std::string(text);
+    std::string colored(std::string_view color, std::string_view text) const {
+        return options_.colors && !color.empty() ? fmt::format("{}{}\033[0m", color, text) : std::string(text);
     }
-    void heading(const std::string& title) { text_ += '\n' + coloured(bold, title) + '\n'; }
-    void paragraph(size_t indent, std::string_view text, std::string_view colour = no_colour) {
-        labelled(indent, "", no_colour, text, colour);
+    void heading(const std::string& title) { text_ += '\n' + colored(bold, title) + '\n'; }
+    void paragraph(size_t indent, std::string_view text, std::string_view color = no_color) {
+        labeled(indent, "", no_color, text, color);
     }
     /// The text behind a label, its further lines under its first.
-    void labelled(size_t indent, std::string_view label, std::string_view label_colour, std::string_view text,
-                  std::string_view colour = no_colour);
+    void labeled(size_t indent, std::string_view label, std::string_view label_color, std::string_view text,
+                  std::string_view color = no_color);
 
-    const Told& told_;
+    const ReportInput& reported_;
     const Words& words_;
     const TextOptions& options_;
     std::string text_;
 };
 
-void Page::labelled(size_t indent, std::string_view label, std::string_view label_colour, std::string_view text,
-                    std::string_view colour) {
+void Page::labeled(size_t indent, std::string_view label, std::string_view label_color, std::string_view text,
+                    std::string_view color) {
     constexpr size_t narrowest = 20;
     const size_t begin = indent + display_width(label);
     const auto width = static_cast<size_t>(options_.width);
     bool is_first = true;
     for (const std::string& line : wrap(plain_text(text), std::max(narrowest, width - std::min(width, begin)))) {
-        text_ += is_first ? std::string(indent, ' ') + coloured(label_colour, label) : std::string(begin, ' ');
-        text_ += coloured(colour, line) + '\n';
+        text_ += is_first ? std::string(indent, ' ') + colored(label_color, label) : std::string(begin, ' ');
+        text_ += colored(color, line) + '\n';
         is_first = false;
     }
 }
@@ -95,11 +95,11 @@ void Page::labelled(size_t indent, std::string_view label, std::string_view labe
 void Page::share_row(const std::string& bytes, double of_total, const std::string& name) {
     constexpr int bar_width = 20;
     text_ += fmt::format("{:>12}  {:>7}  {}  {}\n", bytes, Words::percent(of_total),
-                         coloured(blue, pad_right(bar(of_total, bar_width), bar_width)), plain_text(name));
+                         colored(blue, pad_right(bar(of_total, bar_width), bar_width)), plain_text(name));
 }
 
 void Page::shares() {
-    const Explanation& explanation = told_.explanation;
+    const Explanation& explanation = reported_.explanation;
     if (explanation.shares.empty()) {
         return;
     }
@@ -108,14 +108,14 @@ void Page::shares() {
         share_row(format_bytes(share.bytes), share.of_total, share.name);
     }
     text_ +=
-        fmt::format("{:>12}  {:>7}  {:20}  {}\n", format_bytes(explanation.total), "", "", total_phrase(told_, words_));
+        fmt::format("{:>12}  {:>7}  {:20}  {}\n", format_bytes(explanation.total), "", "", total_phrase(reported_, words_));
 }
 
 void Page::findings() {
     size_t number = 0;
     std::vector<const Finding*> background;
-    for (const Finding& each : told_.explanation.findings) {
-        if (each.verdict == Verdict::background && !options_.all) {
+    for (const Finding& each : reported_.explanation.findings) {
+        if (each.severity == Severity::background && !options_.all) {
             background.push_back(&each);
             continue;
         }
@@ -133,34 +133,34 @@ void Page::folded(std::span<const Finding* const> findings) {
     }
     heading(words_("What every program has") + " (--all)");
     for (const Finding* each : findings) {
-        labelled(2, "- ", no_colour, folded_phrase(told_, *each, words_));
+        labeled(2, "- ", no_color, folded_phrase(reported_, *each, words_));
     }
 }
 
 void Page::finding(size_t number, const Finding& finding) {
     text_ += number == 1 ? "" : "\n";
-    labelled(0, fmt::format("{:>2}. ", number), bold,
-             fmt::format("{}: {}", verdict_title(words_, finding.verdict), finding.title), colour_of(finding.verdict));
+    labeled(0, fmt::format("{:>2}. ", number), bold,
+             fmt::format("{}: {}", severity_title(words_, finding.severity), finding.title), color_of(finding.severity));
     facts(finding);
     for (const std::string& sentences : finding.text) {
         paragraph(4, sentences);
     }
     evidence(finding);
     fixes(finding);
-    labelled(4, words_("How sure:") + " ", bold, confidence_phrase(finding, words_));
+    labeled(4, words_("How sure:") + " ", bold, confidence_phrase(finding, words_));
     for (const std::string& unknown : finding.unknowns) {
-        labelled(4, words_("Not known") + ": ", bold, unknown);
+        labeled(4, words_("Not known") + ": ", bold, unknown);
     }
 }
 
 void Page::facts(const Finding& finding) {
-    const std::vector<Fact> facts = facts_of(told_, finding, words_);
+    const std::vector<Fact> facts = facts_of(reported_, finding, words_);
     size_t width = 0;
     for (const Fact& fact : facts) {
         width = std::max(width, display_width(fact.label) + 2);
     }
     for (const Fact& fact : facts) {
-        labelled(6, pad_right(fact.label, width), dim, fact.value);
+        labeled(6, pad_right(fact.label, width), dim, fact.value);
     }
 }
 
@@ -171,11 +171,11 @@ void Page::evidence(const Finding& finding) {
     paragraph(4, words_("Look at"), bold);
     size_t width = 0;
     for (const Evidence& item : finding.evidence) {
-        width = std::max(width, moment_argument(item).size() + 2);
+        width = std::max(width, time_point_argument(item).size() + 2);
     }
     for (const Evidence& item : finding.evidence) {
-        const std::string ids = evidence_ids(told_, item, words_);
-        labelled(6, pad_right(moment_argument(item), width), blue,
+        const std::string ids = evidence_ids(reported_, item, words_);
+        labeled(6, pad_right(time_point_argument(item), width), blue,
                  ids.empty() ? item.text : fmt::format("{} [{}]", item.text, ids));
     }
 }
@@ -186,9 +186,9 @@ void Page::fixes(const Finding& finding) {
     }
     paragraph(4, finding.fixes.size() == 1 ? words_("What helps") : words_("What helps, each by itself"), bold);
     for (const Fix& fix : finding.fixes) {
-        labelled(6, "- ", no_colour, joined_sentences({fix.text, gain_phrase(told_, fix, words_)}));
+        labeled(6, "- ", no_color, joined_sentences({fix.text, gain_phrase(reported_, fix, words_)}));
         for (const std::string& line : split_lines(plain_lines(fix.code))) {
-            text_ += std::string(12, ' ') + coloured(green, line) + '\n';
+            text_ += std::string(12, ' ') + colored(green, line) + '\n';
         }
     }
 }
@@ -199,14 +199,14 @@ void Page::list(const std::string& title, const std::vector<std::string>& items)
     }
     heading(title);
     for (const std::string& item : items) {
-        labelled(2, "- ", no_colour, item);
+        labeled(2, "- ", no_color, item);
     }
 }
 
 }  // namespace
 
-std::string report_text(const Told& told, const Words& words, const TextOptions& options) {
-    return Page(told, words, options).write();
+std::string report_text(const ReportInput& reported, const Words& words, const TextOptions& options) {
+    return Page(reported, words, options).write();
 }
 
 }  // namespace tidemark

@@ -45,35 +45,35 @@ std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curv
             column.min[s] = all[s].min;
             column.max[s] = all[s].max;
         }
-        column.moment = all[static_cast<size_t>(Series::active)].max_event;
+        column.time_point = all[static_cast<size_t>(Series::active)].max_event;
         before = after;
     }
     return columns;
 }
 
-std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const LiveIndex& live, std::span<const Column> columns,
+std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex& live, std::span<const Column> columns,
                                    const Grouping& grouping) {
     const size_t groups = grouping.names.size();
     std::vector<int64_t> result(columns.size() * groups, 0);
     const auto& size = device.allocations.block_size;
-    LiveIndex::Walk walk(live);
+    AliveIndex::Walk walk(live);
     for (size_t c = 0; c < columns.size(); ++c) {
         int64_t* sums = result.data() + c * groups;
-        if (c > 0 && columns[c].moment == columns[c - 1].moment) {
+        if (c > 0 && columns[c].time_point == columns[c - 1].time_point) {
             std::copy(sums - groups, sums, sums);
             continue;
         }
-        const EventNumber moment = columns[c].moment;
+        const EventNumber time_point = columns[c].time_point;
         walk.for_each_active(
-            moment, [&](AllocationIndex a) { sums[grouping.group_at(a, moment)] += static_cast<int64_t>(size[a]); });
+            time_point, [&](AllocationIndex a) { sums[grouping.group_at(a, time_point)] += static_cast<int64_t>(size[a]); });
     }
     return result;
 }
 
-void bands_at(const DeviceHistory& device, LiveIndex::Walk& live, EventNumber moment, int64_t low, int64_t high,
+void bands_at(const DeviceHistory& device, AliveIndex::Walk& live, EventNumber time_point, int64_t low, int64_t high,
               std::vector<Band>& out) {
     int64_t bottom = 0;
-    live.for_each_active(moment, [&](AllocationIndex a) {
+    live.for_each_active(time_point, [&](AllocationIndex a) {
         const int64_t top = bottom + static_cast<int64_t>(device.allocations.block_size[a]);
         if (top > low && bottom < high) {
             out.push_back({a, bottom});

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "storage/read/live_index.h"
+#include "storage/read/alive_index.h"
 #include "storage/timeline/curves.h"
 
 namespace tidemark {
@@ -14,7 +14,7 @@ enum class TimeAxis : uint8_t { wall_clock, event_index };
 
 struct Column {
     EventNumber first = 0, last = 0;  ///< states the column covers
-    EventNumber moment = 0;           ///< the state drawn: where active memory was highest
+    EventNumber time_point = 0;           ///< the state drawn: where active memory was highest
     std::array<int64_t, series_count> min{}, max{};
 };
 
@@ -49,7 +49,7 @@ struct Grouping {
 
 /// Bytes of active memory by group in each column, as the groups are at its moment: result[column * groups + group].
 /// The groups of a column add up to its active bytes.
-std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const LiveIndex& live, std::span<const Column> columns,
+std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex& live, std::span<const Column> columns,
                                    const Grouping& grouping);
 
 /// The rectangles of the allocations picture: one column's active allocations from bottom to top.
@@ -58,7 +58,7 @@ struct Band {
     int64_t bottom;  ///< bytes below it; its height is its block size
 };
 /// Appends the column's bands whose [bottom, top) meets [low, high) bytes.
-void bands_at(const DeviceHistory& device, LiveIndex::Walk& live, EventNumber moment, int64_t low, int64_t high,
+void bands_at(const DeviceHistory& device, AliveIndex::Walk& live, EventNumber time_point, int64_t low, int64_t high,
               std::vector<Band>& out);
 
 }  // namespace tidemark

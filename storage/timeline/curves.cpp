@@ -45,7 +45,7 @@ void apply(Values& values, const DeviceHistory& device, EventNumber event) {
     auto& reserved = values[static_cast<size_t>(Series::reserved)];
     switch (ref.action()) {
         case Action::alloc: add_block(values, a, i, 1, true, true); break;
-        case Action::free_requested: add_block(values, a, i, -1, true, a.done_event[i] == event); break;
+        case Action::free_requested: add_block(values, a, i, -1, true, a.free_completed[i] == event); break;
         case Action::free_completed: add_block(values, a, i, -1, a.free_event[i] == event, true); break;
         case Action::segment_alloc:
         case Action::segment_map:

@@ -56,7 +56,7 @@ public:
 
     struct Figures {
         int64_t reserved = 0, allocated = 0;  ///< bytes; pending blocks are not allocated
-        int64_t driver_allocations = 0, driver_frees = 0, given_back = 0, retries = 0, collections = 0;
+        int64_t driver_allocations = 0, driver_frees = 0, returned_memory = 0, retries = 0, collections = 0;
     };
     const Figures& figures() const { return figures_; }
 

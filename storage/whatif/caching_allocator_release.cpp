@@ -55,7 +55,7 @@ void CachingAllocator::release_unused(uint32_t arena) {
     for (const BlockIndex b : mapped) {
         const int64_t bytes = static_cast<int64_t>(expandable_.shrink(b));
         figures_.reserved -= bytes;
-        figures_.given_back += bytes;
+        figures_.returned_memory += bytes;
         figures_.driver_frees += bytes != 0;
     }
 }
@@ -64,7 +64,7 @@ void CachingAllocator::release_segment(BlockIndex b) {
     const HeapBlock& block = heap_[b];
     driver_.free(block.address, block.size);
     figures_.reserved -= static_cast<int64_t>(block.size);
-    figures_.given_back += static_cast<int64_t>(block.size);
+    figures_.returned_memory += static_cast<int64_t>(block.size);
     ++figures_.driver_frees;
     heap_.unfile(b);
     heap_.drop(b);

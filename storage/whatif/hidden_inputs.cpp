@@ -124,7 +124,7 @@ Understanding understand(const Trace& trace, const DeviceHistory& device, Progre
     PoolSearch pools(trace, device, inputs);
     LimitSearch limits(device);
     bool has_to_help = false;
-    for (int replay = 0; replay < most_replays && !progress.cancelled; ++replay) {
+    for (int replay = 0; replay < most_replays && !progress.canceled; ++replay) {
         const ReplayResult result = replay_in_model(trace, device, inputs, progress);
         const bool helped = replay == 0 || result.check.exact || result.check.events > best.check.events;
         if (helped) {

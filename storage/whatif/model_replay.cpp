@@ -30,17 +30,17 @@ public:
 
     ReplayResult run(Progress& progress) {
         const EventNumber count = device_.event_count();
-        for (event_ = 0; event_ < count && difference().empty() && !progress.cancelled; ++event_) {
+        for (event_ = 0; event_ < count && difference().empty() && !progress.canceled; ++event_) {
             if ((event_ & 0x3fff) == 0) {
                 progress.report("checking the allocator model", static_cast<double>(event_) / count);
             }
             apply(device_.event_ref[static_cast<size_t>(event_)]);
         }
         ModelCheck& check = result_.check;
-        check.exact = difference().empty() && !progress.cancelled;
+        check.exact = difference().empty() && !progress.canceled;
         check.events = event_ - (difference().empty() ? 0 : 1);
         check.differs_at = check.exact ? 0 : static_cast<EventNumber>(check.events);
-        check.difference = progress.cancelled ? "cancelled" : difference();
+        check.difference = progress.canceled ? "cancelled" : difference();
         check.inferred_pools = inputs_.inferred_pools;
         find_kept_segments(static_cast<EventNumber>(check.events));
         return result_;

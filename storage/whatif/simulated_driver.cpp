@@ -10,7 +10,7 @@ SimulatedDriver::SimulatedDriver(const std::vector<DriverMove>& moves, int64_t c
     }
 }
 
-void SimulatedDriver::hold(uint64_t address, uint64_t size) {
+void SimulatedDriver::retention(uint64_t address, uint64_t size) {
     taken_[address] = address + size;
     next_ = std::max(next_, address + size);
 }

@@ -18,7 +18,7 @@ public:
     SimulatedDriver(const std::vector<DriverMove>& moves, int64_t capacity);
 
     /// Takes the place of memory from before the history.
-    void hold(uint64_t address, uint64_t size);
+    void retention(uint64_t address, uint64_t size);
     /// The segment that comes in the recording now; nullptr: none does.
     void set_recorded(const DriverMove* move) { recorded_ = move; }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/read/live_index.h"
+#include "storage/read/alive_index.h"
 #include "storage/replay/memory_state.h"
 
 namespace tidemark {
@@ -25,7 +25,7 @@ public:
         : device_(device), pools_(pools), allocator_(allocator), block_of_(block_of) {}
 
     void run() {
-        std::vector<SegmentState> segments = memory_state(device_, LiveIndex(device_.allocations), 0).segments;
+        std::vector<SegmentState> segments = memory_state(device_, AliveIndex(device_.allocations), 0).segments;
         std::vector<const SegmentState*> mapped;
         for (const SegmentState& segment : segments) {
             if (owner(segment).is_expandable) {

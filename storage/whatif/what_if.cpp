@@ -82,7 +82,7 @@ public:
         adopt_start_state(device, inputs_.pools, allocator_, block_of_);
         for (const Segment& s : device.segments) {
             if (s.alive_at(0)) {
-                driver_.hold(s.address, s.size);
+                driver_.retention(s.address, s.size);
             }
         }
         driver_.reserved = allocator_.figures().reserved;
@@ -91,7 +91,7 @@ public:
 
     Outcome run(Progress& progress) {
         const EventNumber count = device_.event_count();
-        for (EventNumber e = 0; e < count && outcome_.fits && !progress.cancelled; ++e) {
+        for (EventNumber e = 0; e < count && outcome_.fits && !progress.canceled; ++e) {
             if ((e & 0x3fff) == 0) {
                 progress.report("replaying with other settings", static_cast<double>(e) / count);
             }
@@ -105,7 +105,7 @@ public:
         outcome_.end_reserved = figures.reserved;
         outcome_.driver_allocations = figures.driver_allocations;
         outcome_.driver_frees = figures.driver_frees;
-        outcome_.cached_bytes_given_back = figures.given_back;
+        outcome_.cached_bytes_returned = figures.returned_memory;
         return outcome_;
     }
 
@@ -243,8 +243,8 @@ Result<Outcome> what_if(const Trace& trace, const DeviceHistory& device, const C
     HiddenInputs inputs =
         has_hidden_inputs(trace, device) ? understand(trace, device, progress).inputs : recorded_inputs(device);
     const Outcome outcome = WhatIf(trace, device, change, std::move(inputs), capacity).run(progress);
-    if (progress.cancelled) {
-        return cancelled_error();
+    if (progress.canceled) {
+        return canceled_error();
     }
     return outcome;
 }

@@ -19,17 +19,17 @@ std::optional<int64_t> time_or_null(int64_t time) {
 
 /// Columns free_after, free_delay, done_after, done_delay from parameter `first` on.
 void bind_end(Statement& statement, int first, const AllocationRow& row) {
-    const Allocation& life = row.life;
-    if (life.free_event == never) {
+    const Allocation& lifetime = row.lifetime;
+    if (lifetime.free_event == never) {
         statement.bind_null(first).bind_null(first + 1);
     } else {
-        statement.bind(first, int64_t{life.free_event} - life.alloc_event).bind(first + 1, row.free_time - row.time);
+        statement.bind(first, int64_t{lifetime.free_event} - lifetime.alloc_event).bind(first + 1, row.free_time - row.time);
     }
-    if (life.free_event == never || life.done_event == never) {
+    if (lifetime.free_event == never || lifetime.free_completed == never) {
         statement.bind_null(first + 2).bind_null(first + 3);
     } else {
-        statement.bind(first + 2, int64_t{life.done_event} - life.free_event)
-            .bind(first + 3, row.done_time - row.free_time);
+        statement.bind(first + 2, int64_t{lifetime.free_completed} - lifetime.free_event)
+            .bind(first + 3, row.free_completed_time - row.free_time);
     }
 }
 
@@ -49,23 +49,23 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT OR REPLACE INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO event VALUES(?,?,?,?,?,NULL,?,?)",
     "INSERT INTO allocation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "UPDATE allocation SET free_after=?, free_delay=?, done_after=?, done_delay=?, free_stack=? WHERE id=?",
+    "UPDATE allocation SET free_after=?, free_delay=?, free_completed_after=?, free_completed_delay=?, free_stack=? WHERE id=?",
     "INSERT INTO allocation_chunk VALUES(NULL,?,?,?,?)",
     "INSERT OR REPLACE INTO annotation VALUES(?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO step VALUES(?,?,?,?,?)",
     "INSERT INTO mark VALUES(?,?,?,?)",
     "INSERT INTO mark_event VALUES(?,?,?)",
-    "INSERT INTO loss VALUES(NULL,?,?,?,?,?,?)",
+    "INSERT INTO data_gap VALUES(NULL,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO driver_allocation VALUES(?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO sample VALUES(NULL,?,?,?,?,?,?)",
     "INSERT INTO autograd_node VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-    "UPDATE autograd_node SET variable=?, executed_time=?, released_time=?, died_time=? WHERE id=?",
+    "UPDATE autograd_node SET variable=?, executed_time=?, released_time=?, destroyed_time=? WHERE id=?",
     "INSERT OR IGNORE INTO autograd_edge VALUES(?,?,?,?)",
     "INSERT INTO saved_tensor VALUES(NULL,?,?,?,?,?,?,?,?)",
     "INSERT INTO allocation_category VALUES(NULL,?,?,?,?)",
-    "INSERT INTO holder_scan VALUES(?,?,?,?,?,?)",
-    "INSERT INTO holder VALUES(?,?,?,?)",
-    "INSERT INTO holder_link VALUES(?,?,?,?,?,?,?)",
+    "INSERT INTO heap_scan VALUES(?,?,?,?,?,?)",
+    "INSERT INTO referrer VALUES(?,?,?,?)",
+    "INSERT INTO path_link VALUES(?,?,?,?,?,?,?)",
 };
 
 Result<TraceRows> TraceRows::prepare(Connection& connection) {
@@ -152,14 +152,14 @@ Status TraceRows::device(int id, const DeviceRow& device) {
 Status TraceRows::segment(int64_t id, const SegmentRow& row) {
     const Segment& s = row.segment;
     const auto time_if = [](std::optional<int64_t> event, int64_t time) { return event ? std::optional(time) : event; };
-    const auto born = event_or_null(s.alloc_event), gone = event_or_null(s.free_event);
+    const auto created = event_or_null(s.alloc_event), gone = event_or_null(s.free_event);
     return (*this)[segment_row]
         .bind(0, id)
         .bind(1, int64_t{row.device})
         .bind(2, static_cast<int64_t>(s.address))
         .bind(3, static_cast<int64_t>(s.size))
-        .bind(4, born)
-        .bind(5, time_if(born, row.time))
+        .bind(4, created)
+        .bind(5, time_if(created, row.time))
         .bind(6, gone)
         .bind(7, time_if(gone, row.free_time))
         .bind(8, int64_t{s.stream})
@@ -184,24 +184,24 @@ Status TraceRows::event(int device, const OtherEvent& event, int64_t time, uint3
 }
 
 Status TraceRows::allocation(int64_t id, const AllocationRow& row, int64_t first_segment) {
-    const Allocation& life = row.life;
+    const Allocation& lifetime = row.lifetime;
     Statement& statement = (*this)[allocation_row];
-    statement.bind(0, id).bind(1, life.alloc_event == before_history ? std::nullopt : std::optional(row.time));
+    statement.bind(0, id).bind(1, lifetime.alloc_event == before_history ? std::nullopt : std::optional(row.time));
     bind_end(statement, 2, row);
-    return statement.bind(6, static_cast<int64_t>(life.address))
-        .bind(7, static_cast<int64_t>(life.requested))
-        .bind(8, static_cast<int64_t>(life.block_size - life.requested))
-        .bind(9, life.segment == no_segment ? std::nullopt : std::optional(first_segment + life.segment))
-        .bind(10, nonzero(life.stack))
-        .bind(11, nonzero(life.free_stack))
-        .bind(12, nonzero(life.origin))
+    return statement.bind(6, static_cast<int64_t>(lifetime.address))
+        .bind(7, static_cast<int64_t>(lifetime.requested))
+        .bind(8, static_cast<int64_t>(lifetime.block_size - lifetime.requested))
+        .bind(9, lifetime.segment == no_segment ? std::nullopt : std::optional(first_segment + lifetime.segment))
+        .bind(10, nonzero(lifetime.stack))
+        .bind(11, nonzero(lifetime.free_stack))
+        .bind(12, nonzero(lifetime.origin))
         .run();
 }
 
 Status TraceRows::allocation_end(int64_t id, const AllocationRow& row) {
     Statement& statement = (*this)[allocation_end_row];
     bind_end(statement, 0, row);
-    return statement.bind(4, nonzero(row.life.free_stack)).bind(5, id).run();
+    return statement.bind(4, nonzero(row.lifetime.free_stack)).bind(5, id).run();
 }
 
 Status TraceRows::chunk(int device, int64_t first, std::span<const AllocationRow> rows) {
@@ -248,14 +248,14 @@ Status TraceRows::mark(int64_t id, const Mark& mark) {
     return {};
 }
 
-Status TraceRows::loss(const Loss& loss) {
-    return (*this)[loss_row]
-        .bind(0, loss_name(loss.kind))
-        .bind(1, loss.device < 0 ? std::nullopt : std::optional(int64_t{loss.device}))
-        .bind(2, loss.time)
-        .bind(3, loss.count)
-        .bind(4, loss.bytes)
-        .bind(5, std::string_view(loss.text))
+Status TraceRows::data_gap(const DataGap& data_gap) {
+    return (*this)[data_gap_row]
+        .bind(0, data_gap_name(data_gap.kind))
+        .bind(1, data_gap.device < 0 ? std::nullopt : std::optional(int64_t{data_gap.device}))
+        .bind(2, data_gap.time)
+        .bind(3, data_gap.count)
+        .bind(4, data_gap.bytes)
+        .bind(5, std::string_view(data_gap.text))
         .run();
 }
 
@@ -299,7 +299,7 @@ Status TraceRows::node(int64_t id, const NodeRow& row) {
         .bind(7, time_or_null(row.created))
         .bind(8, time_or_null(row.executed))
         .bind(9, time_or_null(row.released))
-        .bind(10, time_or_null(row.died))
+        .bind(10, time_or_null(row.destroyed))
         .run();
 }
 
@@ -308,7 +308,7 @@ Status TraceRows::node_end(int64_t id, const NodeRow& row) {
         .bind(0, nonzero(row.variable))
         .bind(1, time_or_null(row.executed))
         .bind(2, time_or_null(row.released))
-        .bind(3, time_or_null(row.died))
+        .bind(3, time_or_null(row.destroyed))
         .bind(4, id)
         .run();
 }
@@ -339,8 +339,8 @@ Status TraceRows::category(const CategoryRow& row) {
         .run();
 }
 
-Status TraceRows::holder_scan(int64_t id, const HolderScan& scan) {
-    return (*this)[holder_scan_row]
+Status TraceRows::heap_scan(int64_t id, const HeapScan& scan) {
+    return (*this)[heap_scan_row]
         .bind(0, id)
         .bind(1, scan.time)
         .bind(2, std::string_view(scan.reason))
@@ -350,13 +350,13 @@ Status TraceRows::holder_scan(int64_t id, const HolderScan& scan) {
         .run();
 }
 
-Status TraceRows::holder(int64_t id, int64_t scan, int64_t node, int64_t allocation) {
-    return (*this)[holder_row].bind(0, id).bind(1, scan).bind(2, nonzero(node)).bind(3, allocation_id(allocation)).run();
+Status TraceRows::referrer(int64_t id, int64_t scan, int64_t node, int64_t allocation) {
+    return (*this)[referrer_row].bind(0, id).bind(1, scan).bind(2, nonzero(node)).bind(3, allocation_id(allocation)).run();
 }
 
-Status TraceRows::holder_link(int64_t holder, int64_t position, const HolderLinkRow& link) {
-    return (*this)[holder_link_row]
-        .bind(0, holder)
+Status TraceRows::path_link(int64_t referrer, int64_t position, const PathLinkRow& link) {
+    return (*this)[path_link_row]
+        .bind(0, referrer)
         .bind(1, position)
         .bind(2, link.kind)
         .bind(3, nonzero(link.name))

@@ -57,7 +57,7 @@ struct NodeRow {
     uint32_t origin = 0;
     StackId stack = 0;
     int64_t output = no_allocation_row;
-    int64_t created = before_recording, executed = never_happened, released = never_happened, died = never_happened;
+    int64_t created = before_recording, executed = never_happened, released = never_happened, destroyed = never_happened;
 };
 
 struct EdgeRow {
@@ -79,7 +79,7 @@ struct CategoryRow {
     StringId name = 0;
 };
 
-struct HolderLinkRow {
+struct PathLinkRow {
     std::string_view kind;
     StringId name = 0, function = 0, file = 0;
     int32_t line = 0;
@@ -108,7 +108,7 @@ public:
     Status annotation(int64_t id, const AnnotationRow& row);
     Status step(int64_t id, const Step& step);
     Status mark(int64_t id, const Mark& mark);
-    Status loss(const Loss& loss);
+    Status data_gap(const DataGap& data_gap);
     Status driver_allocation(int64_t id, const DriverRow& row);
     Status sample(const Sample& sample);
     Status node(int64_t id, const NodeRow& row);
@@ -118,9 +118,9 @@ public:
     Status edge(int64_t node, const EdgeRow& row);
     Status saved_tensor(int64_t node, const SavedTensorRow& row);
     Status category(const CategoryRow& row);
-    Status holder_scan(int64_t id, const HolderScan& scan);
-    Status holder(int64_t id, int64_t scan, int64_t node, int64_t allocation);
-    Status holder_link(int64_t holder, int64_t position, const HolderLinkRow& link);
+    Status heap_scan(int64_t id, const HeapScan& scan);
+    Status referrer(int64_t id, int64_t scan, int64_t node, int64_t allocation);
+    Status path_link(int64_t referrer, int64_t position, const PathLinkRow& link);
 
 private:
     enum Table : size_t {
@@ -142,7 +142,7 @@ private:
         step_row,
         mark_row,
         mark_event_row,
-        loss_row,
+        data_gap_row,
         driver_row,
         sample_row,
         node_row,
@@ -150,9 +150,9 @@ private:
         edge_row,
         saved_tensor_row,
         category_row,
-        holder_scan_row,
-        holder_row,
-        holder_link_row,
+        heap_scan_row,
+        referrer_row,
+        path_link_row,
         table_count
     };
     static const std::array<const char*, table_count> sql_;

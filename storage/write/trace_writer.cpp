@@ -92,7 +92,7 @@ public:
         if (graph_ != nullptr) {
             TIDEMARK_TRY(write_nodes(*graph_));
             TIDEMARK_TRY(write_labels(*graph_));
-            TIDEMARK_TRY(write_holders(*graph_));
+            TIDEMARK_TRY(write_referrers(*graph_));
         }
         TIDEMARK_TRY(rows_.meta("clean_end", trace_.clean_end ? "1" : "0"));
         return connection_.execute("COMMIT");
@@ -182,8 +182,8 @@ private:
         for (const Step& step : trace_.steps) {
             TIDEMARK_TRY(rows_.step(++id, step));
         }
-        for (const Loss& loss : trace_.losses) {
-            TIDEMARK_TRY(rows_.loss(loss));
+        for (const DataGap& data_gap : trace_.data_gaps) {
+            TIDEMARK_TRY(rows_.data_gap(data_gap));
         }
         return {};
     }
@@ -245,11 +245,11 @@ private:
 
     static AllocationRow row_of(const DeviceHistory& device, uint32_t i) {
         const Allocations& a = device.allocations;
-        return {{a.alloc_event[i], a.free_event[i], a.done_event[i], a.address[i], a.requested[i], a.block_size[i],
+        return {{a.alloc_event[i], a.free_event[i], a.free_completed[i], a.address[i], a.requested[i], a.block_size[i],
                  a.stack[i], a.free_stack[i], a.segment[i], a.origin[i]},
                 time_of(device, a.alloc_event[i]),
                 time_of(device, a.free_event[i]),
-                time_of(device, a.done_event[i])};
+                time_of(device, a.free_completed[i])};
     }
 
     Status write_allocations(const DeviceHistory& device) {
@@ -261,8 +261,8 @@ private:
             const uint32_t i = k + before < a.size() ? k + before : k + before - a.size();
             TIDEMARK_TRY(rows_.allocation(device.allocation_id(i), row_of(device, i), first_segment_));
             if (k % 8192 == 0) {
-                if (progress_.cancelled) {
-                    return cancelled_error();
+                if (progress_.canceled) {
+                    return canceled_error();
                 }
                 progress_.report("writing", static_cast<double>(k) / a.size());
             }
@@ -297,11 +297,11 @@ private:
             }
             TIDEMARK_TRY(rows_.node(nodes.id[n], {*type, *variable, nodes.sequence[n], nodes.origin[n], nodes.stack[n],
                                                   row_id(nodes.output[n]), nodes.created[n], nodes.executed[n],
-                                                  nodes.released[n], nodes.died[n]}));
+                                                  nodes.released[n], nodes.destroyed[n]}));
             TIDEMARK_TRY(write_edges(graph, n));
             TIDEMARK_TRY(write_saved(graph, n));
-            if (n % 8192 == 0 && progress_.cancelled) {
-                return cancelled_error();
+            if (n % 8192 == 0 && progress_.canceled) {
+                return canceled_error();
             }
         }
         return graph.nodes_left_out == 0 ? Status()
@@ -346,25 +346,25 @@ private:
         return {};
     }
 
-    Status write_holders(const GraphTables& graph) {
+    Status write_referrers(const GraphTables& graph) {
         int64_t id = 0;
-        for (const HolderScan& scan : graph.scans) {
-            TIDEMARK_TRY(rows_.holder_scan(++id, scan));
+        for (const HeapScan& scan : graph.scans) {
+            TIDEMARK_TRY(rows_.heap_scan(++id, scan));
         }
         id = 0;
-        for (const Holder& holder : graph.holders) {
-            TIDEMARK_TRY(rows_.holder(++id, int64_t{holder.scan} + 1,
-                                      holder.node == no_node ? 0 : graph.nodes.id[holder.node],
-                                      row_id(holder.allocation)));
-            TIDEMARK_TRY(write_links(graph, id, holder.links));
+        for (const Referrer& referrer : graph.referrers) {
+            TIDEMARK_TRY(rows_.referrer(++id, int64_t{referrer.scan} + 1,
+                                      referrer.node == no_node ? 0 : graph.nodes.id[referrer.node],
+                                      row_id(referrer.allocation)));
+            TIDEMARK_TRY(write_links(graph, id, referrer.links));
         }
         return {};
     }
 
-    Status write_links(const GraphTables& graph, int64_t holder, const std::vector<HolderLink>& links) {
+    Status write_links(const GraphTables& graph, int64_t referrer, const std::vector<PathLink>& links) {
         int64_t position = 0;
-        for (const HolderLink& link : links) {
-            HolderLinkRow row{link.kind, 0, 0, 0, link.line};
+        for (const PathLink& link : links) {
+            PathLinkRow row{link.kind, 0, 0, 0, link.line};
             for (const auto& [id, text] : {std::pair(&row.name, link.name), std::pair(&row.function, link.function),
                                            std::pair(&row.file, link.file)}) {
                 const auto known = text_id(graph, text);
@@ -373,7 +373,7 @@ private:
                 }
                 *id = *known;
             }
-            TIDEMARK_TRY(rows_.holder_link(holder, position++, row));
+            TIDEMARK_TRY(rows_.path_link(referrer, position++, row));
         }
         return {};
     }
@@ -414,7 +414,7 @@ Status write_trace(const Trace& trace, const std::string& path, IfExists if_exis
                             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384"));
     if (auto filled = fill(*connection, trace, graph, progress); !filled) {
         Error error = filled.error();
-        if (error.kind != ErrorKind::cancelled) {
+        if (error.kind != ErrorKind::canceled) {
             error.message = fmt::format("{} could not be written. {}", path, error.message);
         }
         return error;

@@ -13,7 +13,7 @@
 
 #include "storage/graph/categories.h"
 #include "storage/graph/graph_growth.h"
-#include "storage/graph/graph_moment.h"
+#include "storage/graph/graph_state.h"
 #include "storage/graph/read_graph.h"
 #include "storage/read/trace.h"
 #include "storage/timeline/category_grouping.h"
@@ -23,17 +23,17 @@ namespace {
 
 using namespace tidemark;
 
-constexpr int steps = 100, layers = 400, nodes_per_layer = 25;
+constexpr int steps = 100, components = 400, nodes_per_layer = 25;
 
 class Program {
 public:
     Program() {
         trace_.streams = {{0, ""}};
         trace_.pools = {Pool{}};
-        trace_.origins = {{}, {"aten::mm", "layers", "forward", "", "", 1}};
+        trace_.origins = {{}, {"aten::mm", "components", "forward", "", "", 1}};
         trace_.devices.emplace_back();
         graph_.texts = {"", "AccumulateGrad", "MmBackward0", "AddBackward0", "GeluBackward0", "self", "weight"};
-        for (int layer = 0; layer < 2 * layers; ++layer) {
+        for (int component = 0; component < 2 * components; ++component) {
             const AllocationRef weight = allocate(1 << 22);
             parameters_.push_back(node(1, {}, {}, weight));
             graph_.labels.push_back({weight, 0, Category::parameter, 6});
@@ -71,7 +71,7 @@ private:
         n.created.push_back(now_);
         n.executed.push_back(never_happened);
         n.released.push_back(never_happened);
-        n.died.push_back(never_happened);
+        n.destroyed.push_back(never_happened);
         n.output.push_back(output);
         uint16_t slot = 0;
         for (const NodeIndex child : children) {
@@ -97,8 +97,8 @@ private:
     void run_step() {
         const auto output = [&](NodeIndex n) { return graph_.nodes.output[n]; };
         NodeIndex x = node(4, {}, {}, allocate(1 << 20));
-        for (int layer = 0; layer < layers; ++layer) {
-            const NodeIndex weight = parameters_[2 * layer], bias = parameters_[2 * layer + 1], residual = x;
+        for (int component = 0; component < components; ++component) {
+            const NodeIndex weight = parameters_[2 * component], bias = parameters_[2 * component + 1], residual = x;
             for (int i = 0; i < nodes_per_layer - 1; ++i) {
                 switch (i % 3) {
                     case 0: x = node(2, {x, weight}, {output(x), output(weight)}, allocate(1 << 20)); break;
@@ -147,7 +147,7 @@ struct Fixture {
         if (ok) {
             index = std::make_unique<GraphIndex>(trace, tables);
             categories = std::make_unique<Categories>(*index);
-            moment = std::make_unique<GraphMoment>(*index, *categories, trace->duration);
+            time_point = std::make_unique<GraphState>(*index, *categories, trace->duration);
         }
     }
     ~Fixture() { std::filesystem::remove(path); }
@@ -158,7 +158,7 @@ struct Fixture {
     std::shared_ptr<const GraphTables> tables;
     std::unique_ptr<GraphIndex> index;
     std::unique_ptr<Categories> categories;
-    std::unique_ptr<GraphMoment> moment;
+    std::unique_ptr<GraphState> time_point;
 };
 
 const Fixture& fixture() {
@@ -218,9 +218,9 @@ void make_index(benchmark::State& state) {
 void make_categories(benchmark::State& state) {
     measure(state, [] { return std::make_unique<Categories>(*fixture().index); });
 }
-void make_moment(benchmark::State& state) {
+void make_time_point(benchmark::State& state) {
     measure(state, [] {
-        return std::make_unique<GraphMoment>(*fixture().index, *fixture().categories, fixture().trace->duration);
+        return std::make_unique<GraphState>(*fixture().index, *fixture().categories, fixture().trace->duration);
     });
 }
 void category_grouping(benchmark::State& state) {
@@ -229,36 +229,36 @@ void category_grouping(benchmark::State& state) {
 void growth(benchmark::State& state) {
     measure(state, [] { return graph_growth(*fixture().categories); });
 }
-void waiting_roots(benchmark::State& state) {
-    measure(state, [] { return roots_never_run(*fixture().moment, HolderIndex(*fixture().index, 0)); });
+void pending_roots(benchmark::State& state) {
+    measure(state, [] { return roots_never_run(*fixture().time_point, ReferrerIndex(*fixture().index, 0)); });
 }
 void ask_dominated(benchmark::State& state) {
     ask(state,
-        [](NodeIndex node) { return fixture().moment->dominated_bytes(node) + fixture().moment->dominator(node); });
+        [](NodeIndex node) { return fixture().time_point->retained_bytes(node) + fixture().time_point->dominator(node); });
 }
 void ask_freed_by(benchmark::State& state) {
-    ask(state, [](NodeIndex node) { return fixture().moment->freed_by(node); });
+    ask(state, [](NodeIndex node) { return fixture().time_point->freed_by(node); });
 }
 void ask_path(benchmark::State& state) {
-    ask(state, [](NodeIndex node) { return fixture().moment->path_to(node); });
+    ask(state, [](NodeIndex node) { return fixture().time_point->path_to(node); });
 }
 void ask_summary(benchmark::State& state) {
-    ask(state, [](NodeIndex node) { return fixture().moment->summary(node); });
+    ask(state, [](NodeIndex node) { return fixture().time_point->summary(node); });
 }
 void ask_root_freed_by(benchmark::State& state) {
     ask(state, [](NodeIndex node) {
-        const auto& roots = fixture().moment->roots();
-        return fixture().moment->freed_by(roots[node % roots.size()]);
+        const auto& roots = fixture().time_point->roots();
+        return fixture().time_point->freed_by(roots[node % roots.size()]);
     });
 }
 
 BENCHMARK(read)->Unit(benchmark::kMillisecond);
 BENCHMARK(make_index)->Unit(benchmark::kMillisecond);
 BENCHMARK(make_categories)->Unit(benchmark::kMillisecond);
-BENCHMARK(make_moment)->Unit(benchmark::kMillisecond);
+BENCHMARK(make_time_point)->Unit(benchmark::kMillisecond);
 BENCHMARK(category_grouping)->Unit(benchmark::kMillisecond);
 BENCHMARK(growth)->Unit(benchmark::kMillisecond);
-BENCHMARK(waiting_roots)->Unit(benchmark::kMillisecond);
+BENCHMARK(pending_roots)->Unit(benchmark::kMillisecond);
 BENCHMARK(ask_dominated)->Iterations(100000);
 BENCHMARK(ask_freed_by)->Iterations(2000);
 BENCHMARK(ask_root_freed_by)->Iterations(300);

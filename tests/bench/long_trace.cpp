@@ -24,13 +24,13 @@ public:
 
     DeviceHistory run(EventNumber events) {
         for (AllocationIndex i = 0; i < a_.size() && a_.alloc_event[i] == before_history; ++i) {
-            born(i, before_history);
+            created(i, before_history);
         }
-        for (int64_t round = 0; to_.event_count() < events; ++round) {
-            if (round > 0) {
+        for (int64_t iteration = 0; to_.event_count() < events; ++iteration) {
+            if (iteration > 0) {
                 restart();
             }
-            play(round * (from_.event_time.back() + 1'000'000));
+            play(iteration * (from_.event_time.back() + 1'000'000));
         }
         return std::move(to_);
     }
@@ -41,7 +41,7 @@ private:
         to_.event_ref.emplace_back(action, allocation);
     }
 
-    void born(AllocationIndex i, EventNumber when) {
+    void created(AllocationIndex i, EventNumber when) {
         Allocations& out = to_.allocations;
         now_[i] = out.size();
         out.push_back({when, never, never, a_.address[i], a_.requested[i], a_.block_size[i], a_.stack[i],
@@ -59,11 +59,11 @@ private:
     void apply(Action action, AllocationIndex i) {
         const EventNumber now = to_.event_count();
         if (action == Action::alloc) {
-            born(i, now);
+            created(i, now);
         } else if (action == Action::free_requested) {
             to_.allocations.free_event[now_[i]] = now;
         } else if (action == Action::free_completed) {
-            to_.allocations.done_event[now_[i]] = now;
+            to_.allocations.free_completed[now_[i]] = now;
         } else {
             return;
         }
@@ -75,7 +75,7 @@ private:
             if (a_.free_event[i] == never) {
                 apply(Action::free_requested, i);
             }
-            if (a_.done_event[i] == never) {
+            if (a_.free_completed[i] == never) {
                 apply(Action::free_completed, i);
             }
         }

@@ -77,13 +77,13 @@ void make_graphs(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t
         const auto first = static_cast<uint32_t>(step * nodes_per_step) + 1;
         for (uint32_t id = first; id < first + nodes_per_step; ++id) {
             activations.push_back(allocator.allocate(thread, 512u * (1u + id * 7 % 4000), {stack, op, 0, 1}));
-            NodeTold node;
+            NodeMessage node;
             node.id = id;
             node.output = allocator.memory(activations.back());
             node.number = id;
             node.stack = stack;
             node.op = op;
-            MemoryTold input = allocator.memory(activations[activations.size() / 2]);
+            MemoryMessage input = allocator.memory(activations[activations.size() / 2]);
             for (uint16_t slot = 0; slot < 1 + (id % 3 != 0) && id > first; ++slot) {
                 node.edges.push_back({id - 1 - slot, slot, 0});
                 node.saved.push_back(thread.saved(slot == 0 ? "self" : "other", input, 512));
@@ -92,7 +92,7 @@ void make_graphs(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t
         }
         for (uint32_t id = first + nodes_per_step; id-- > first;) {
             thread.node_run(id, true);
-            thread.node_died(id);
+            thread.node_destroyed(id);
             allocator.free(thread, activations.back(), true, {stack, op, 0, 2});
             activations.pop_back();
         }
@@ -141,7 +141,7 @@ int main(int count, char** words) {
     SimulatedProgram program({2, std::bit_ceil(static_cast<uint64_t>(records))});
     SimulatedThread thread(program, 1, 1);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(thread, TIDEMARK_STATE_START);
+    allocator.report_state(thread, TIDEMARK_STATE_START);
     if (kind == "full") {
         Traffic traffic(allocator, thread, 1);
         traffic.run(amount);

@@ -27,7 +27,7 @@ def run(command):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def rounds(bare, recorded, key, count):
+def iterations(bare, recorded, key, count):
     """Alternates the two, the first of each round by turns; both lists of values."""
     values = {"bare": [], "recorded": []}
     for number in range(count):
@@ -39,7 +39,7 @@ def rounds(bare, recorded, key, count):
 
 def summary(values):
     bare, recorded = statistics.median(values["bare"]), statistics.median(values["recorded"])
-    return {"bare": bare, "recorded": recorded, "ratio": recorded / bare, "rounds": values}
+    return {"bare": bare, "recorded": recorded, "ratio": recorded / bare, "iterations": values}
 
 
 def main():
@@ -63,12 +63,12 @@ def main():
         pairs = [sys.executable, os.path.join(PROGRAMS, "empty_and_del.py"), "--pairs", str(options.pairs)]
         result = {}
         if options.pairs:
-            result["pair_ns"] = summary(rounds(pairs, record + pairs, "pair_ns", options.rounds))
+            result["pair_ns"] = summary(iterations(pairs, record + pairs, "pair_ns", options.iterations))
             cost = result["pair_ns"]["recorded"] - result["pair_ns"]["bare"]
             result["ns_per_event"] = cost / EVENTS_PER_PAIR
             result["pairs_trace"] = about(options.tidemark, trace)
         if options.steps:
-            result["step_ms"] = summary(rounds(reference, record + gpt2, "step_ms", options.rounds))
+            result["step_ms"] = summary(iterations(reference, record + gpt2, "step_ms", options.iterations))
             result["gpt2_trace"] = about(options.tidemark, trace)
     print(json.dumps(result, indent=1))
 
@@ -79,7 +79,7 @@ def about(tidemark, trace):
     return {
         "events": events,
         "bytes_per_event": os.path.getsize(trace) / max(1, events),
-        "losses": [loss["text"] for loss in info["losses"]],
+        "data_gaps": [loss["text"] for loss in info["data_gaps"]],
     }
 
 

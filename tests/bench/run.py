@@ -40,10 +40,10 @@ def row(what, value, bar=""):
     print(f"{what:66} {value:>16}  {bar}", flush=True)
 
 
-def measure_import(build, snapshot, work, rounds):
+def measure_import(build, snapshot, work, iterations):
     tidemark, trace = find(build, "tidemark"), str(work / "gpt2.tide")
     loads, imports, memory = [], [], []
-    for _ in range(rounds):
+    for _ in range(iterations):
         loads.append(float(run([sys.executable, "-c", LOAD, str(snapshot)])[2]))
         seconds, mib, _ = run([tidemark, "import", str(snapshot), "-o", trace, "--force"])
         imports.append(seconds)
@@ -66,7 +66,7 @@ def measure_trace(build, trace):
             ("open", "open, ms", ""), ("indexes", "indexes for the window, ms", ""),
             ("counters_at_random_event", "all counters at a random event, ms", "bar 20 (50 at 10 M)"),
             ("state_at_random_event", "segments and blocks at a random event, ms", ""),
-            ("holders_at_random_event", "who holds the memory at a random event, ms", ""),
+            ("referrers_at_random_event", "who holds the memory at a random event, ms", ""),
             ("columns_1600", "1600 columns of a random window, ms", ""),
             ("bands_1600", "the same with every allocation in them, ms", "")):
         row(f"{text} (median / p95)", f"{result[key]['p50']:.2f} / {result[key]['p95']:.2f}", bar)
@@ -109,7 +109,7 @@ def main():
         snapshot = work / "gpt2_train.pickle"
         snapshot.write_bytes(lzma.decompress((HERE / "data" / "gpt2_train.pickle.xz").read_bytes()))
         print("== GPT-2 training, 607,632 events")
-        trace, import_seconds = measure_import(options.build, snapshot, work, options.rounds)
+        trace, import_seconds = measure_import(options.build, snapshot, work, options.iterations)
         measure_trace(options.build, trace)
         measure_window(options.build, trace, snapshot, import_seconds)
         if options.long:

@@ -68,7 +68,7 @@ nlohmann::json measure(const std::string& path) {
     };
     result["counters_at_random_event"] = spread(300, [&] { analysis->statistics().at(any_event()); });
     result["state_at_random_event"] = spread(300, [&] { memory_state(device, analysis->live(), any_event()); });
-    result["holders_at_random_event"] =
+    result["referrers_at_random_event"] =
         spread(100, [&] { attribution_at(*trace, device, analysis->live(), any_event(), GroupBy::stack); });
     const double whole = static_cast<double>(trace->duration);
     const auto columns_of_random_window = [&] {
@@ -79,10 +79,10 @@ nlohmann::json measure(const std::string& path) {
     result["columns_1600"] = spread(100, [&] { columns_of_random_window(); });
     result["bands_1600"] = spread(100, [&] {
         std::vector<Band> bands;
-        LiveIndex::Walk walk(analysis->live());
+        AliveIndex::Walk walk(analysis->live());
         for (const Column& column : columns_of_random_window()) {
             bands.clear();
-            bands_at(device, walk, column.moment, 0, INT64_MAX, bands);
+            bands_at(device, walk, column.time_point, 0, INT64_MAX, bands);
         }
     });
     result["events"] = device.event_count();

@@ -52,24 +52,24 @@ Trace trace_of_steps(int steps) {
     return trace;
 }
 
-GraphTables graph_of(Trace& trace, bool is_searched) {
+GraphTables graph_of(Trace& trace, bool is_scanned) {
     const auto steps = static_cast<uint32_t>(trace.steps.size());
     const StackId in_forward = trace.devices[0].allocations.stack.back();
     const StackId in_main = stack_of(trace.stacks, {{"/home/anna/s01.py", "main"}});
     const AllocationRef weight{0, 0};
     GraphMaker graph;
     GraphNodes& nodes = graph.tables.nodes;
-    if (is_searched) {
+    if (is_scanned) {
         graph.tables.scans = {{trace.duration, "end", 5'000'000, 1000, steps + 2}};
     }
-    const auto hold = [&](NodeIndex node, AllocationRef memory, std::vector<HolderLink> links) {
-        if (is_searched) {
-            graph.tables.holders.push_back({0, node, memory, std::move(links)});
+    const auto retention = [&](NodeIndex node, AllocationRef memory, std::vector<PathLink> links) {
+        if (is_scanned) {
+            graph.tables.referrers.push_back({0, node, memory, std::move(links)});
         }
     };
     const uint32_t main = graph.text("main"), file = graph.text("/home/anna/s01.py");
     graph.label(weight, 0, Category::parameter, "fc.weight");
-    hold(no_node, weight, {{"global", graph.text("net"), 0, file, 0}, {"attribute", graph.text("weight"), 0, 0, 0}});
+    retention(no_node, weight, {{"global", graph.text("net"), 0, file, 0}, {"attribute", graph.text("weight"), 0, 0, 0}});
     const NodeIndex leaf = graph.node("AccumulateGrad", {}, {}, {before_recording}, weight);
     nodes.variable[leaf] = graph.text("fc.weight");
     for (uint32_t s = 0; s < steps; ++s) {
@@ -77,13 +77,13 @@ GraphTables graph_of(Trace& trace, bool is_searched) {
         const NodeIndex mm = graph.node("MmBackward0", {leaf}, {{0, s + 1}, weight}, {made}, {}, in_forward);
         nodes.origin[mm] = s + 1;
         const NodeIndex sum = graph.node("SumBackward0", {mm}, {}, {made + 1000}, {}, in_main);
-        hold(sum, {},
+        retention(sum, {},
              {{"local", graph.text("outputs"), main, file, 31}, {"index", graph.text(std::to_string(s)), 0, 0, 0}});
     }
     const int64_t last = (steps - 1) * step_ns;
-    const NodeIndex loss =
+    const NodeIndex data_gap =
         graph.node("MseLossBackward0", {leaf}, {{0, steps}}, {last + 3000, last + 4000}, {}, in_main);
-    hold(loss, {}, {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("loss"), 0, 0, 0}});
+    retention(data_gap, {}, {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("data_gap"), 0, 0, 0}});
     graph.node("ReluBackward0", {leaf}, {{0, steps}}, {1000, 2000, 2000, 3000});
     return std::move(graph.tables);
 }

@@ -12,7 +12,7 @@ import unittest
 TIDEMARK = os.environ["TIDEMARK"]
 SNAPSHOTS = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]) / "snapshots"
 
-FINE, USAGE, INPUT, ENVIRONMENT, CANCELLED = 0, 2, 3, 4, 130
+FINE, USAGE, INPUT, ENVIRONMENT, CANCELED = 0, 2, 3, 4, 130
 STEPS = 12  # of make_graph_trace
 
 

@@ -22,7 +22,7 @@ class Check(CommandTest):
         self.assertEqual(text.count("ok "), 4)
         self.assertIn("All limits hold.", text)
 
-    def test_growth_names_value_limit_line_and_holder(self):
+    def test_growth_names_value_limit_line_and_referrer(self):
         text = self.broken(LEAK, "--max-growth-per-step", "0", "--max-peak", "1GiB")
         for part in ("BROKEN", "8.00 KiB", "--max-growth-per-step 0", "s01_list_of_cpu_outputs.py:", "`results`",
                      "1 limit does not hold."):
@@ -37,7 +37,7 @@ class Check(CommandTest):
             self.assertIn("1 B more than", text)
             self.assertRegex(text, r"event:\d+ .*most of it by s01_list_of_cpu_outputs\.py:\d+")
 
-    def test_findings_by_verdict_and_by_kind(self):
+    def test_findings_by_severity_and_by_kind(self):
         for words in ("leak", "retained-graph", "fragmentation,leak"):
             self.assertIn("retained-graph", self.broken(LEAK, "--no-finding", words))
         self.run_fine("check", LEAK, "--no-finding", "fragmentation,out-of-memory")
@@ -52,7 +52,7 @@ class Check(CommandTest):
         self.assertIn('"holds": false', result.stdout)
         self.assertIn('"line": "s01_list_of_cpu_outputs.py:', result.stdout)
 
-    def test_what_cannot_be_told_does_not_pass(self):
+    def test_what_cannot_be_reported_does_not_pass(self):
         short = EXAMPLES / "s06_one_element.tide"
         self.assertIn("cannot be told", self.broken(short, "--max-growth-per-step", "1GiB"))
         self.assertIn("repeats", self.broken(short, "--no-finding", "leak"))
@@ -61,7 +61,7 @@ class Check(CommandTest):
         self.assertIn("UNKNOWN", text)
         self.assertIn("does not reach back to the start", text)
         self.assertIn("BROKEN", self.broken(late, "--max-peak", "1KiB"))
-        self.assertIn("graph was not recorded", self.broken(self.imported("s0_graph_leak"), "--no-finding", "hook-keeps"))
+        self.assertIn("graph was not recorded", self.broken(self.imported("s0_graph_leak"), "--no-finding", "hook-retains-activations"))
 
     def test_wrong_usage(self):
         self.assertIn("--max-peak", self.run_failing(USAGE, "check", LEAK))

@@ -12,7 +12,7 @@ class Devices(CommandTest):
         info = self.json_of("info", self.trace)
         self.assertEqual([device["device"] for device in info["devices"]], [0, 1, 2])
         self.assertEqual([device["events"] for device in info["devices"]], [21, 41, 61])
-        self.assertEqual(info["losses"], [])
+        self.assertEqual(info["data_gaps"], [])
         self.assertIn("Device 2", self.run_fine("info", self.trace))
 
     def test_stats_are_a_list_or_one_table_each(self):

@@ -10,12 +10,12 @@ WAYS = ("stack", "line", "file", "size", "stream", "pool", "module:2", "op", "ph
 
 
 class Diff(CommandTest):
-    def test_two_moments_of_one_trace(self):
+    def test_two_time_points_of_one_trace(self):
         for way in WAYS:
             found = self.json_of("diff", LEAK, "--at-a", "event:200", "--at-b", "end", "--by", way, "--limit", "0")
             totals = []
-            for side, moment in (("a", "event:200"), ("b", "end")):
-                top = self.json_of("top", LEAK, "--at", moment, "--by", way)["total"]
+            for side, time_point in (("a", "event:200"), ("b", "end")):
+                top = self.json_of("top", LEAK, "--at", time_point, "--by", way)["total"]
                 self.assertEqual(found[side]["total"]["bytes"], top["bytes"])
                 self.assertEqual(sum(row[side]["bytes"] for row in found["rows"]), top["bytes"], way)
                 self.assertEqual(sum(row[side]["allocations"] for row in found["rows"]), top["allocations"])
@@ -51,7 +51,7 @@ class Diff(CommandTest):
         for wrong in ("2", "a:b", "2:", "2:3x"):
             self.assertIn("3:20", self.run_failing(USAGE, "diff", trace, "--steps", wrong))
 
-    def test_limit_tells_what_is_left_out(self):
+    def test_limit_reports_what_is_left_out(self):
         every = self.json_of("diff", CLEAN, LEAK, "--limit", "0")
         some = self.json_of("diff", CLEAN, LEAK, "--limit", "1")
         self.assertEqual(some["rows"], every["rows"][:1])

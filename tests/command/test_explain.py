@@ -39,37 +39,37 @@ class Page(HTMLParser):
 
 
 class Explain(CommandTest):
-    def test_names_what_grows_its_line_its_holder_and_a_fix(self):
+    def test_names_what_grows_its_line_its_referrer_and_a_fix(self):
         text = self.run_fine("explain", LEAK, "--lang", "en")
         for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "How sure"):
             self.assertIn(part, text)
         self.assertNotIn("\033", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 110)
 
-    def test_moments_of_the_text_can_be_given_to_other_commands(self):
-        moments = re.findall(r"^ {6}(event:\d+|time:\d+ns) ", self.run_fine("explain", LEAK), re.M)
-        self.assertTrue(moments)
-        for moment in moments:
-            self.run_fine("top", LEAK, "--at", moment)
+    def test_time_points_of_the_text_can_be_given_to_other_commands(self):
+        time_points = re.findall(r"^ {6}(event:\d+|time:\d+ns) ", self.run_fine("explain", LEAK), re.M)
+        self.assertTrue(time_points)
+        for time_point in time_points:
+            self.run_fine("top", LEAK, "--at", time_point)
 
     def test_json_has_the_documented_keys(self):
         found = self.json_of("explain", LEAK)
-        self.assertEqual(set(found), {"device", "device_name", "moment", "course", "headline", "total_bytes", "shares",
+        self.assertEqual(set(found), {"device", "device_name", "time_point", "run_trend", "summary", "total_bytes", "shares",
                                       "findings", "unknowns"})
-        self.assertEqual(set(found["moment"]), {"event", "time_ns", "text"})
-        self.assertEqual(found["course"], "grows")
+        self.assertEqual(set(found["time_point"]), {"event", "time_ns", "text"})
+        self.assertEqual(found["run_trend"], "grows")
         self.assertEqual(sum(share["bytes"] for share in found["shares"]), found["total_bytes"])
         finding = found["findings"][0]
-        self.assertEqual(set(finding), {"kind", "verdict", "confidence", "basis", "title", "text", "bytes",
-                                        "per_round_bytes", "count", "since_ns", "since_round", "layer", "line", "stack",
-                                        "holder", "evidence", "fixes", "unknowns"})
-        self.assertEqual((finding["kind"], finding["verdict"]), ("retained-graph", "leak"))
-        self.assertEqual(finding["per_round_bytes"], 8192)
+        self.assertEqual(set(finding), {"kind", "severity", "confidence", "basis", "title", "text", "bytes",
+                                        "per_iteration_bytes", "count", "since_ns", "since_iteration", "component", "line", "stack",
+                                        "referrer", "evidence", "fixes", "unknowns"})
+        self.assertEqual((finding["kind"], finding["severity"]), ("retained-graph", "leak"))
+        self.assertEqual(finding["per_iteration_bytes"], 8192)
         self.assertEqual(set(finding["stack"][0]), {"function", "file", "line"})
         for evidence in finding["evidence"]:
-            self.assertEqual(set(evidence), {"text", "event", "time_ns", "until_ns", "allocation", "node", "layer"})
+            self.assertEqual(set(evidence), {"text", "event", "time_ns", "until_ns", "allocation", "node", "component"})
         for fix in finding["fixes"]:
-            self.assertEqual(set(fix), {"text", "code", "bytes", "per_round_bytes"})
+            self.assertEqual(set(fix), {"text", "code", "bytes", "per_iteration_bytes"})
 
     def test_ids_are_those_of_other_commands(self):
         evidence = [item for finding in self.json_of("explain", LEAK)["findings"] for item in finding["evidence"]]
@@ -79,7 +79,7 @@ class Explain(CommandTest):
             for number in ids:
                 self.run_fine("graph", LEAK, option, number)
 
-    def test_a_list_for_several_devices_and_one_object_for_a_chosen_one(self):
+    def test_a_list_for_several_devices_and_one_object_for_a_selected_one(self):
         trace = self.imported_bytes(made_up_snapshot(devices=2))
         found = self.json_of("explain", trace)
         self.assertEqual([device["device"] for device in found], [0, 1])
@@ -92,9 +92,9 @@ class Explain(CommandTest):
     def test_every_trace_has_an_answer_in_every_format(self):
         for trace in sorted(EXAMPLES.glob("*.tide")):
             found = self.json_of("explain", trace)
-            self.assertGreaterEqual(len(found["headline"]), 2, trace)
+            self.assertGreaterEqual(len(found["summary"]), 2, trace)
             for kind in ("text", "markdown", "html"):
-                self.assertIn(found["headline"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--lang", "en"))
+                self.assertIn(found["summary"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--lang", "en"))
 
     def test_html_is_whole_and_fetches_nothing(self):
         output = self.folder / "why.html"

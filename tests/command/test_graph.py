@@ -22,14 +22,14 @@ class Graph(CommandTest):
     def test_overview(self):
         graph = self.graph()
         self.assertEqual(graph["alive_nodes"], 2 * STEPS + 2)
-        self.assertEqual(graph["kept_bytes"], 1024 * STEPS)
+        self.assertEqual(graph["reachable_bytes"], 1024 * STEPS)
         outputs, loss = graph["root_groups"]
         self.assertEqual((outputs["type"], outputs["state"], outputs["graphs"]), ("SumBackward0", "waiting", STEPS))
-        self.assertEqual((outputs["kept_bytes"], outputs["nodes"]), (1024 * STEPS, 2 * STEPS + 1))
+        self.assertEqual((outputs["reachable_bytes"], outputs["nodes"]), (1024 * STEPS, 2 * STEPS + 1))
         # The last step's memory is the loss' as well, and the weight stays.
-        self.assertEqual(outputs["dominated_bytes"], 1024 * (STEPS - 1))
+        self.assertEqual(outputs["retained_bytes"], 1024 * (STEPS - 1))
         self.assertEqual((outputs["first_step"], outputs["last_step"]), (0, STEPS - 1))
-        self.assertIn("outputs", outputs["holder"]["text"])
+        self.assertIn("outputs", outputs["referrer"]["text"])
         self.assertEqual(outputs["roots"], [3 + 2 * step for step in range(STEPS)])
         self.assertEqual((loss["type"], loss["state"], loss["graphs"]), ("MseLossBackward0", "kept", 1))
         nodes = [one["nodes"] for one in graph["growth"]["slices"]]
@@ -40,7 +40,7 @@ class Graph(CommandTest):
                       "(retain_graph)", "Types that grew: ", "SumBackward0 from 1 to 12"):
             self.assertIn(words, text)
 
-    def test_earlier_moments(self):
+    def test_earlier_time_points(self):
         graph = self.graph("--at", "time:15us")
         self.assertEqual((graph["alive_nodes"], graph["root_groups"][0]["graphs"]), (5, 2))
         self.assertEqual(self.graph("--at", "event:0")["alive_nodes"], 1)
@@ -49,9 +49,9 @@ class Graph(CommandTest):
 
     def test_root(self):
         page = self.graph("--root", "3")
-        self.assertEqual((page["nodes"], page["kept_bytes"], page["dominated_bytes"]), (3, 1024, 1024))
+        self.assertEqual((page["nodes"], page["reachable_bytes"], page["retained_bytes"]), (3, 1024, 1024))
         self.assertEqual(page["tree"]["rows"][0]["name"], "Net.layers.0.fc")
-        self.assertEqual([(link["kind"], link["name"]) for link in page["holder"]["links"]],
+        self.assertEqual([(link["kind"], link["name"]) for link in page["referrer"]["links"]],
                          [("local", "outputs"), ("index", "0")])
         text = self.text("--root", "3")
         for words in ("node 3 SumBackward0 (s01.py:10 main)", "3 nodes and 1.00 KiB, of which 1.00 KiB go",
@@ -77,7 +77,7 @@ class Graph(CommandTest):
 
     def test_allocation(self):
         first = self.graph("--alloc", self.memory_of_step(0))
-        self.assertEqual([one["node"]["id"] for one in first["kept_by"]], [2])
+        self.assertEqual([one["node"]["id"] for one in first["reachable_from"]], [2])
         self.assertEqual((first["path"], [root["id"] for root in first["roots"]]), ([3, 2], [3]))
         self.assertEqual(first["history"][-1]["category"], "saved for backward")
         text = self.text("--alloc", self.memory_of_step(0))
@@ -93,7 +93,7 @@ class Graph(CommandTest):
         self.trace = make_graph_trace(self.folder / "unsearched.tide", searched=False)
         self.assertIn("was not searched for holders", self.text())
         self.assertIn("whoever has the result of node 3", self.text("--alloc", self.memory_of_step(0)))
-        self.assertIsNone(self.graph("--root", "3")["holder"])
+        self.assertIsNone(self.graph("--root", "3")["referrer"])
 
     @unittest.skipUnless(shutil.which("dot"), "needs Graphviz")
     def test_dot_is_drawn(self):

@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 
-from support import CANCELLED, FINE, TIDEMARK, USAGE, CommandTest, digest, run, snapshot
+from support import CANCELED, FINE, TIDEMARK, USAGE, CommandTest, digest, run, snapshot
 
 
 def large_snapshot(events):
@@ -63,7 +63,7 @@ class Import(CommandTest):
         self.assertIn("a.pickle", result.stderr)
         self.assertEqual(self.files(), ["a.pickle", "b.pickle", "b.tide"])
 
-    def test_replaces_a_trace_only_when_told_and_anything_else_never(self):
+    def test_replaces_a_trace_only_when_reported_and_anything_else_never(self):
         trace = self.imported("s1_plain")
         before = digest(trace)
         self.assertIn("--force", self.run_failing(USAGE, "import", snapshot("adam_steps"), "-o", trace))
@@ -113,12 +113,12 @@ class Import(CommandTest):
         self.assertIn(b"%", seen)
         self.assertTrue(seen.endswith(b"\r\x1b[K"), seen[-40:])
 
-    def test_cancelling_leaves_nothing_behind(self):
+    def test_canceling_leaves_nothing_behind(self):
         big = self.folder / "big.pickle"
         big.write_bytes(large_snapshot(600_000))
         for number in (signal.SIGINT, signal.SIGTERM):
             status, _ = self.on_terminal("import", big, when_seen=lambda process: process.send_signal(number))
-            self.assertEqual(status, CANCELLED)
+            self.assertEqual(status, CANCELED)
             self.assertEqual(self.files(), ["big.pickle"])
 
     def test_help_has_an_example_and_the_exit_statuses(self):

@@ -38,4 +38,4 @@ class Info(CommandTest):
         self.assertIn("- device 0: ", text.split("What is missing")[1])
         info = self.json_of("info", trace)
         self.assertTrue(info["devices"][0]["history_truncated"])
-        self.assertIn("history_truncated", [loss["kind"] for loss in info["losses"]])
+        self.assertIn("history_truncated", [loss["kind"] for loss in info["data_gaps"]])

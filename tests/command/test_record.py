@@ -74,7 +74,7 @@ class Record(CommandTest):
         output, said = self.python("import json, os; print(json.dumps(dict(os.environ)))", options=options)
         return json.loads(output), said
 
-    def test_the_program_is_told_to_record(self):
+    def test_the_program_is_reported_to_record(self):
         seen, _ = self.environment_seen("-o", "deep.tide")
         self.assertEqual(seen["TIDEMARK_RECORD"], "1")
         self.assertEqual(seen["TIDEMARK_OUTPUT"], str(self.work.resolve() / "deep.tide"))
@@ -115,7 +115,7 @@ class Record(CommandTest):
         output, _ = self.python("import json, sys; print(json.dumps(sys.argv[1:]))", *arguments)
         self.assertEqual(json.loads(output), arguments)
 
-    def test_the_session_tells_how_the_program_ended_and_is_removed(self):
+    def test_the_session_reports_how_the_program_ended_and_is_removed(self):
         session = self.folder / "session"
         self.python("import os; print(os.getpid()); os._exit(3)", options=("--session", session), status=3)
         ending, = session.glob("*.exit")
@@ -173,7 +173,7 @@ class Record(CommandTest):
         output, _ = process.communicate(timeout=60)
         self.assertEqual(output.split(), [str(signal.SIG_IGN), str(signal.SIG_DFL)])
 
-    def test_ctrl_c_ends_the_waiting_for_traces(self):
+    def test_ctrl_c_ends_the_pending_for_traces(self):
         code = ("import os, time\n"
                 "import fcntl, sys\n"
                 "file = open(os.environ['TIDEMARK_SESSION'] + '/1.trace', 'w')\n"
@@ -210,7 +210,7 @@ class Record(CommandTest):
         (self.home / "tidemark-recorder").unlink()
         self.assert_refused(ENVIRONMENT, "tidemark-recorder is not in", "-o", "x.tide", *program)
 
-    def test_an_existing_trace_is_replaced_only_when_told(self):
+    def test_an_existing_trace_is_replaced_only_when_reported(self):
         trace = self.imported("s1_plain")
         trace.rename(self.work / "run.tide")
         self.assert_refused(USAGE, "--replace replaces it", "--", "true")

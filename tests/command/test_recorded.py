@@ -13,7 +13,7 @@ RECORDED = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]) / "recorded"
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 
 # Events do not tell how often all streams were waited for.
-NOT_TOLD = {"num_sync_all_streams"}
+NOT_REPORTED = {"num_sync_all_streams"}
 
 
 class Counters(CommandTest):
@@ -25,11 +25,11 @@ class Counters(CommandTest):
             for mark in marks[::7] + marks[-1:]:
                 with self.subTest(program=program, mark=mark["mark"]):
                     seen = self.json_of("stats", RECORDED / f"{program}.tide", "--at", f"mark:{mark['mark']}")
-                    expected = {key: value for key, value in mark["stats"].items() if key not in NOT_TOLD}
+                    expected = {key: value for key, value in mark["stats"].items() if key not in NOT_REPORTED}
                     self.assertEqual({key: seen[key] for key in expected}, expected)
 
 
-class Ledgers(CommandTest):
+class Breakdowns(CommandTest):
     """The layers add up to NVML's figure, and hardly anything is left over."""
 
     def test_examples_add_up(self):
@@ -38,21 +38,21 @@ class Ledgers(CommandTest):
         for trace in traces:
             for at in ("peak", "end"):
                 with self.subTest(trace=trace.name, at=at):
-                    ledger = self.json_of("ledger", trace, "--at", at)
-                    used = ledger["device_used_bytes"]
+                    breakdown = self.json_of("breakdown", trace, "--at", at)
+                    used = breakdown["device_used_bytes"]
                     if used is None:
                         self.assertEqual(at, "peak", "NVML had not answered yet")
                         continue
-                    self.assertEqual(sum(layer["bytes"] for layer in ledger["layers"]), used)
+                    self.assertEqual(sum(layer["bytes"] for layer in breakdown["components"]), used)
                     # Kernels show up in NVML's figure before anything can say how much of it they are: up to 100 MiB
                     # are unexplained until the next look at a quiet moment.
                     allowed = max(50 << 20, used // 50) if at == "end" else 100 << 20
-                    unknown = sum(layer["bytes"] for layer in ledger["layers"] if layer["layer"] == "unknown")
+                    unknown = sum(layer["bytes"] for layer in breakdown["components"] if layer["component"] == "unknown")
                     self.assertLessEqual(abs(unknown), allowed)
 
     def test_one_element_costs_hundreds_of_mebibytes(self):
-        layers = {layer["layer"]: layer["bytes"]
-                  for layer in self.json_of("ledger", EXAMPLES / "s06_one_element.tide")["layers"]}
+        layers = {layer["component"]: layer["bytes"]
+                  for layer in self.json_of("breakdown", EXAMPLES / "s06_one_element.tide")["components"]}
         self.assertEqual(layers["requested"], 4)
         self.assertEqual(layers["rounding"], 508)
         self.assertEqual(layers["free_in_segments"], (2 << 20) - 512)

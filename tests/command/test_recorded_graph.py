@@ -31,8 +31,8 @@ class RecordedTest(CommandTest):
     def rows(self, name, query):
         return sqlite3.connect(EXAMPLES / f"{name}.tide").execute(query).fetchall()
 
-    def assert_links(self, holder, *links):
-        self.assertEqual([(link["kind"], link["name"]) for link in holder["links"]], list(links))
+    def assert_links(self, referrer, *links):
+        self.assertEqual([(link["kind"], link["name"]) for link in referrer["links"]], list(links))
 
 
 class OutputsInAList(RecordedTest):
@@ -48,10 +48,10 @@ class OutputsInAList(RecordedTest):
         self.assertEqual(group["line"]["line"], 28)
         # The copy and seven nodes of two linears each; the AccumulateGrad of four parameters are everybody's.
         self.assertEqual((group["nodes"], graph["alive_nodes"]), (8 * self.outputs + 4, 8 * self.outputs + 4))
-        for amount in (graph["kept_bytes"], group["kept_bytes"], group["dominated_bytes"]):
+        for amount in (graph["reachable_bytes"], group["reachable_bytes"], group["retained_bytes"]):
             self.assertEqual(amount, 480 * KIB)
-        self.assert_links(group["holder"], ("global", "results"), ("index", "59"))
-        self.assertIn("elements 0 to 59", group["holder"]["text"])
+        self.assert_links(group["referrer"], ("global", "results"), ("index", "59"))
+        self.assertIn("elements 0 to 59", group["referrer"]["text"])
 
     def test_every_root_takes_its_iteration_along(self):
         roots = self.example("graph", self.name)["root_groups"][0]["roots"]
@@ -59,8 +59,8 @@ class OutputsInAList(RecordedTest):
         for index, root in list(enumerate(roots))[::10] + [(self.outputs - 1, roots[-1])]:
             with self.subTest(root=root):
                 page = self.example("graph", self.name, "--root", root)
-                self.assertEqual((page["nodes"], page["dominated_bytes"]), (12, self.of_an_iteration))
-                self.assert_links(page["holder"], ("global", "results"), ("index", str(index)))
+                self.assertEqual((page["nodes"], page["retained_bytes"]), (12, self.of_an_iteration))
+                self.assert_links(page["referrer"], ("global", "results"), ("index", str(index)))
                 linear = next(row for row in page["tree"]["rows"] if row["name"] == "Linear")
                 for node in next(row for row in linear["rows"] if row["name"] == "AddmmBackward0")["ids"]:
                     seen = self.example("graph", self.name, "--node", node)
@@ -77,13 +77,13 @@ class OutputsInAList(RecordedTest):
 
     def test_it_grows_with_the_iterations(self):
         slices = self.example("graph", self.name)["growth"]["slices"]
-        self.assertEqual((slices[0]["kept_bytes"], slices[-1]["kept_bytes"]), (0, 480 * KIB))
+        self.assertEqual((slices[0]["reachable_bytes"], slices[-1]["reachable_bytes"]), (0, 480 * KIB))
         self.assertEqual(self.groups(self.name, "category", "end")["saved for backward"], 480 * KIB)
         roots = self.rows(self.name, "SELECT created_time FROM nodes WHERE type = 'ToCopyBackward0' ORDER BY 1")
         for count in (10, 30, 50):
             page = self.example("graph", self.name, "--at", f"time:{roots[count - 1][0]}ns")
             kept = next(group for group in page["root_groups"] if group["type"] == "ToCopyBackward0")
-            self.assertEqual((kept["graphs"], kept["kept_bytes"]), (count, count * self.of_an_iteration))
+            self.assertEqual((kept["graphs"], kept["reachable_bytes"]), (count, count * self.of_an_iteration))
 
 
 class OutputsThatKeepNothing(RecordedTest):
@@ -92,8 +92,8 @@ class OutputsThatKeepNothing(RecordedTest):
         graph = self.example("graph", "s02_detached")
         group, = graph["root_groups"]
         self.assertEqual((group["graphs"], group["type"], group["state"]), (1, "ViewBackward0", "kept"))
-        self.assertEqual((graph["alive_nodes"], graph["kept_bytes"]), (11, 8 * KIB))
-        self.assert_links(group["holder"], ("global", "output"))
+        self.assertEqual((graph["alive_nodes"], graph["reachable_bytes"]), (11, 8 * KIB))
+        self.assert_links(group["referrer"], ("global", "output"))
         (made,), = self.rows("s02_detached", "SELECT count(*) FROM nodes WHERE type = 'AddmmBackward0'")
         self.assertEqual(made, 120)
 
@@ -102,8 +102,8 @@ class OutputsThatKeepNothing(RecordedTest):
         graph = self.example("graph", "s02_no_retain_graph")
         group, = graph["root_groups"]
         self.assertEqual((group["graphs"], group["nodes"]), (60, 484))
-        self.assert_links(group["holder"], ("global", "results"), ("index", "59"))
-        self.assertEqual((graph["kept_bytes"], group["kept_bytes"], group["dominated_bytes"]), (0, 0, 0))
+        self.assert_links(group["referrer"], ("global", "results"), ("index", "59"))
+        self.assertEqual((graph["reachable_bytes"], group["reachable_bytes"], group["retained_bytes"]), (0, 0, 0))
         states = self.rows("s02_no_retain_graph", "SELECT DISTINCT state FROM nodes WHERE type = 'AddmmBackward0'")
         self.assertEqual(states, [("released",)])
 
@@ -111,9 +111,9 @@ class OutputsThatKeepNothing(RecordedTest):
         for name in ("s02_detached", "s02_no_retain_graph"):
             slices = self.example("graph", name)["growth"]["slices"]
             self.assertGreater(len(slices), 5)
-            self.assertTrue(any(slice["kept_bytes"] for slice in slices))
+            self.assertTrue(any(slice["reachable_bytes"] for slice in slices))
             for slice in slices:
-                self.assertLessEqual(slice["kept_bytes"], 16 * KIB)
+                self.assertLessEqual(slice["reachable_bytes"], 16 * KIB)
             self.assertLessEqual(self.groups(name, "category", "end").get("saved for backward", 0), 8 * KIB)
 
 
@@ -125,13 +125,13 @@ class SecondBackward(RecordedTest):
     def nodes_of(self, variable):
         """The nodes of the graph that this variable holds, by the command."""
         group, = (group for group in self.example("graph", self.name)["root_groups"]
-                  if group["holder"]["links"][-1]["name"] == variable)
+                  if group["referrer"]["links"][-1]["name"] == variable)
         (root,), found, open_ = group["roots"], {}, list(group["roots"])
         while open_:
             page = self.example("graph", self.name, "--node", open_.pop())
             found[page["node"]["id"]] = page
             open_ += [one["id"] for one in page["inputs"] if one["id"] not in found]
-        self.assertEqual((found[root]["node"]["type"], group["kept_bytes"]), ("SumBackward0", 0))
+        self.assertEqual((found[root]["node"]["type"], group["reachable_bytes"]), ("SumBackward0", 0))
         self.assertEqual(len(found), group["nodes"])
         return list(found.values())
 
@@ -157,7 +157,7 @@ class SecondBackward(RecordedTest):
         (square, ran), _ = self.rows(self.name, "SELECT id, executed_time FROM nodes "
                                               "WHERE type = 'MulBackward0' ORDER BY id")
         before = ("--at", f"time:{ran - 1}ns")
-        self.assertEqual(self.example("graph", self.name, *before)["kept_bytes"], 16 * MIB)
+        self.assertEqual(self.example("graph", self.name, *before)["reachable_bytes"], 16 * MIB)
         page = self.example("graph", self.name, "--node", square, *before)
         self.assertEqual(page["node"]["state"], "waiting")
         self.assertEqual([tensor["is_held"] for tensor in page["saved"]], [True, True])
@@ -202,36 +202,36 @@ class GigabyteTimesFive(RecordedTest):
 
 
 class SixNames(RecordedTest):
-    def holders(self, name):
+    def referrers(self, name):
         """Of all tensors, the chain of names and the allocations it leads to."""
-        page = self.example("holders", name, "--all", "--limit", "0")
+        page = self.example("referrers", name, "--all", "--limit", "0")
         self.assertEqual({group["graph_nodes"] for group in page["groups"]}, {0})
         return {tuple((link["kind"], link["name"]) for link in group["links"]): group for group in page["groups"]}
 
     def test_six_live_under_six_names(self):
         live = self.rows("s07_six_names", "SELECT id, block_bytes FROM allocations WHERE free_event IS NULL")
         self.assertEqual([size for _, size in live], 6 * [64 * MIB])
-        holders = self.holders("s07_six_names")
-        self.assertEqual(set(holders), {(("global", name),) for name in "abcdef"})
-        for group in holders.values():
-            self.assertEqual((group["tensors"], group["kept_bytes"], group["dominated_bytes"]), (1, 64 * MIB, 64 * MIB))
-        held = sorted(allocation for group in holders.values() for allocation in group["allocations"])
+        referrers = self.referrers("s07_six_names")
+        self.assertEqual(set(referrers), {(("global", name),) for name in "abcdef"})
+        for group in referrers.values():
+            self.assertEqual((group["tensors"], group["reachable_bytes"], group["retained_bytes"]), (1, 64 * MIB, 64 * MIB))
+        held = sorted(allocation for group in referrers.values() for allocation in group["allocations"])
         self.assertEqual(held, [allocation for allocation, _ in live])
 
     def test_one_lives_under_one_name(self):
         live = self.rows("s07_one_name", "SELECT id, block_bytes FROM allocations WHERE free_event IS NULL")
         self.assertEqual([size for _, size in live], [64 * MIB])
         self.assertEqual(self.rows("s07_one_name", "SELECT count(*) FROM allocations"), [(6,)])
-        (links, group), = self.holders("s07_one_name").items()
+        (links, group), = self.referrers("s07_one_name").items()
         self.assertEqual((links, group["allocations"]), ((("global", "a"),), [live[0][0]]))
 
 
 class OutOfMemory(RecordedTest):
     def test_the_list_is_named_when_it_happened(self):
-        page = self.example("holders", "s09_list_until_out_of_memory", "--all", "--at", "scan:1")
+        page = self.example("referrers", "s09_list_until_out_of_memory", "--all", "--at", "scan:1")
         self.assertEqual([scan["reason"] for scan in page["scans"]], ["out of memory", "end"])
         group, = page["groups"]
-        self.assertEqual((group["tensors"], group["kept_bytes"]), (48, 6 * GIB))
+        self.assertEqual((group["tensors"], group["reachable_bytes"]), (48, 6 * GIB))
         self.assert_links(group, ("global", "kept"), ("index", "47"))
         self.assertEqual((group["varying_link"], group["first_index"], group["last_index"]), (1, 0, 47))
 
@@ -242,21 +242,21 @@ class Validation(RecordedTest):
         group, = graph["root_groups"]
         self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "never given to backward"))
         self.assertEqual((group["graphs"], len(group["roots"])), (20, 20))
-        self.assert_links(group["holder"], ("global", "predictions"), ("index", "19"))
-        self.assertIn("list `predictions`", group["holder"]["text"])
+        self.assert_links(group["referrer"], ("global", "predictions"), ("index", "19"))
+        self.assertIn("list `predictions`", group["referrer"]["text"])
         # The images and two activations of each, 1 MiB; the weights of the second linear and of the head, once: nothing
         # else holds the model. The first linear's weight is not saved, as images need no gradient.
         expected = 20 * 3 * MIB + 4 * MIB + 40 * KIB
-        self.assertEqual((graph["kept_bytes"], group["dominated_bytes"]), (expected, expected))
+        self.assertEqual((graph["reachable_bytes"], group["retained_bytes"]), (expected, expected))
         states = self.rows("s10_validation_without_no_grad", "SELECT DISTINCT state, executed_time FROM nodes")
         self.assertEqual(states, [("waiting", None)])
 
     def test_no_grad_keeps_the_outputs_only(self):
         graph = self.example("graph", "s10_no_grad")
-        self.assertEqual((graph["alive_nodes"], graph["root_groups"], graph["kept_bytes"]), (0, [], 0))
+        self.assertEqual((graph["alive_nodes"], graph["root_groups"], graph["reachable_bytes"]), (0, [], 0))
         self.assertEqual(self.rows("s10_no_grad", "SELECT count(*) FROM autograd_node"), [(0,)])
-        group, = self.example("holders", "s10_no_grad", "--all")["groups"]
-        self.assertEqual((group["tensors"], group["graph_nodes"], group["kept_bytes"]), (20, 0, 20 * 10 * KIB))
+        group, = self.example("referrers", "s10_no_grad", "--all")["groups"]
+        self.assertEqual((group["tensors"], group["graph_nodes"], group["reachable_bytes"]), (20, 0, 20 * 10 * KIB))
         self.assertEqual(self.groups("s10_no_grad", "category", "end")["output"], 20 * 10 * KIB)
 
 
@@ -272,7 +272,7 @@ class ThreeLinears(RecordedTest):
                          {"workspace": 64 * MIB, "parameter": self.weights, "gradient": self.weights,
                           "saved for backward": 8 * MIB, "temporary": 12 * MIB, "input": 512, "output": 512})
 
-    def test_the_second_round_begins_with_gradients(self):
+    def test_the_second_iteration_begins_with_gradients(self):
         sums = self.rows(self.name, "SELECT created_time FROM nodes WHERE type = 'SumBackward0' ORDER BY 1")
         first, second = (self.groups(self.name, "category", f"time:{time}ns") for time, in sums[:2])
         self.assertNotIn("gradient", first)
@@ -280,7 +280,7 @@ class ThreeLinears(RecordedTest):
         for same in ("parameter", "saved for backward"):
             self.assertEqual(first[same], second[same])
         self.assertEqual(second["saved for backward"], 12 * MIB)
-        peak = self.example("top", self.name, "--at", "peak")["moment"]["time_ns"]
+        peak = self.example("top", self.name, "--at", "peak")["time_point"]["time_ns"]
         self.assertTrue(sums[1][0] < peak < sums[2][0])
 
 
@@ -319,13 +319,13 @@ class LossBesideMemory(RecordedTest):
     name = "s14_loss_beside_memory"
 
     def test_marks_have_the_losses(self):
-        losses = [value for value, in self.rows(self.name, "SELECT value FROM mark WHERE name = 'loss' ORDER BY id")]
+        losses = [value for value, in self.rows(self.name, "SELECT value FROM mark WHERE name = 'data_gap' ORDER BY id")]
         self.assertEqual(len(losses), 12)
         self.assertAlmostEqual(losses[0], 43430.629, places=2)
         # Summed, not averaged: each step makes it at least 100 times worse.
         for before, after in zip(losses, losses[1:]):
             self.assertGreater(after, 100 * before)
-        marks = self.rows(self.name, "SELECT name, value FROM mark WHERE name <> 'loss' ORDER BY id")
+        marks = self.rows(self.name, "SELECT name, value FROM mark WHERE name <> 'data_gap' ORDER BY id")
         self.assertEqual(marks, [("expanded", None), ("added", None), ("materialised", None)])
 
     def test_who_took_the_broadcasts_memory(self):
@@ -338,13 +338,13 @@ class LossBesideMemory(RecordedTest):
         self.assertEqual(at["materialised"], at["added"] | {"aten::contiguous": full})
 
     def test_expanding_took_nothing(self):
-        def holder(name):
-            groups = self.example("holders", self.name, "--all")["groups"]
+        def referrer(name):
+            groups = self.example("referrers", self.name, "--all")["groups"]
             return next(group for group in groups if group["links"][-1]["name"] == name)
 
-        self.assertEqual(holder("view")["allocations"], holder("wide")["allocations"])
-        self.assertEqual((holder("view")["kept_bytes"], holder("view")["dominated_bytes"]), (60 * KIB, 0))
-        self.assertEqual(holder("copy")["dominated_bytes"], 240 * MIB)
+        self.assertEqual(referrer("view")["allocations"], referrer("wide")["allocations"])
+        self.assertEqual((referrer("view")["reachable_bytes"], referrer("view")["retained_bytes"]), (60 * KIB, 0))
+        self.assertEqual(referrer("copy")["retained_bytes"], 240 * MIB)
 
 
 class KindsOfTraining(RecordedTest):
@@ -375,7 +375,7 @@ class KindsOfTraining(RecordedTest):
         for kind, trace in self.TRACES.items():
             with self.subTest(kind=kind):
                 graph = self.json_of("graph", trace)
-                self.assertEqual((graph["alive_nodes"], graph["kept_bytes"]), (0, 0))
+                self.assertEqual((graph["alive_nodes"], graph["reachable_bytes"]), (0, 0))
                 (nodes,), = sqlite3.connect(trace).execute("SELECT count(*) FROM autograd_node")
                 self.assertGreater(nodes, 100)
 

@@ -13,7 +13,7 @@ class Share(CommandTest):
         self.assertEqual(digest(trace), before)
         self.assertEqual(self.json_of("stats", shared), self.json_of("stats", trace))
         info = self.json_of("info", shared)
-        self.assertIn("redacted", [loss["kind"] for loss in info["losses"]])
+        self.assertIn("redacted", [loss["kind"] for loss in info["data_gaps"]])
         self.assertNotIn("adam_steps", info["source"])
         content = shared.read_bytes()
         for secret in (b"/home/user", b"fixtures.py", b"adam_steps", b"Optimizer"):

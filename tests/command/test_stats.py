@@ -23,8 +23,8 @@ class Stats(CommandTest):
                 expected.pop(key)
             self.assertEqual(stats, expected, name)
 
-    def assert_current(self, trace, moment, expected):
-        stats = self.json_of("stats", trace, "--at", moment)
+    def assert_current(self, trace, time_point, expected):
+        stats = self.json_of("stats", trace, "--at", time_point)
         for key, value in expected.items():
             if key.endswith(".current"):
                 self.assertEqual(stats[key], value, f"{trace.name} {moment} {key}")
@@ -43,9 +43,9 @@ class Stats(CommandTest):
         for _, _, time_us, expected in marks:
             self.assert_current(trace, f"time:{time_us - start_us}us", expected)
 
-    def test_moments(self):
+    def test_time_points(self):
         trace = self.imported("adam_steps")
-        at = lambda moment: self.json_of("stats", trace, "--at", moment)
+        at = lambda time_point: self.json_of("stats", trace, "--at", time_point)
         self.assertEqual(at("event:0")["allocation.all.allocated"], 0)
         self.assertEqual(at("end"), at("event:351"))
         peak = at("peak")
@@ -54,9 +54,9 @@ class Stats(CommandTest):
         at("mark:Optimizer.step#Adam.step#2")
         at("time:0")
 
-    def test_wrong_moments_say_what_exists(self):
+    def test_wrong_time_points_say_what_exists(self):
         trace = self.imported("adam_steps")
-        wrong = lambda moment: self.run_failing(USAGE, "stats", trace, "--at", moment)
+        wrong = lambda time_point: self.run_failing(USAGE, "stats", trace, "--at", time_point)
         self.assertIn("351 events", wrong("event:352"))
         self.assertIn("Optimizer.step#Adam.step", wrong("mark:epoch"))
         self.assertIn("the trace goes from 0", wrong("time:1000s"))

@@ -10,10 +10,10 @@ class Top(CommandTest):
     def test_adds_up_to_the_active_bytes(self):
         for name in ("adam_steps", "streams", "cudagraph", "gpt_ring"):
             trace = self.imported(name)
-            for moment in ("peak", "end", "event:100"):
-                active = self.json_of("stats", trace, "--at", moment)["active_bytes.all.current"]
+            for time_point in ("peak", "end", "event:100"):
+                active = self.json_of("stats", trace, "--at", time_point)["active_bytes.all.current"]
                 for way in WAYS:
-                    top = self.json_of("top", trace, "--at", moment, "--by", way, "--limit", "2")
+                    top = self.json_of("top", trace, "--at", time_point, "--by", way, "--limit", "2")
                     self.assertEqual(top["total"]["bytes"], active, f"{name} {moment} {way}")
                     shown = sum(group["bytes"] for group in top["groups"])
                     self.assertEqual(shown + top["rest"]["bytes"], active)
@@ -38,8 +38,8 @@ class Top(CommandTest):
     def test_by_what_the_graph_says(self):
         trace = make_graph_trace(self.folder / "graph.tide")
 
-        def bytes_by(way, moment="end"):
-            groups = self.json_of("top", trace, "--at", moment, "--by", way)["groups"]
+        def bytes_by(way, time_point="end"):
+            groups = self.json_of("top", trace, "--at", time_point, "--by", way)["groups"]
             return {group["name"]: group["bytes"] for group in groups}
 
         self.assertEqual(bytes_by("category"), {"saved for backward": STEPS * 1024, "parameter": 4096})

@@ -39,7 +39,7 @@ class Unfinished(CommandTest):
         info = self.json_of("info", trace, "--check")
         self.assertEqual(info["marks"], 1)
         self.assertFalse(info["clean_end"])
-        self.assertEqual([loss["kind"] for loss in info["losses"]].count("unclean_end"), 1)
+        self.assertEqual([loss["kind"] for loss in info["data_gaps"]].count("unclean_end"), 1)
         self.assertEqual(self.json_of("stats", trace), before)
         self.assertEqual(self.files(), files, "reading writes nothing beside it")
 
@@ -49,7 +49,7 @@ class Unfinished(CommandTest):
         self.run_fine("share", trace, "-o", shared)
         self.assertEqual(self.json_of("stats", shared), before)
         info = self.json_of("info", shared)
-        self.assertEqual([loss["kind"] for loss in info["losses"]].count("unclean_end"), 1)
+        self.assertEqual([loss["kind"] for loss in info["data_gaps"]].count("unclean_end"), 1)
         with sqlite3.connect(f"file:{shared}?mode=ro", uri=True) as database:
             self.assertEqual(database.execute("PRAGMA journal_mode").fetchone(), ("delete",))
 
@@ -89,4 +89,4 @@ class Unfinished(CommandTest):
             info = self.json_of("info", trace)
         self.assertIn("it is being recorded; complete up to 1.500000 s", result.stdout)
         self.assertTrue(info["being_written"])
-        self.assertNotIn("unclean_end", [loss["kind"] for loss in info["losses"]])
+        self.assertNotIn("unclean_end", [loss["kind"] for loss in info["data_gaps"]])

@@ -192,7 +192,7 @@ class Scanner(unittest.TestCase):
     def test_inside_of_words(self):
         self.assertEqual([" and "], self.texts('text += last ? (*this)(" and ") : "";'))
 
-    def test_what_is_no_literal_is_told(self):
+    def test_what_is_no_literal_is_reported(self):
         self.assertEqual([2], said_in('\nwords(sentence(), with("x", 1))')[1])
         self.assertEqual([], said_in('const Words words(language); of.words(); Page(const Words& w) : words_(words) {}')[1])
 

@@ -39,9 +39,9 @@ def explain(tidemark, trace):
     if answer.returncode != 0:
         return f"explain: exit {answer.returncode}: {answer.stderr.strip()[:100]}"
     try:
-        told = json.loads(answer.stdout)
+        reported = json.loads(answer.stdout)
         # Of several devices the first: the programs work there.
-        return (told[0] if isinstance(told, list) else told)["findings"]
+        return (reported[0] if isinstance(reported, list) else reported)["findings"]
     except (ValueError, KeyError) as error:
         return f"explain: no findings in its JSON ({error})"
 
@@ -57,11 +57,11 @@ def differs_in_words(entry, findings):
         yield f"must not be there: {kind}"
 
 
-def differs_in_verdict(entry, findings):
-    leaks = [finding["kind"] for finding in findings if finding["verdict"] == "leak"]
+def differs_in_severity(entry, findings):
+    leaks = [finding["kind"] for finding in findings if finding["severity"] == "leak"]
     if entry["leak"] is False and leaks:
         yield f"called a leak: {', '.join(leaks)}"
-    if entry["leak"] is True and (not findings or findings[0]["verdict"] != "leak"):
+    if entry["leak"] is True and (not findings or findings[0]["severity"] != "leak"):
         yield "not called a leak"
 
 
@@ -76,8 +76,8 @@ def differs_in_bytes(run, findings, truth, strict):
         return
     if "bytes" in truth and not is_near(finding.get("bytes"), truth["bytes"], 1 << 20):
         yield f"bytes {finding.get('bytes')}, not {truth['bytes']}"
-    if strict and not run.noise and truth.get("bytes_per_round"):
-        if not is_near(finding.get("per_round_bytes"), truth["bytes_per_round"], 512):
+    if strict and not run.noise and truth.get("bytes_per_iteration"):
+        if not is_near(finding.get("per_iteration_bytes"), truth["bytes_per_iteration"], 512):
             yield f"bytes per round {finding.get('per_round_bytes')}, not {truth['bytes_per_round']}"
 
 
@@ -85,14 +85,14 @@ def check(options, run, trace, truth):
     findings = explain(options.tidemark, trace)
     if isinstance(findings, str):
         return run, [], [findings]
-    differences = list(differs_in_words(run.entry, findings)) + list(differs_in_verdict(run.entry, findings))
+    differences = list(differs_in_words(run.entry, findings)) + list(differs_in_severity(run.entry, findings))
     differences += differs_in_bytes(run, findings, truth, options.strict)
     return run, findings, differences
 
 
 def print_row(run, findings, differences):
     kind = findings[0]["kind"] if findings else "-"
-    verdict = findings[0]["verdict"] if findings else "-"
+    severity = findings[0]["severity"] if findings else "-"
     print(f"{run.name:<46} {verdict:<11}{kind:<{KIND_COLUMN}} {'; '.join(differences) or 'ok'}", flush=True)
 
 

@@ -55,7 +55,7 @@ protected:
         tidemark_driver_release();
         stub_core() = {};
         fake().subscribe_result = 0;
-        fake().holder = "";
+        fake().referrer = "";
         set_pool_bytes(0);
         unsetenv("TIDEMARK_WITH");
         unsetenv("TIDEMARK_RECORD");
@@ -86,7 +86,7 @@ protected:
         int device = 0;
         uint64_t correlation = 0;
 
-        void tell(cupti::Site site) {
+        void report(cupti::Site site) {
             if (!fake().subscribed || !fake().is_enabled(domain, id)) {
                 return;
             }
@@ -97,8 +97,8 @@ protected:
     };
     static void call(uint32_t id, const void* parameters, int result = 0, int device = 0) {
         Call made{cupti::driver_api, id, parameters, result, device};
-        made.tell(cupti::enter);
-        made.tell(cupti::exit);
+        made.report(cupti::enter);
+        made.report(cupti::exit);
     }
 
     static void allocate(uint64_t address, size_t size, uint32_t id = cupti::cuMemAlloc_v2, int device = 0) {
@@ -225,7 +225,7 @@ TEST_F(Driver, PhysicalMemoryLivesAsLongAsAnyoneHoldsIt) {
     EXPECT_THAT(recorded(), ElementsAre("free physical d0 9+2048"));
 }
 
-TEST_F(Driver, PoolsTellWhatTheyHold) {
+TEST_F(Driver, PoolsReportWhatTheyHold) {
     attach();
     set_pool_bytes(2048);
     allocate(1000, 200, cupti::cuMemAllocAsync, 1);
@@ -268,9 +268,9 @@ TEST_F(Driver, AnAddressTakenOverBeforeItsFreeReturnsIsTheNewOwners) {
     allocate(1000, 200);
     const cupti::FreeParams params{1000};
     Call freeing{cupti::driver_api, cupti::cuMemFree_v2, &params};
-    freeing.tell(cupti::enter);
+    freeing.report(cupti::enter);
     std::thread([] { allocate(1000, 64); }).join();
-    freeing.tell(cupti::exit);
+    freeing.report(cupti::exit);
     EXPECT_THAT(recorded(),
                 ElementsAre("alloc device d0 1000+200", "free device d0 1000+200", "alloc device d0 1000+64"));
     free(1000);
@@ -284,18 +284,18 @@ TEST_F(Driver, TheRuntimesCallIsRecordedOnlyWhenTheDriversIsNotSeen) {
     Call runtime_allocation{cupti::runtime_api, cupti::cudaMalloc, &allocated};
     Call runtime_free{cupti::runtime_api, cupti::cudaFree, &freed};
 
-    runtime_allocation.tell(cupti::enter);
+    runtime_allocation.report(cupti::enter);
     allocate(1000, 200);
-    runtime_allocation.tell(cupti::exit);
-    runtime_free.tell(cupti::enter);
+    runtime_allocation.report(cupti::exit);
+    runtime_free.report(cupti::enter);
     free(1000);
-    runtime_free.tell(cupti::exit);
+    runtime_free.report(cupti::exit);
     EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+200", "free device d0 1000+200"));
 
-    runtime_allocation.tell(cupti::enter);
-    runtime_allocation.tell(cupti::exit);
-    runtime_free.tell(cupti::enter);
-    runtime_free.tell(cupti::exit);
+    runtime_allocation.report(cupti::enter);
+    runtime_allocation.report(cupti::exit);
+    runtime_free.report(cupti::enter);
+    runtime_free.report(cupti::exit);
     EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+200", "free device d0 1000+200"));
 }
 
@@ -314,13 +314,13 @@ TEST_F(Driver, ContextsAndModules) {
                                         "context destroyed d1", "free device d0 1000+0"));
 }
 
-TEST_F(Driver, ABusyCuptiIsALossThatNamesItsHolder) {
+TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsReferrer) {
     fake().subscribe_result = cupti::multiple_subscribers;
-    fake().holder = "CUPTI for Kineto";
+    fake().referrer = "CUPTI for Kineto";
     char sentence[512];
     EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 0);
     EXPECT_THAT(sentence, HasSubstr("in use by CUPTI for Kineto"));
-    EXPECT_THAT(stub_core().losses(), ElementsAre(std::string(sentence)));
+    EXPECT_THAT(stub_core().data_gaps(), ElementsAre(std::string(sentence)));
     EXPECT_EQ(tidemark_driver_retake(), 0);
     fake().subscribe_result = 0;
     EXPECT_EQ(tidemark_driver_retake(), 1);
@@ -331,7 +331,7 @@ TEST_F(Driver, OtherRefusalsSayWhatHelps) {
     tidemark_driver_attach(nullptr, 0);
     fake().subscribe_result = 999;
     tidemark_driver_attach(nullptr, 0);
-    EXPECT_THAT(stub_core().losses(),
+    EXPECT_THAT(stub_core().data_gaps(),
                 ElementsAre(HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"), HasSubstr("CUPTI_ERROR_OF_THE_TEST")));
 }
 

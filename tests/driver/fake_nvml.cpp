@@ -13,8 +13,8 @@ namespace {
 int gpu, part;
 
 bool behaves(const char* how) {
-    const char* chosen = std::getenv("FAKE_NVML");
-    return chosen != nullptr && std::strcmp(chosen, how) == 0;
+    const char* selected = std::getenv("FAKE_NVML");
+    return selected != nullptr && std::strcmp(selected, how) == 0;
 }
 
 }  // namespace

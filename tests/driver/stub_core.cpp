@@ -47,10 +47,10 @@ std::vector<tidemark_record> StubCore::driver_records() const {
     return records;
 }
 
-std::vector<std::string> StubCore::losses() const {
+std::vector<std::string> StubCore::data_gaps() const {
     std::vector<std::string> sentences;
     for (const Message& message : messages) {
-        if (message.record.kind == TIDEMARK_LOSS) {
+        if (message.record.kind == TIDEMARK_DATA_GAP) {
             sentences.push_back(message.payload);
         }
     }

@@ -18,7 +18,7 @@ struct StubCore {
     std::vector<std::string> texts{""};  ///< by id
 
     std::vector<tidemark_record> driver_records() const;
-    std::vector<std::string> losses() const;
+    std::vector<std::string> data_gaps() const;
 };
 
 StubCore& stub_core();

@@ -44,7 +44,7 @@ void check_segment(const tidemark::Snapshot& snapshot, const tidemark::SnapshotS
 void derive(const tidemark::Snapshot& snapshot, int index) {
     auto trace = std::make_shared<tidemark::Trace>();
     trace->settings = snapshot.settings;
-    trace->devices.push_back(tidemark::derive_history(snapshot, index, 0, trace->losses));
+    trace->devices.push_back(tidemark::derive_history(snapshot, index, 0, trace->data_gaps));
     const tidemark::DeviceHistory& device = trace->devices.front();
     const tidemark::Analysis analysis(trace, device);
     const tidemark::EventNumber end = device.event_count();

@@ -49,16 +49,16 @@ void use_graph(const std::shared_ptr<const Trace>& trace) {
         group_by_category(categories, d);
     }
     for (const int64_t time : {int64_t{0}, trace->duration / 2, trace->duration}) {
-        const GraphMoment moment(index, categories, time);
-        const HolderIndex holders(index, time);
-        for (const HolderGroup& group : holder_groups(moment, holders)) {
-            describe_holder(**tables, group);
+        const GraphState time_point(index, categories, time);
+        const ReferrerIndex referrers(index, time);
+        for (const ReferrerGroup& group : referrer_groups(time_point, referrers)) {
+            describe_referrer(**tables, group);
         }
-        roots_never_run(moment, holders);
+        roots_never_run(time_point, referrers);
         for (NodeIndex node = 0; node < std::min<NodeIndex>((*tables)->nodes.size(), 100); ++node) {
-            moment.path_to(node);
-            moment.summary(node);
-            moment.freed_by(node);
+            time_point.path_to(node);
+            time_point.summary(node);
+            time_point.freed_by(node);
         }
     }
 }
@@ -88,7 +88,7 @@ void decode(const uint8_t* data, size_t size) {
     device.event_ref.assign(events, EventRef(Action::unknown, 0x0fffffff));
     device.segments.resize(3);
     Allocations& a = device.allocations;
-    for (auto* column : {&a.alloc_event, &a.free_event, &a.done_event}) {
+    for (auto* column : {&a.alloc_event, &a.free_event, &a.free_completed}) {
         column->resize(count);
     }
     for (auto* column : {&a.address, &a.requested, &a.block_size}) {

@@ -33,7 +33,7 @@ int push(tidemark_ring*, tidemark_record* record, const void* payload, uint32_t 
                      record->detail, driver.memory, driver.device, static_cast<unsigned long long>(driver.address),
                      static_cast<unsigned long long>(driver.size), static_cast<unsigned long long>(driver.handle),
                      texts[driver.source].c_str());
-    } else if (record->kind == TIDEMARK_LOSS) {
+    } else if (record->kind == TIDEMARK_DATA_GAP) {
         std::fprintf(log_file(), "{\"loss\": \"%.*s\"}\n", static_cast<int>(bytes), static_cast<const char*>(payload));
     }
     std::fflush(log_file());

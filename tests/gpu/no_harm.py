@@ -132,8 +132,8 @@ def program(folder, text, name="program.py"):
 
 def same_losses(folder):
     arguments = [os.path.join(HERE, "gpt2.py"), "--steps", "8", "--warm-up", "2", "--layers", "4", "--deterministic"]
-    expected = json.loads(bare(arguments).stdout.splitlines()[-1])["losses"]
-    seen = json.loads(recorded(folder + "/t.tide", arguments).stdout.splitlines()[-1])["losses"]
+    expected = json.loads(bare(arguments).stdout.splitlines()[-1])["data_gaps"]
+    seen = json.loads(recorded(folder + "/t.tide", arguments).stdout.splitlines()[-1])["data_gaps"]
     require(expected == seen, f"losses {seen} instead of {expected}")
     return expected[:16]
 
@@ -145,7 +145,7 @@ def same_profile(folder):
     seen = json.loads(done.stdout.splitlines()[-1])
     kernels = [key for key, _ in seen if "::" not in key]
     require(expected == seen, f"torch.profiler saw {seen} instead of {expected}; {done.stderr}")
-    gaps = [loss["text"] for loss in info(folder + "/t.tide")["losses"]]
+    gaps = [loss["text"] for loss in info(folder + "/t.tide")["data_gaps"]]
     require(len(gaps) == 1 and "Driver memory" in gaps[0], f"losses {gaps}")
     require("end" not in gaps[0], f"the driver part did not come back: {gaps}")
     return f"{len(seen)} keys, {len(kernels)} of the GPU; {gaps[0]}"
@@ -189,7 +189,7 @@ def recorder_killed(folder):
     time_before = time.monotonic()
     done = recorded(trace, [program(folder, WORK + "time.sleep(0.5)\n" + kill)])
     require("alive" in done.stdout and done.returncode == 0, f"{done.returncode} {done.stderr[-500:]}")
-    kinds = [loss["kind"] for loss in info(trace)["losses"]]
+    kinds = [loss["kind"] for loss in info(trace)["data_gaps"]]
     require("unclean_end" in kinds, f"losses {kinds}")
     require(info(trace)["devices"][0]["allocations"] >= 20, "allocations are missing")
     return f"{time.monotonic() - time_before:.1f} s"
@@ -232,7 +232,7 @@ def no_compiler(folder):
     environment = {**os.environ, "CXX": "false", "TIDEMARK_CACHE": folder}
     done = recorded(folder + "/t.tide", [program(folder, WORK)], env=environment)
     require(done.returncode == 0, done.stderr[-800:])
-    losses = [loss["text"] for loss in info(folder + "/t.tide")["losses"]]
+    losses = [loss["text"] for loss in info(folder + "/t.tide")["data_gaps"]]
     require(any("could not be built" in loss for loss in losses), f"losses {losses}")
     history = info(folder + "/t.history.tide")
     require(history["devices"][0]["allocations"] >= 20, f"{history['devices']}")

@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 
 namespace tidemark::gui::test {
 
@@ -33,7 +33,7 @@ Trace head_of(int64_t start_utc) {
 
 class LiveRun {
 public:
-    LiveRun(LiveWriter& writer, const LiveRunShape& shape, int64_t start_utc)
+    LiveRun(StreamingWriter& writer, const LiveRunShape& shape, int64_t start_utc)
         : writer_(writer), shape_(shape), start_utc_(start_utc) {
         stream_ = writer_.stream(0);
         pool_ = writer_.pool(0, 0);
@@ -45,9 +45,9 @@ public:
             StackTable& table = writer_.stacks();
             const FrameId main =
                 table.intern(Frame{table.intern("train_step"), table.intern("/home/anna/train.py"), 40});
-            const FrameId layer =
+            const FrameId component =
                 table.intern(Frame{table.intern("forward"), table.intern("/home/anna/model.py"), 10 + 7 * line});
-            stacks_.push_back(table.intern_stack(std::array{layer, main}));
+            stacks_.push_back(table.intern_stack(std::array{component, main}));
             OriginRow origin;
             origin.op = table.intern(line % 2 ? "aten::linear" : "aten::scaled_dot_product_attention");
             origin.module = table.intern("layers." + std::to_string(line / 2));
@@ -93,7 +93,7 @@ public:
 
 private:
     struct Alive {
-        LiveWriter::LifeId id;
+        StreamingWriter::LifetimeId id;
         uint32_t slot;
         uint64_t size;
     };
@@ -125,23 +125,23 @@ private:
     }
 
     void allocate(int64_t time) {
-        const size_t line = static_cast<size_t>(told_) % stacks_.size();
+        const size_t line = static_cast<size_t>(reported_) % stacks_.size();
         const uint32_t slot = take_slot(time);
         AllocationRow row;
         row.time = time;
-        row.life.alloc_event = event_++;
-        row.life.requested = 100'000 + static_cast<uint64_t>(told_ * 7919ll % 900'000);
-        row.life.block_size = (row.life.requested + 511) / 512 * 512;
-        row.life.address = first_address + slot * uint64_t(mib);
-        row.life.segment = slot / 64;
-        row.life.stack = stacks_[line];
-        row.life.origin = origins_[line];
-        allocated_ += static_cast<int64_t>(row.life.block_size);
+        row.lifetime.alloc_event = event_++;
+        row.lifetime.requested = 100'000 + static_cast<uint64_t>(reported_ * 7919ll % 900'000);
+        row.lifetime.block_size = (row.lifetime.requested + 511) / 512 * 512;
+        row.lifetime.address = first_address + slot * uint64_t(mib);
+        row.lifetime.segment = slot / 64;
+        row.lifetime.stack = stacks_[line];
+        row.lifetime.origin = origins_[line];
+        allocated_ += static_cast<int64_t>(row.lifetime.block_size);
         if (allocated_ > peak_) {
             peak_ = allocated_;
             peak_event_ = event_;
         }
-        alive_.push_back({writer_.born(0, row), slot, row.life.block_size});
+        alive_.push_back({writer_.created(0, row), slot, row.lifetime.block_size});
     }
 
     /// The first of a step is never freed; the others go in order.
@@ -157,7 +157,7 @@ private:
 
     /// Half of a step allocates, the rest frees all but one: a leak of one tensor per step.
     void one_event(int64_t time) {
-        const int in_step = ++told_ % shape_.events_per_step;
+        const int in_step = ++reported_ % shape_.events_per_step;
         if (in_step == 0) {
             writer_.step({step_++, "optimizer", step_start_, time});
             step_start_ = time;
@@ -172,7 +172,7 @@ private:
         }
     }
 
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     const LiveRunShape& shape_;
     int64_t start_utc_;
     Process process_;
@@ -183,7 +183,7 @@ private:
     std::deque<Alive> alive_;
     EventNumber event_ = 0, peak_event_ = 0;
     int64_t allocated_ = 0, peak_ = 0, reserved_ = 0, library_bytes_ = 0, step_ = 0, step_start_ = 0;
-    int told_ = 0;
+    int reported_ = 0;
 };
 
 }  // namespace
@@ -191,21 +191,21 @@ private:
 Status write_live_run(const std::string& path, const LiveRunShape& shape, const std::atomic<bool>& stop) {
     const int64_t before = shape.events_before * second / std::max(shape.events_per_second, 1);
     const int64_t start = utc_now() - before;
-    auto writer = LiveWriter::create(path, IfExists::replace, head_of(start));
+    auto writer = StreamingWriter::create(path, IfExists::replace, head_of(start));
     if (!writer) {
         return writer.error();
     }
     LiveRun run(*writer, shape, start);
     run.advance(0, before, shape.events_before);
-    int64_t told = before, sampled = before;
-    TIDEMARK_TRY(run.commit(told));
+    int64_t reported = before, sampled = before;
+    TIDEMARK_TRY(run.commit(reported));
     auto next_commit = Clock::now() + commit_every;
     const int64_t end = run.now() + static_cast<int64_t>(shape.seconds * 1e9);
     while (run.now() < end && !stop) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         const int64_t now = run.now();
-        run.advance(told, now, static_cast<int>((now - told) * shape.events_per_second / second));
-        told = now;
+        run.advance(reported, now, static_cast<int>((now - reported) * shape.events_per_second / second));
+        reported = now;
         if (Clock::now() >= next_commit) {
             if (shape.samples && now - sampled > second / 2) {
                 run.sample(now);

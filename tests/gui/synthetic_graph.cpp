@@ -37,7 +37,7 @@ public:
     void release(AllocationIndex a) {
         device_.allocations.free_event[a] = device_.event_count();
         event(Action::free_requested, a);
-        device_.allocations.done_event[a] = device_.event_count();
+        device_.allocations.free_completed[a] = device_.event_count();
         event(Action::free_completed, a);
     }
 
@@ -71,7 +71,7 @@ public:
         nodes.origin.push_back(origin_);
         nodes.stack.push_back(stack_);
         nodes.created.push_back(now());
-        for (auto* never_yet : {&nodes.executed, &nodes.released, &nodes.died}) {
+        for (auto* never_yet : {&nodes.executed, &nodes.released, &nodes.destroyed}) {
             never_yet->push_back(never_happened);
         }
         nodes.output.push_back({0, output});
@@ -100,7 +100,7 @@ public:
         GraphNodes& nodes = tables_.nodes;
         for (NodeIndex node = from; node < to; ++node) {
             if (nodes.variable[node] == 0) {
-                nodes.executed[node] = nodes.released[node] = nodes.died[node] = now();
+                nodes.executed[node] = nodes.released[node] = nodes.destroyed[node] = now();
                 if (nodes.output[node]) {
                     release(nodes.output[node].index);
                 }
@@ -118,15 +118,15 @@ public:
         }
     }
 
-    void hold(NodeIndex root, int element) {
-        Holder holder;
-        holder.node = root;
-        holder.allocation = tables_.nodes.output[root];
-        holder.links.push_back({"local", text("outputs"), text("main"), text("/home/anna/s01.py"), 31});
-        holder.links.push_back({"index", text(std::to_string(element)), 0, 0, 0});
-        tables_.holders.push_back(holder);
+    void retention(NodeIndex root, int element) {
+        Referrer referrer;
+        referrer.node = root;
+        referrer.allocation = tables_.nodes.output[root];
+        referrer.links.push_back({"local", text("outputs"), text("main"), text("/home/anna/s01.py"), 31});
+        referrer.links.push_back({"index", text(std::to_string(element)), 0, 0, 0});
+        tables_.referrers.push_back(referrer);
     }
-    void search_heap() { tables_.scans.push_back({now(), "end", 1000, 5000, 300}); }
+    void scan_heap() { tables_.scans.push_back({now(), "end", 1000, 5000, 300}); }
 
     NodeIndex size() const { return tables_.nodes.size(); }
 
@@ -287,7 +287,7 @@ Value forward(Program& p, const std::vector<Block>& blocks, NodeIndex wte, NodeI
 std::shared_ptr<Session> SyntheticGraph::session() const {
     auto session = std::make_shared<Session>(trace, Session::analyse(trace));
     session->graph_source().set(graph);
-    session->selection().set_moment(session->device().event_count());
+    session->selection().set_time_point(session->device().event_count());
     return session;
 }
 
@@ -312,7 +312,7 @@ SyntheticGraph transformer_graph(int layers, int steps) {
     return p.end();
 }
 
-SyntheticGraph kept_outputs_graph(int count) {
+SyntheticGraph retained_outputs_graph(int count) {
     Program p;
     p.at("", 12);
     const Linear first = make_linear(p, "fc1", 65536), second = make_linear(p, "fc2", 65536);
@@ -330,9 +330,9 @@ SyntheticGraph kept_outputs_graph(int count) {
         const Value squared = op(p, "PowBackward0", {two.node}, {{"self", two.memory}}, 4096);
         const Value sum = op(p, "SumBackward0", {squared.node}, {}, 512);
         p.release(hidden);
-        p.hold(sum.node, i);
+        p.retention(sum.node, i);
     }
-    p.search_heap();
+    p.scan_heap();
     return p.end();
 }
 
@@ -360,7 +360,7 @@ SyntheticGraph finished_graph() {
     SyntheticGraph made = p.end();
     // The parameter's node went with the last graph that used it.
     auto tables = made.graph->tables();
-    tables.nodes.died[0] = tables.nodes.died[1];
+    tables.nodes.destroyed[0] = tables.nodes.destroyed[1];
     made.graph = std::make_shared<const Graph>(made.trace, std::make_shared<const GraphTables>(std::move(tables)));
     return made;
 }

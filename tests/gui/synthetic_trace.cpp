@@ -20,7 +20,7 @@ public:
     void release(AllocationIndex a) {
         device_.allocations.free_event[a] = device_.event_count();
         add(Action::free_requested, a);
-        device_.allocations.done_event[a] = device_.event_count();
+        device_.allocations.free_completed[a] = device_.event_count();
         add(Action::free_completed, a);
     }
 
@@ -116,7 +116,7 @@ std::shared_ptr<const Trace> synthetic_trace(const SyntheticShape& shape) {
         }
         recorder.finish();
     }
-    trace->losses.push_back({LossKind::no_stacks, 0, 0, 1, 1, "One allocation carries no stack."});
+    trace->data_gaps.push_back({DataGapKind::no_stacks, 0, 0, 1, 1, "One allocation carries no stack."});
     return trace;
 }
 

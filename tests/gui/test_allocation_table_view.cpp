@@ -75,10 +75,10 @@ private slots:
         }
     }
 
-    void cancelling_gives_nothing() {
+    void canceling_gives_nothing() {
         const auto session = hand_made_session();
         Progress progress;
-        progress.cancelled = true;
+        progress.canceled = true;
         QVERIFY(!find_allocations(session->analysis(), {}, progress));
     }
 
@@ -103,7 +103,7 @@ private slots:
         table.show();
         QTRY_COMPARE(table.model().rowCount(), 4);
         auto* view = table.findChild<QTableView*>();
-        session->selection().choose_allocation(3);
+        session->selection().select_allocation(3);
         QCOMPARE(view->currentIndex().row(), 3);
         view->selectRow(1);
         QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
@@ -126,9 +126,9 @@ private slots:
         QTRY_COMPARE(table.model().rowCount(), 2);
         table.findChildren<QLineEdit*>().at(1)->clear();
         table.findChildren<QCheckBox*>().at(0)->setChecked(true);
-        session->selection().set_moment(0);
+        session->selection().set_time_point(0);
         QTRY_COMPARE(table.model().rowCount(), 1);
-        session->selection().set_moment(6);
+        session->selection().set_time_point(6);
         QTRY_COMPARE(table.model().rowCount(), 3);
     }
 
@@ -139,7 +139,7 @@ private slots:
         table.set_session(session.get());
         table.show();
         QTRY_COMPARE(table.model().rowCount(), 4);
-        session->selection().choose_allocation(2);
+        session->selection().select_allocation(2);
         table.copy_selection();
         const QStringList lines = QGuiApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts);
         QCOMPARE(lines.size(), 2);
@@ -166,7 +166,7 @@ private slots:
                 QSKIP("no recorded snapshots");
             }
             AllocationQuery q;
-            q.alive_at = session->selection().state().moment;
+            q.alive_at = session->selection().state().time_point;
             Progress progress;
             const auto alive = find_allocations(session->analysis(), q, progress);
             QCOMPARE(static_cast<int64_t>(alive->taken),

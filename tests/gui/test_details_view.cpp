@@ -23,10 +23,10 @@ private:
     }
 
 private slots:
-    void tells_an_allocation() {
+    void reports_an_allocation() {
         const auto session = hand_made_session();
-        session->selection().set_moment(3);
-        session->selection().choose_allocation(1);
+        session->selection().set_time_point(3);
+        session->selection().select_allocation(1);
         DetailsPane pane;
         pane.set_session(session.get());
         verify_says(pane, {"1,000 bytes", "1.00 KiB (1,024 bytes)", "24 bytes", "allocated", "event 1", "event 3",
@@ -36,26 +36,26 @@ private slots:
             "/home/anna/venv/lib/python3.12/site-packages/torch/nn/linear.py:10 forward"));
     }
 
-    void explains_missing_frames_and_a_waiting_block() {
+    void explains_missing_frames_and_a_pending_block() {
         const auto session = hand_made_session();
-        session->selection().choose_allocation(0);
+        session->selection().select_allocation(0);
         DetailsPane pane;
         pane.set_session(session.get());
         verify_says(pane, {"before the history begins", "never: alive at the end"});
-        session->selection().choose_allocation(2);
-        session->selection().set_moment(8);
+        session->selection().select_allocation(2);
+        session->selection().set_time_point(8);
         verify_says(pane, {"freed, waiting for a stream", "Free completed: 0.000008 s"});
     }
 
-    void tells_segment_stack_and_moment() {
+    void reports_segment_stack_and_time_point() {
         const auto session = hand_made_session();
-        session->selection().set_moment(6);
+        session->selection().set_time_point(6);
         DetailsPane pane;
         pane.set_session(session.get());
         verify_says(pane, {"after 6 of 9 events", "Who holds the memory", "alloc"});
-        session->selection().choose_segment(0);
+        session->selection().select_segment(0);
         verify_says(pane, {"Segment of 2.00 MiB", "Its blocks: 3"});
-        session->selection().choose_stack(session->device().allocations.stack[1]);
+        session->selection().select_stack(session->device().allocations.stack[1]);
         verify_says(pane, {"Allocations: 2", "Alive at the cursor: 1"});
     }
 
@@ -66,7 +66,7 @@ private slots:
         pane.follow("allocation:2");
         QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
         pane.follow("moment:4");
-        QCOMPARE(session->selection().state().moment, 4);
+        QCOMPARE(session->selection().state().time_point, 4);
         pane.follow("segment:1");
         QCOMPARE(session->selection().state().segment, 1u);
         pane.follow("stack:1");
@@ -75,7 +75,7 @@ private slots:
 
     void copies_text() {
         const auto session = hand_made_session();
-        session->selection().choose_allocation(3);
+        session->selection().select_allocation(3);
         DetailsPane pane;
         pane.set_session(session.get());
         pane.copy_stack();
@@ -109,7 +109,7 @@ private slots:
             DetailsPane pane;
             pane.set_session(session.get());
             for (AllocationIndex a = 0; a < std::min(session->device().allocations.size(), 200u); ++a) {
-                session->selection().choose_allocation(a);
+                session->selection().select_allocation(a);
                 pane.refresh_now();
                 QVERIFY(pane.plain_text().contains("Requested"));
             }

@@ -4,7 +4,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "gui/graph/fullest_moment.h"
+#include "gui/graph/fullest_time_point.h"
 #include "gui/graph/graph_pane.h"
 #include "gui/graph/layered_layout.h"
 #include "gui/graph/repeated_runs.h"
@@ -24,11 +24,11 @@ namespace {
 struct Outlined {
     explicit Outlined(const SyntheticGraph& made, GraphRegion region = {})
         : graph(made.graph),
-          moment(std::make_shared<GraphMoment>(graph->index, graph->categories, made.trace->duration)),
-          outline(GraphOutline::make(graph->index, *moment, region, progress)) {}
+          time_point(std::make_shared<GraphState>(graph->index, graph->categories, made.trace->duration)),
+          outline(GraphOutline::make(graph->index, *time_point, region, progress)) {}
 
     std::shared_ptr<const GraphScene> scene(const std::vector<uint64_t>& opened) const {
-        return make_scene(graph->index, *moment, *outline, opened, {}, progress);
+        return make_scene(graph->index, *time_point, *outline, opened, {}, progress);
     }
     const OutlineGroup* find(GroupKind kind) const {
         for (const OutlineGroup& group : outline->groups()) {
@@ -41,7 +41,7 @@ struct Outlined {
 
     Progress progress;
     std::shared_ptr<const Graph> graph;
-    std::shared_ptr<const GraphMoment> moment;
+    std::shared_ptr<const GraphState> time_point;
     std::shared_ptr<const GraphOutline> outline;
 };
 
@@ -130,30 +130,30 @@ private slots:
     }
 
     void graphs_with_roots_alike_become_one_box() {
-        const Outlined made(kept_outputs_graph(100));
+        const Outlined made(retained_outputs_graph(100));
         const OutlineGroup* graphs = made.find(GroupKind::graphs);
         QVERIFY(graphs != nullptr);
         QCOMPARE(graphs->repeats, 100u);
         QCOMPARE(graphs->node_count, 500u);
         // What they share is beside them, and their bytes are all there is.
         QCOMPARE(made.outline->order().size(), size_t{504});
-        QCOMPARE(made.outline->group(0).totals.own_bytes, made.moment->kept_bytes());
+        QCOMPARE(made.outline->group(0).totals.shallow_bytes, made.time_point->reachable_bytes());
     }
 
     void totals_count_shared_memory_once() {
-        const Outlined made(kept_outputs_graph(1));
+        const Outlined made(retained_outputs_graph(1));
         // mat1 of fc1, the result of relu which fc2 keeps as well, the output of fc2.
-        QCOMPARE(made.outline->group(0).totals.own_bytes, int64_t{3 * 4096});
-        QCOMPARE(made.outline->group(0).totals.waiting, 9u);
+        QCOMPARE(made.outline->group(0).totals.shallow_bytes, int64_t{3 * 4096});
+        QCOMPARE(made.outline->group(0).totals.pending, 9u);
     }
 
     void every_node_is_in_one_place() {
-        for (const SyntheticGraph& graph : {transformer_graph(), kept_outputs_graph(), chain_graph(5000)}) {
+        for (const SyntheticGraph& graph : {transformer_graph(), retained_outputs_graph(), chain_graph(5000)}) {
             const Outlined made(graph);
             std::vector<NodeIndex> order = made.outline->order();
             std::sort(order.begin(), order.end());
             QVERIFY(std::adjacent_find(order.begin(), order.end()) == order.end());
-            QCOMPARE(static_cast<int64_t>(order.size()), made.moment->alive_nodes());
+            QCOMPARE(static_cast<int64_t>(order.size()), made.time_point->alive_nodes());
             for (const OutlineGroup& group : made.outline->groups()) {
                 QVERIFY(group.group_count + group.loose_nodes <= most_children);
                 QVERIFY(group.node_count > 0);
@@ -183,7 +183,7 @@ private slots:
     }
 
     void drawings_have_no_flaws_and_are_always_the_same() {
-        for (const SyntheticGraph& graph : {transformer_graph(), kept_outputs_graph(), chain_graph(3000)}) {
+        for (const SyntheticGraph& graph : {transformer_graph(), retained_outputs_graph(), chain_graph(3000)}) {
             const Outlined made(graph);
             std::vector<uint64_t> opened = made.outline->opened_at_first();
             for (int more = 0; more < 6; ++more) {
@@ -228,7 +228,7 @@ private slots:
                 QVERIFY(!QRectF(layout->top_left[a], boxes[a]).intersects(QRectF(layout->top_left[b], boxes[b])));
             }
         }
-        progress.cancelled = true;
+        progress.canceled = true;
         QVERIFY(!lay_out(boxes, {{0, 1}}, {}, progress));
     }
 
@@ -280,8 +280,8 @@ private slots:
         QCOMPARE(view.picture()->scene->boxes.size(), before);
     }
 
-    void a_click_chooses_the_node_and_says_why() {
-        const auto session = kept_outputs_graph().session();
+    void a_click_selects_the_node_and_says_why() {
+        const auto session = retained_outputs_graph().session();
         const auto pane = shown_pane(session.get());
         const int box = box_named(*pane, "100 graphs");
         QVERIFY(box >= 0);
@@ -293,12 +293,12 @@ private slots:
         QVERIFY2(why.contains("never been given to backward"), qPrintable(why));
     }
 
-    void a_path_leads_from_holder_to_block() {
-        const auto made = kept_outputs_graph();
+    void a_path_leads_from_referrer_to_block() {
+        const auto made = retained_outputs_graph();
         const auto session = made.session();
         const auto pane = shown_pane(session.get());
         const AllocationRef input = made.graph->tables().saved.allocation[0];
-        session->selection().choose_allocation(input.index);
+        session->selection().select_allocation(input.index);
         const QString why = pane->reason_text();
         QVERIFY2(why.contains("AddmmBackward0") && why.contains("mat1") && why.contains("saved for backward"),
                  qPrintable(why));
@@ -310,7 +310,7 @@ private slots:
     }
 
     void hovering_lights_the_memory_a_box_keeps() {
-        const auto session = kept_outputs_graph().session();
+        const auto session = retained_outputs_graph().session();
         const auto pane = shown_pane(session.get());
         QSignalSpy lit(&session->selection(), &Selection::hovered_changed);
         const int box = box_named(*pane, "100 graphs");
@@ -323,13 +323,13 @@ private slots:
     }
 
     void roots_are_gathered_sorted_and_searched() {
-        const auto session = kept_outputs_graph().session();
+        const auto session = retained_outputs_graph().session();
         const auto pane = shown_pane(session.get());
         RootListModel& roots = pane->roots().roots();
         QCOMPARE(roots.rowCount(), 1);
         QCOMPARE(roots.group(0).title(), QString("100 × SumBackward0"));
-        QVERIFY(roots.group(0).holder.contains("outputs"));
-        QCOMPARE(roots.group(0).kept_bytes, int64_t{100 * 3 * 4096});
+        QVERIFY(roots.group(0).referrer.contains("outputs"));
+        QCOMPARE(roots.group(0).reachable_bytes, int64_t{100 * 3 * 4096});
         auto* field = pane->findChild<QLineEdit*>();
         field->setText("relu");
         QCOMPARE(roots.rowCount(), 0);
@@ -343,7 +343,7 @@ private slots:
     void search_finds_nodes_by_all_they_are_known_by() {
         const Outlined made(transformer_graph(12, 1));
         const auto found = [&](const char* text) {
-            return find_nodes(made.graph->index, *made.moment, parse_graph_query(text), made.progress)->size();
+            return find_nodes(made.graph->index, *made.time_point, parse_graph_query(text), made.progress)->size();
         };
         QCOMPARE(found("gelu"), size_t{12});
         QCOMPARE(found("h.3.mlp.c_fc.weight"), size_t{1});
@@ -357,16 +357,16 @@ private slots:
         const auto session = transformer_graph(12, 1).session();
         const auto pane = shown_pane(session.get());
         const GraphPicture& picture = *pane->view().picture();
-        const auto gelus = find_nodes(picture.index(), *picture.moment, parse_graph_query("gelu"), Progress());
+        const auto gelus = find_nodes(picture.index(), *picture.time_point, parse_graph_query("gelu"), Progress());
         QCOMPARE(boxes_with(picture, *gelus), std::vector<int>{box_named(*pane, "h.0")});
         QVERIFY(boxes_with(picture, {}).empty());
     }
 
     void regions() {
-        const auto made = kept_outputs_graph();
+        const auto made = retained_outputs_graph();
         const Outlined all(made);
-        const NodeIndex root = all.moment->roots().front();
-        QCOMPARE(Outlined(made, {GraphRegion::Kind::kept_by, root}).outline->order().size(), size_t{9});
+        const NodeIndex root = all.time_point->roots().front();
+        QCOMPARE(Outlined(made, {GraphRegion::Kind::reachable_from, root}).outline->order().size(), size_t{9});
         QCOMPARE(Outlined(made, {GraphRegion::Kind::made_in, no_node, 3}).outline->order().size(), size_t{5});
         GraphRegion around{GraphRegion::Kind::around, root};
         around.reach = 1;
@@ -382,8 +382,8 @@ private slots:
         QVERIFY(button->isVisible());
         QTest::mouseClick(button, Qt::LeftButton);
         QTRY_VERIFY(pane->note_text().isEmpty());
-        QVERIFY(session->device().time_of_state(session->selection().state().moment) >=
-                *fullest_moment(graph.graph->index));
+        QVERIFY(session->device().time_of_state(session->selection().state().time_point) >=
+                *fullest_time_point(graph.graph->index));
 
         const auto bare = std::make_shared<Session>(graph.trace, Session::analyse(graph.trace));
         bare->graph_source().set(std::make_shared<const Graph>(graph.trace, std::make_shared<const GraphTables>()));
@@ -395,19 +395,19 @@ private slots:
     }
 
     void a_node_is_part_of_the_selection() {
-        const auto session = kept_outputs_graph().session();
-        session->selection().choose_node(7);
-        session->selection().choose_allocation(20);
+        const auto session = retained_outputs_graph().session();
+        session->selection().select_node(7);
+        session->selection().select_allocation(20);
         QVERIFY(!session->selection().state().node);
         session->selection().back();
         QCOMPARE(session->selection().state().node, std::optional<NodeIndex>(7));
         QCOMPARE(session->selection().state().allocation, no_allocation);
     }
 
-    void a_graph_read_anew_keeps_the_chosen_node() {
-        const auto longer = kept_outputs_graph(3);
+    void a_graph_read_anew_keeps_the_selected_node() {
+        const auto longer = retained_outputs_graph(3);
         const auto session = longer.session();
-        session->selection().choose_node(5);
+        session->selection().select_node(5);
         auto tables = longer.graph->tables();
         for (int64_t& id : tables.nodes.id) {
             id += id > 2 ? 0 : -10;  // the same nodes but for two
@@ -415,7 +415,7 @@ private slots:
         session->graph_source().set(
             std::make_shared<const Graph>(longer.trace, std::make_shared<const GraphTables>(tables)));
         QCOMPARE(session->selection().state().node, std::optional<NodeIndex>(5));
-        session->selection().choose_node(0);
+        session->selection().select_node(0);
         session->graph_source().set(longer.graph);
         QVERIFY(!session->selection().state().node);
     }
@@ -453,13 +453,13 @@ private slots:
         }
     }
 
-    void details_tell_what_an_allocation_was() {
+    void details_report_what_an_allocation_was() {
         const auto made = transformer_graph(2, 2);
         const auto session = made.session();
         DetailsPane pane;
         pane.set_session(session.get());
         const auto& saved = made.graph->tables().saved;
-        session->selection().choose_allocation(saved.allocation.back().index);
+        session->selection().select_allocation(saved.allocation.back().index);
         pane.refresh_now();
         QVERIFY2(pane.plain_text().contains("saved for backward"), qPrintable(pane.plain_text()));
         QVERIFY2(pane.plain_text().contains("NllLossBackward0"), qPrintable(pane.plain_text()));

@@ -8,7 +8,7 @@
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
 #include "gui/model/text.h"
-#include "gui/plot/ledger_plot.h"
+#include "gui/plot/breakdown_plot.h"
 #include "live_run.h"
 #include "synthetic_trace.h"
 
@@ -69,19 +69,19 @@ private slots:
         const double before = view.to();
         const EventNumber events = session.device().event_count();
         QTRY_VERIFY(view.to() > before && session.device().event_count() > events);
-        QCOMPARE(session.selection().state().moment, session.device().event_count());
+        QCOMPARE(session.selection().state().time_point, session.device().event_count());
 
         view.show(0, view.whole_to() / 4);
         QVERIFY(!view.follows_tail());
         const double from = view.from(), to = view.to();
         const EventNumber then = session.device().event_count();
-        session.selection().choose_allocation(7);
-        const EventNumber moment = session.selection().state().moment;
+        session.selection().select_allocation(7);
+        const EventNumber time_point = session.selection().state().time_point;
         QTRY_VERIFY(session.device().event_count() > then + 400);
         QCOMPARE(view.from(), from);
         QCOMPARE(view.to(), to);
         QCOMPARE(session.selection().state().allocation, AllocationIndex{7});
-        QCOMPARE(session.selection().state().moment, moment);
+        QCOMPARE(session.selection().state().time_point, time_point);
 
         view.set_tail_length(200'000'000);
         QTRY_VERIFY(view.follows_tail() && view.to() > to && view.span() < 260e6);
@@ -101,7 +101,7 @@ private slots:
         QTRY_VERIFY(window->page().session()->device().event_count() > events + 1000);
     }
 
-    void colours_and_grouping_stay() {
+    void colors_and_grouping_stay() {
         Run run(path("colours"));
         Application application(Settings::Keep::in_memory);
         MainWindow* window = open_live(application, path("colours"));
@@ -136,31 +136,31 @@ private slots:
         QVERIFY(!window->actions().find(QStringLiteral("live.tail"))->isEnabled());
     }
 
-    void the_ledger_adds_up_on_screen() {
-        Run run(path("ledger"), 1.5);
+    void the_breakdown_adds_up_on_screen() {
+        Run run(path("breakdown"), 1.5);
         Application application(Settings::Keep::in_memory);
-        MainWindow* window = open_live(application, path("ledger"));
+        MainWindow* window = open_live(application, path("breakdown"));
         QVERIFY(window);
         QTRY_VERIFY_WITH_TIMEOUT(window->page().live() == nullptr, 10000);
-        window->page().show_pane(window->page().ledger());
-        LedgerPane& pane = window->page().ledger();
-        LedgerModel& model = pane.model();
+        window->page().show_pane(window->page().breakdown());
+        BreakdownPane& pane = window->page().breakdown();
+        BreakdownModel& model = pane.model();
         QTRY_VERIFY(model.rowCount() > 4 && model.row()->device_used);
         qulonglong sum = 0;
         for (int row = 0; row + 1 < model.rowCount(); ++row) {
-            sum += model.index(row, LedgerModel::bytes).data(exact_text_role).toULongLong();
-            QVERIFY(!model.index(row, LedgerModel::layer).data().toString().isEmpty());
+            sum += model.index(row, BreakdownModel::bytes).data(exact_text_role).toULongLong();
+            QVERIFY(!model.index(row, BreakdownModel::component).data().toString().isEmpty());
             QVERIFY(model.index(row, 0).data(Qt::ToolTipRole).toString().size() > 60);
         }
         const int last = model.rowCount() - 1;
-        QCOMPARE(sum, model.index(last, LedgerModel::bytes).data(exact_text_role).toULongLong());
+        QCOMPARE(sum, model.index(last, BreakdownModel::bytes).data(exact_text_role).toULongLong());
         QCOMPARE(sum, static_cast<qulonglong>(*model.row()->device_used));
-        QCOMPARE(model.index(last, LedgerModel::bytes).data(LedgerModel::to_role).toDouble(), 1.0);
-        QTRY_VERIFY(!pane.plot().picture().layers.empty());
+        QCOMPARE(model.index(last, BreakdownModel::bytes).data(BreakdownModel::to_role).toDouble(), 1.0);
+        QTRY_VERIFY(!pane.plot().picture().components.empty());
     }
 
-    void without_samples_the_ledger_says_what_a_recording_would_add() {
-        LedgerPane pane;
+    void without_samples_the_breakdown_says_what_a_recording_would_add() {
+        BreakdownPane pane;
         const auto session = test::synthetic_session();
         pane.set_session(session.get());
         pane.resize(1200, 300);

@@ -110,10 +110,10 @@ private slots:
         const auto session = test::synthetic_session();
         Selection& selection = session->selection();
         const Allocations& all = session->device().allocations;
-        selection.set_moment(1);
+        selection.set_time_point(1);
         const AllocationIndex a = all.size() - 2;
-        selection.choose_allocation(a);
-        QCOMPARE(selection.state().moment, all.alloc_event[a] + 1);
+        selection.select_allocation(a);
+        QCOMPARE(selection.state().time_point, all.alloc_event[a] + 1);
         QCOMPARE(*selection.state().stack, all.stack[a]);
         QCOMPARE(selection.state().segment, 0u);
     }
@@ -122,13 +122,13 @@ private slots:
         const auto session = test::synthetic_session();
         Selection& selection = session->selection();
         QVERIFY(!selection.can_go_back());
-        selection.choose_allocation(0);
-        selection.set_moment(40);
-        selection.set_moment(41);
-        selection.choose_allocation(3);
+        selection.select_allocation(0);
+        selection.set_time_point(40);
+        selection.set_time_point(41);
+        selection.select_allocation(3);
         selection.back();
         QCOMPARE(selection.state().allocation, 0u);
-        QCOMPARE(selection.state().moment, 41);
+        QCOMPARE(selection.state().time_point, 41);
         selection.back();
         QCOMPARE(selection.state().allocation, no_allocation);
         QVERIFY(!selection.can_go_back());
@@ -144,7 +144,7 @@ private slots:
         for (int i = 1; i < 5; ++i) {
             selection.preview_range(std::pair(0.0, i * 1000.0));
         }
-        selection.choose_range(selection.state().range);
+        selection.select_range(selection.state().range);
         QCOMPARE(selection.state().range->second, 4000.0);
         selection.back();
         QVERIFY(!selection.state().range);
@@ -157,11 +157,11 @@ private slots:
         const auto session = test::synthetic_session(shape);
         session->time_view().zoom(4, 0);
         QSignalSpy spy(&session->selection(), &Selection::device_changed);
-        session->selection().choose_device(1);
+        session->selection().select_device(1);
         QCOMPARE(spy.count(), 1);
         QCOMPARE(session->device().device, 1);
         QCOMPARE(session->time_view().to(), session->time_view().whole_to());
-        QCOMPARE(session->selection().state().moment, session->analysis().curves().peak(Series::allocated).max_event);
+        QCOMPARE(session->selection().state().time_point, session->analysis().curves().peak(Series::allocated).max_event);
     }
 
     void a_silent_start_is_skipped_and_an_undo_away() {
@@ -194,11 +194,11 @@ private slots:
             }
         }
         session->set_group_by({GroupBy::stack});
-        session->choose_group(0);
-        QCOMPARE(session->chosen_group(), 0);
+        session->select_group(0);
+        QCOMPARE(session->selected_group(), 0);
         QVERIFY(session->selection().state().stack.has_value());
         session->clear_choice();
-        QCOMPARE(session->chosen_group(), -1);
+        QCOMPARE(session->selected_group(), -1);
     }
 
     void text_and_lines_are_readable() {

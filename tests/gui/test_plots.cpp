@@ -69,7 +69,7 @@ private slots:
         QCOMPARE(up.value(400), 0.0);
     }
 
-    void rows_are_those_whose_centre_is_inside() {
+    void rows_are_those_whose_center_is_inside() {
         const auto is = [](RowRun run, int begin, int end) { return run.begin == begin && run.end == end; };
         QVERIFY(is(rows_between(0, 10, 0, 10, 5), 0, 1));
         QVERIFY(is(rows_between(0, 4, 0, 10, 5), 0, 0));
@@ -128,8 +128,8 @@ private slots:
         plot.set_synchronous(true);
         plot.show();
         for (AllocationIndex a = 0; a < all.size(); a += 5) {
-            session->selection().choose_allocation(a);
-            QVERIFY(plot.focus_chosen());
+            session->selection().select_allocation(a);
+            QVERIFY(plot.focus_selected());
             bool found = false;
             const auto x = static_cast<int>(
                 plot.xAxis->coordToPixel(session->time_view().position_of(all.alloc_event[a] + 1)) + 2);
@@ -140,12 +140,12 @@ private slots:
         }
     }
 
-    void chosen_allocation_is_marked() {
+    void selected_allocation_is_marked() {
         const auto session = test::synthetic_session();
         AllocationsPlot plot;
         plot.set_session(session.get());
         const QImage before = picture(plot, {800, 300});
-        session->selection().choose_allocation(0);
+        session->selection().select_allocation(0);
         const QImage after = picture(plot, {800, 300});
         QVERIFY(before != after);
         const QRgb mark = Theme::current().selection.rgb();

@@ -63,7 +63,7 @@ private slots:
             if (!session) {
                 QSKIP("no recorded snapshots");
             }
-            const MemoryState state = state_of(*session, session->selection().state().moment);
+            const MemoryState state = state_of(*session, session->selection().state().time_point);
             LayoutOptions options;
             options.line_width = 1000;
             options = fitted(state, session->device(), QSizeF(1000, 700), options);
@@ -76,9 +76,9 @@ private slots:
         }
     }
 
-    void a_click_chooses_the_block() {
+    void a_click_selects_the_block() {
         const auto session = hand_made_session();
-        session->selection().set_moment(6);
+        session->selection().set_time_point(6);
         SegmentMap map;
         map.resize(900, 400);
         map.set_session(session.get());
@@ -95,9 +95,9 @@ private slots:
         QCOMPARE(session->selection().state().allocation, AllocationIndex{3});
     }
 
-    void arrows_walk_blocks_and_enter_chooses() {
+    void arrows_walk_blocks_and_enter_selects() {
         const auto session = hand_made_session();
-        session->selection().set_moment(6);
+        session->selection().set_time_point(6);
         SegmentMap map;
         map.resize(900, 400);
         map.set_session(session.get());
@@ -116,7 +116,7 @@ private slots:
 
     void addresses_are_found_or_explained() {
         const auto session = hand_made_session();
-        session->selection().set_moment(6);
+        session->selection().set_time_point(6);
         SegmentMap map;
         map.set_session(session.get());
         const auto said = [&] {
@@ -149,7 +149,7 @@ private slots:
         tidemark::test::add_allocation(device, before_history, never, never, 0x1000000 + (uint64_t{5} << 30), 512, 512,
                                        1);
         const auto session = session_of(std::make_shared<const Trace>(std::move(trace)));
-        session->selection().set_moment(0);
+        session->selection().set_time_point(0);
         const MemoryState state = state_of(*session, 0);
         SegmentLayout layout;
         LayoutOptions options = narrow(static_cast<double>(uint64_t{16} << 30) / 500);
@@ -164,14 +164,14 @@ private slots:
         scene.theme = Theme::light();
         SegmentPainter().paint(painter, scene, image.rect());
         const int y = layout.segments()[0].top + options.bar_height / 2;
-        int coloured = 0;
+        int colored = 0;
         for (int x = 3; x < 497; ++x) {
-            coloured += image.pixel(x, y) != image.pixel(2, y);
+            colored += image.pixel(x, y) != image.pixel(2, y);
         }
-        QCOMPARE(coloured, 1);
+        QCOMPARE(colored, 1);
     }
 
-    void paints_recorded_traces_at_any_moment() {
+    void paints_recorded_traces_at_any_time_point() {
         for (const char* name : recorded_names()) {
             const auto session = recorded_session(name);
             if (!session) {
@@ -180,7 +180,7 @@ private slots:
             SegmentMap map;
             map.set_session(session.get());
             for (int part = 0; part <= 4; ++part) {
-                session->selection().set_moment(session->device().event_count() / 4 * part);
+                session->selection().set_time_point(session->device().event_count() / 4 * part);
                 QImage image(800, 500, QImage::Format_RGB32);
                 QPainter painter(&image);
                 map.render_to(painter, image.size());
@@ -211,13 +211,13 @@ private slots:
             if (!session) {
                 QSKIP("no recorded snapshots");
             }
-            const MemoryState state = state_of(*session, session->selection().state().moment);
+            const MemoryState state = state_of(*session, session->selection().state().time_point);
             uint64_t free = 0;
             for (const SegmentState& s : state.segments) {
                 free += s.free();
             }
-            QCOMPARE(free, state.free_in_holes + state.free_in_idle_segments);
-            QVERIFY(!verdict_text(*session, state).isEmpty());
+            QCOMPARE(free, state.free_in_gaps + state.free_in_cached_segments);
+            QVERIFY(!severity_text(*session, state).isEmpty());
         }
     }
 

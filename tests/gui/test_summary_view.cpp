@@ -20,7 +20,7 @@ private slots:
             if (!session) {
                 QSKIP("no recorded snapshots");
             }
-            const EventNumber n = session->selection().state().moment;
+            const EventNumber n = session->selection().state().time_point;
             for (const GroupBy by : {GroupBy::stack, GroupBy::line, GroupBy::file, GroupBy::size, GroupBy::stream,
                                      GroupBy::pool, GroupBy::annotation}) {
                 AttributionModel model;
@@ -58,22 +58,22 @@ private slots:
         QCOMPARE(counters.rowCount(), 0);
     }
 
-    void follows_the_cursor_and_chooses_stacks() {
+    void follows_the_cursor_and_selects_stacks() {
         const auto session = hand_made_session();
-        session->selection().set_moment(6);
+        session->selection().set_time_point(6);
         SummaryTable table;
         table.resize(900, 300);
         table.set_session(session.get());
         table.show();
         QTRY_COMPARE(table.attribution().total().block_bytes, int64_t{4096 + 2048 + 1024});
-        session->selection().set_moment(0);
+        session->selection().set_time_point(0);
         QTRY_COMPARE(table.attribution().total().block_bytes, int64_t{4096});
-        session->selection().set_moment(6);
+        session->selection().set_time_point(6);
         QTRY_COMPARE(table.attribution().rowCount(), 4);
         const auto views = table.findChildren<QTableView*>();
         auto* view = views[0]->model() == &table.attribution() ? views[0] : views[1];
         const StackId stack = session->device().allocations.stack[1];
-        session->selection().choose_stack(stack);
+        session->selection().select_stack(stack);
         QCOMPARE(view->currentIndex().row(), table.attribution().row_of_stack(stack));
         view->selectRow(1);
         QCOMPARE(session->selection().state().stack, std::optional(table.attribution().group_at(1)->stack));

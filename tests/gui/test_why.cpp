@@ -31,7 +31,7 @@ namespace {
 constexpr int patience = 30000;  // milliseconds
 
 /// 60 graphs that a list keeps alive.
-std::shared_ptr<Session> kept_outputs() {
+std::shared_ptr<Session> retained_outputs() {
     Progress progress;
     const QString examples = QStringLiteral(TIDEMARK_TEST_DATA "/../../resources/examples/");
     const auto opened = load_trace(examples + QStringLiteral("s01_list_of_cpu_outputs.tide"), progress);
@@ -39,7 +39,7 @@ std::shared_ptr<Session> kept_outputs() {
 }
 
 struct Shown {
-    explicit Shown(Application& application) : window(application.open_window()), session(kept_outputs()) {
+    explicit Shown(Application& application) : window(application.open_window()), session(retained_outputs()) {
         window->resize(1600, 900);
         window->show_session(session, QStringLiteral("s01.tide"));
     }
@@ -80,16 +80,16 @@ private slots:
         Shown open(application);
         QVERIFY(open.explained());
         QVERIFY(open.pane().note_text().isEmpty());
-        const Explanation& told = open.explanation();
-        QCOMPARE(told.headline.size(), size_t{3});
-        QVERIFY(!told.findings.empty());
-        QCOMPARE(open.pane().cards().size(), told.findings.size());
+        const Explanation& reported = open.explanation();
+        QCOMPARE(reported.summary.size(), size_t{3});
+        QVERIFY(!reported.findings.empty());
+        QCOMPARE(open.pane().cards().size(), reported.findings.size());
         const QString text = shown_text(open.pane());
         const auto without_marks = [](const std::string& sentence) { return to_qstring(sentence).remove('`'); };
-        for (const std::string& sentence : told.headline) {
+        for (const std::string& sentence : reported.summary) {
             QVERIFY2(text.contains(without_marks(sentence)), sentence.c_str());
         }
-        for (const Finding& finding : told.findings) {
+        for (const Finding& finding : reported.findings) {
             QVERIFY2(text.contains(without_marks(finding.title)), finding.title.c_str());
         }
         QVERIFY(open.pane().cards().front()->is_open());
@@ -120,35 +120,35 @@ private slots:
             const Evidence first = steps_of(*session.explanation_source().explained(), finding).front();
             const SelectionState wanted =
                 selection_of(session, *session.explanation_source().explained(), finding, first);
-            open.pane().choose_finding(card->position());
+            open.pane().select_finding(card->position());
             QVERIFY(session.selection().state() == wanted);
-            QCOMPARE(session.explanation_source().chosen(), card->position());
+            QCOMPARE(session.explanation_source().selected(), card->position());
             QVERIFY(card->is_open());
             switch (shown_by(session, finding, first)) {
                 case ShownBy::graph: QCOMPARE(tab_of(*open.window), &open.window->page().graph()); break;
-                case ShownBy::ledger: QCOMPARE(tab_of(*open.window), &open.window->page().ledger()); break;
+                case ShownBy::breakdown: QCOMPARE(tab_of(*open.window), &open.window->page().breakdown()); break;
                 case ShownBy::segments: QCOMPARE(tab_of(*open.window), &open.window->page().segments()); break;
                 case ShownBy::any: break;
             }
         }
     }
 
-    void mouse_and_keys_choose_a_card() {
+    void mouse_and_keys_select_a_card() {
         Application application(Settings::Keep::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         FindingCard* card = open.pane().cards().front();
         QTest::mouseClick(card, Qt::LeftButton, {}, QPoint(20, 12));
-        QCOMPARE(open.session->explanation_source().chosen(), card->position());
+        QCOMPARE(open.session->explanation_source().selected(), card->position());
         QTest::mouseClick(card, Qt::LeftButton, {}, QPoint(20, 12));
         QVERIFY(!card->is_open());
         QTest::keyClick(card, Qt::Key_Right);
         QVERIFY(card->is_open());
         QTest::keyClick(card, Qt::Key_Left);
         QVERIFY(!card->is_open());
-        open.session->explanation_source().choose(-1);
+        open.session->explanation_source().select(-1);
         QTest::keyClick(card, Qt::Key_Return);
-        QCOMPARE(open.session->explanation_source().chosen(), card->position());
+        QCOMPARE(open.session->explanation_source().selected(), card->position());
     }
 
     void evidence_is_a_link() {
@@ -196,7 +196,7 @@ private slots:
         QCOMPARE(walk.step(), static_cast<int>(steps.size()) - 2);
         QTest::keyClick(open.window, Qt::Key_Escape);
         QVERIFY(!walk.isVisible());
-        QVERIFY(open.session->explanation_source().chosen() == card->position());
+        QVERIFY(open.session->explanation_source().selected() == card->position());
         open.pane().walk(card->position());
         for (size_t i = 0; i < steps.size(); ++i) {
             next->click();
@@ -204,16 +204,16 @@ private slots:
         QVERIFY(!walk.isVisible());
     }
 
-    void back_returns_to_what_was_chosen_before() {
+    void back_returns_to_what_was_selected_before() {
         Application application(Settings::Keep::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
-        open.session->selection().choose_allocation(3);
+        open.session->selection().select_allocation(3);
         const SelectionState before = open.session->selection().state();
         SelectionState other = before;
         other.allocation = 5;
         other.range = std::pair(1.0, 2.0);
-        open.session->selection().choose(other);
+        open.session->selection().select(other);
         QVERIFY(open.session->selection().state() == other);
         open.session->selection().back();
         QVERIFY(open.session->selection().state() == before);
@@ -267,13 +267,13 @@ private slots:
         QVERIFY(QTest::qWaitFor(
             [&] { return source.explained() && source.explained()->language == tidemark::Language::chinese; },
             patience));
-        QVERIFY(source.explained()->explanation.headline != english->explanation.headline);
-        QCOMPARE(source.explained()->of, english->of);  // only told anew
+        QVERIFY(source.explained()->explanation.summary != english->explanation.summary);
+        QCOMPARE(source.explained()->context, english->context);  // only told anew
         for (QWidget* top : QApplication::topLevelWidgets()) {
             auto* window = qobject_cast<MainWindow*>(top);
             if (window && window->isVisible()) {
                 QVERIFY(shown_text(window->page().why())
-                            .contains(to_qstring(source.explained()->explanation.headline.front())));
+                            .contains(to_qstring(source.explained()->explanation.summary.front())));
             }
         }
     }
@@ -287,8 +287,8 @@ private slots:
         const FindingFlag flag = overview.flags().front();
         QVERIFY(flag_tip(*open.session, flag).contains(QStringLiteral("<b>1.")));
         QTest::mouseClick(&overview, Qt::LeftButton, {}, overview.flag_box(flag).center().toPoint());
-        QCOMPARE(open.session->explanation_source().chosen(), flag.finding);
-        QVERIFY(!chosen_moments(*open.session).empty());
+        QCOMPARE(open.session->explanation_source().selected(), flag.finding);
+        QVERIFY(!selected_time_points(*open.session).empty());
         for (const FindingFlag& a : overview.flags()) {
             for (const FindingFlag& b : overview.flags()) {
                 QVERIFY(a.number == b.number || !overview.flag_box(a).intersects(overview.flag_box(b)));
@@ -297,7 +297,7 @@ private slots:
     }
 
     void a_run_that_goes_on_is_explained_when_asked() {
-        auto session = kept_outputs();
+        auto session = retained_outputs();
         session->set_live(true);
         WhyPane pane;
         pane.set_session(session.get());
@@ -315,7 +315,7 @@ private slots:
     }
 
     void a_run_is_explained_when_it_has_ended() {
-        auto session = kept_outputs();
+        auto session = retained_outputs();
         session->set_live(true);
         WhyPane pane;
         pane.set_session(session.get());

@@ -26,23 +26,23 @@ private slots:
         QVERIFY2(written, written ? "" : written.error().message.c_str());
     }
 
-    void opens_a_trace_and_every_pane_shows_the_moment() {
+    void opens_a_trace_and_every_pane_shows_the_time_point() {
         Application application(Settings::Keep::in_memory);
         MainWindow* window = application.open_window();
         QSignalSpy shown(window, &MainWindow::trace_shown);
         window->open(trace_);
         QVERIFY(shown.wait(10000));
         Session& session = *window->page().session();
-        QCOMPARE(session.selection().state().moment, session.analysis().curves().peak(Series::allocated).max_event);
-        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().moment) > 512 << 20);
-        session.selection().set_moment(33);
+        QCOMPARE(session.selection().state().time_point, session.analysis().curves().peak(Series::allocated).max_event);
+        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) > 512 << 20);
+        session.selection().set_time_point(33);
         const QString event = QStringLiteral("33");
         QTRY_VERIFY(window->page().details().shown_text().contains(event));
         const auto labels = window->findChildren<QLabel*>();
         QVERIFY(std::any_of(labels.begin(), labels.end(),
                             [&](const QLabel* l) { return l->text().contains(QStringLiteral("event 33 of")); }));
-        session.selection().choose_allocation(5);
-        QTRY_VERIFY(window->page().allocations().picture().request.chosen == 5);
+        session.selection().select_allocation(5);
+        QTRY_VERIFY(window->page().allocations().picture().request.selected == 5);
         session.clear_choice();
         QVERIFY(!session.selection().state().stack);
     }
@@ -59,13 +59,13 @@ private slots:
         QVERIFY(view.span() < view.whole_to());
         QTest::keyClick(window, Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(view.span(), view.whole_to());
-        const EventNumber moment = session.selection().state().moment;
+        const EventNumber time_point = session.selection().state().time_point;
         QTest::keyClick(window, Qt::Key_Period);
-        QCOMPARE(session.selection().state().moment, moment + 1);
+        QCOMPARE(session.selection().state().time_point, time_point + 1);
         QTest::keyClick(window, Qt::Key_Comma);
-        QCOMPARE(session.selection().state().moment, moment);
+        QCOMPARE(session.selection().state().time_point, time_point);
         QTest::keyClick(window, Qt::Key_O);
-        QCOMPARE(session.selection().state().moment, session.device().others.front().event);
+        QCOMPARE(session.selection().state().time_point, session.device().others.front().event);
         QTest::keyClick(window, Qt::Key_W);
         QTest::keyClick(window, Qt::Key_H);
         QCOMPARE(view.span(), view.whole_to());
@@ -97,7 +97,7 @@ private slots:
         QVERIFY(allocations.yAxis->range().size() < high);
     }
 
-    void clicks_and_drags_choose() {
+    void clicks_and_drags_select() {
         Application application(Settings::Keep::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
@@ -184,15 +184,15 @@ private slots:
         QVERIFY(shown.wait(10000));
     }
 
-    void plots_tell_their_values() {
+    void plots_report_their_values() {
         Application application(Settings::Keep::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
-        window->page().session()->selection().set_moment(33);
+        window->page().session()->selection().set_time_point(33);
         for (TimePlot* plot :
              std::initializer_list<TimePlot*>{&window->page().timeline(), &window->page().allocations()}) {
-            const QString told = QAccessible::queryAccessibleInterface(plot)->text(QAccessible::Description);
-            QVERIFY2(told.contains(QStringLiteral("event 33: allocated")), qPrintable(told));
+            const QString reported = QAccessible::queryAccessibleInterface(plot)->text(QAccessible::Description);
+            QVERIFY2(reported.contains(QStringLiteral("event 33: allocated")), qPrintable(reported));
         }
     }
 
@@ -204,8 +204,8 @@ private slots:
         QCOMPARE(session->grouping().names.back(), std::string("the rest"));
         application.set_language(QStringLiteral("zh_CN"));
         QVERIFY(session->grouping().names.back() != "the rest");
-        Loss loss{LossKind::pool_unknown, -1, 0, 4, 0, "For 4 segments"};
-        QVERIFY(loss_text(session->trace(), loss).contains(QStringLiteral("4 个段")));
+        DataGap data_gap{DataGapKind::pool_unknown, -1, 0, 4, 0, "For 4 segments"};
+        QVERIFY(data_gap_text(session->trace(), data_gap).contains(QStringLiteral("4 个段")));
         application.set_language(QStringLiteral("en"));
         QCOMPARE(session->grouping().names.back(), std::string("the rest"));
     }

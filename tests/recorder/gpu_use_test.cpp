@@ -41,7 +41,7 @@ protected:
     void SetUp() override {
         path_ = (std::filesystem::temp_directory_path() / ("tidemark_use_" + std::to_string(::getpid()) + ".tide"))
                     .string();
-        auto writer = LiveWriter::create(path_, IfExists::replace, Trace());
+        auto writer = StreamingWriter::create(path_, IfExists::replace, Trace());
         ASSERT_TRUE(writer) << writer.error().message;
         writer_.emplace(*std::move(writer));
         writer_->device(0, "GPU", 0, "");
@@ -65,7 +65,7 @@ protected:
 
     std::string path_;
     TickClock clock_;
-    std::optional<LiveWriter> writer_;
+    std::optional<StreamingWriter> writer_;
 };
 
 TEST_F(GpuUseTest, AReadingIsASampleOfTheDeviceAndEachProcess) {
@@ -74,7 +74,7 @@ TEST_F(GpuUseTest, AReadingIsASampleOfTheDeviceAndEachProcess) {
     DriverLog driver(*writer_, definitions, clock_);
     GpuUse use(*writer_, driver, clock_, 42);
     use.on_reading(reading({{42, 700 * mib}, {7, std::nullopt}, {8, 100 * mib}}), 200 * mib);
-    use.look_at_quiet_moments(clock_.now() + 1'000'000'000);
+    use.look_at_quiet_time_points(clock_.now() + 1'000'000'000);
     const auto trace = finished();
     ASSERT_EQ(3u, trace->samples.size());
     EXPECT_FALSE(trace->samples[0].pid);

@@ -35,22 +35,22 @@ protected:
     }
 };
 
-NodeTold node_of(uint32_t id, const MemoryTold& output = {}) {
-    NodeTold node;
+NodeMessage node_of(uint32_t id, const MemoryMessage& output = {}) {
+    NodeMessage node;
     node.id = id;
     node.output = output;
     return node;
 }
 
-TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirMoment) {
+TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirTimePoint) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     const uint64_t a = allocator.allocate(main, 1000), b = allocator.allocate(main, 2000);
     const auto first_a = allocator.allocation_id(a), first_b = allocator.allocation_id(b);
-    NodeTold first = node_of(1, allocator.memory(a));
+    NodeMessage first = node_of(1, allocator.memory(a));
     first.number = 41;
     first.stack = main.stack({{"forward", 12}, {"main", 3}}, 0xabc0);
     first.op = main.op(TIDEMARK_SCOPE_OP, "aten::mul", 0);
@@ -62,7 +62,7 @@ TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirMoment) {
     allocator.free(main, b);
     allocator.free(main, a);
     ASSERT_EQ(a, allocator.allocate(main, 1000)) << "the address is in other hands right after";
-    NodeTold second = node_of(2, allocator.memory(a));
+    NodeMessage second = node_of(2, allocator.memory(a));
     second.type = "AddBackward0";
     second.edges = {{1, 0, 0}, {0, 1, 0}, {1, 2, 7}};
     second.saved = {main.saved("result", second.output, 1000), main.saved("on the host", {}, 8)};
@@ -70,7 +70,7 @@ TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirMoment) {
     main.node(second);
     main.node_run(2, true);
     main.node_run(1, false);
-    main.node_died(2);
+    main.node_destroyed(2);
     main.name_module(0xabc0, "encoder.0");
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
@@ -82,7 +82,7 @@ TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirMoment) {
               rows("SELECT id, type, sequence, op, module, output, state FROM nodes ORDER BY id"));
     EXPECT_EQ((Rows{"1|1|NULL|NULL", "1|1|1|1"}),
               rows("SELECT created_time > 0, executed_time >= created_time, released_time = executed_time, "
-                   "died_time >= executed_time FROM nodes ORDER BY id"));
+                   "destroyed_time >= executed_time FROM nodes ORDER BY id"));
     EXPECT_EQ((Rows{"forward|12", "main|3"}),
               rows("SELECT function, line FROM stacks WHERE id = (SELECT stack FROM nodes WHERE id = 1)"));
     EXPECT_EQ((Rows{"2|0|1|0", "2|2|1|7"}), rows("SELECT * FROM autograd_edge"));
@@ -99,31 +99,31 @@ TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
     // Rings are read in turns from the first on: what lies in `early` is read before what happened before it.
     SimulatedThread early(program, 1, 100), late(program, 2, 200);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(late, TIDEMARK_STATE_START);
+    allocator.report_state(late, TIDEMARK_STATE_START);
     const uint64_t a = allocator.allocate(late, 1000);
     const auto first = allocator.allocation_id(a);
-    const MemoryTold first_memory = allocator.memory(a);
+    const MemoryMessage first_memory = allocator.memory(a);
     allocator.free(late, a);
     ASSERT_EQ(a, allocator.allocate(late, 1000));
     const auto second = allocator.allocation_id(a);
-    const MemoryTold second_memory = allocator.memory(a);
+    const MemoryMessage second_memory = allocator.memory(a);
     allocator.free(late, a);
     ASSERT_EQ(a, allocator.allocate(late, 1000));
 
-    NodeTold asks_ahead = node_of(1, first_memory);  // its events are read later
+    NodeMessage asks_ahead = node_of(1, first_memory);  // its events are read later
     asks_ahead.stack = 1;                            // the first that `late` defines
     asks_ahead.stack_thread = 2;
     early.node(asks_ahead);
     early.node_run(2, true);  // run and dead before it was born
-    early.node_died(2);
-    early.node_died(77);  // born in a message that got lost
-    early.node_died(1);
+    early.node_destroyed(2);
+    early.node_destroyed(77);  // born in a message that got lost
+    early.node_destroyed(1);
     late.stack({{"forward", 12}, {"main", 3}});
-    NodeTold looks_back = node_of(2, first_memory);  // its events have passed
+    NodeMessage looks_back = node_of(2, first_memory);  // its events have passed
     looks_back.saved = {late.saved("self", second_memory, 1000)};
     looks_back.output.sequence = second_memory.sequence;
     late.node(looks_back);
-    NodeTold third = node_of(3, first_memory);
+    NodeMessage third = node_of(3, first_memory);
     late.node(third);
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     let_it_be_written(program);
@@ -143,7 +143,7 @@ struct Truth {
     Rows saved;
 };
 
-TEST_F(GraphRecording, ManyThreadsTellTheTruth) {
+TEST_F(GraphRecording, ManyThreadsReportTheTruth) {
     for (const bool is_filled_before : {false, true}) {
         SCOPED_TRACE(is_filled_before);
         fs::remove(output_);
@@ -155,7 +155,7 @@ TEST_F(GraphRecording, ManyThreadsTellTheTruth) {
                                      SimulatedThread(program, 3, 300)};
         SimulatedAllocator allocators[] = {SimulatedAllocator(0), SimulatedAllocator(1)};
         for (SimulatedAllocator& allocator : allocators) {
-            allocator.tell_state(threads[0], TIDEMARK_STATE_START);
+            allocator.report_state(threads[0], TIDEMARK_STATE_START);
         }
         std::mt19937 random(is_filled_before);
         std::array<std::vector<uint64_t>, 2> alive;
@@ -172,7 +172,7 @@ TEST_F(GraphRecording, ManyThreadsTellTheTruth) {
             }
             SimulatedThread& thread = any_thread();
             const uint64_t address = alive[d].back();
-            NodeTold node = node_of(id, allocator.memory(address));
+            NodeMessage node = node_of(id, allocator.memory(address));
             Truth& wanted = truth[id];
             const int64_t output = allocator.allocation_id(address);
             for (size_t i = random() % 4; i > 0; --i) {
@@ -181,14 +181,14 @@ TEST_F(GraphRecording, ManyThreadsTellTheTruth) {
                 wanted.saved.push_back(fmt::format("{}|{}|{}", id, allocator.allocation_id(kept), 10 + i));
             }
             thread.node(node);
-            const bool runs = random() % 2, releases = runs && random() % 2, dies = random() % 3 != 0;
+            const bool runs = random() % 2, releases = runs && random() % 2, is_destroyed = random() % 3 != 0;
             if (runs) {
                 any_thread().node_run(id, releases);
             }
-            if (dies) {
-                any_thread().node_died(id);
+            if (is_destroyed) {
+                any_thread().node_destroyed(id);
             }
-            wanted.node = fmt::format("{}|{}|{:d}|{:d}|{:d}", id, output, runs, releases, dies);
+            wanted.node = fmt::format("{}|{}|{:d}|{:d}|{:d}", id, output, runs, releases, is_destroyed);
         }
         if (is_filled_before) {
             ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
@@ -202,10 +202,10 @@ TEST_F(GraphRecording, ManyThreadsTellTheTruth) {
             saved.insert(saved.end(), wanted.saved.begin(), wanted.saved.end());
         }
         EXPECT_EQ(nodes, rows("SELECT id, output, executed_time IS NOT NULL, released_time IS NOT NULL, "
-                              "died_time IS NOT NULL FROM nodes ORDER BY id"));
+                              "destroyed_time IS NOT NULL FROM nodes ORDER BY id"));
         EXPECT_EQ(saved, rows("SELECT node, allocation, bytes FROM saved_tensor ORDER BY id"));
         EXPECT_EQ(Rows{}, meta("graph.memory_not_found"));
-        EXPECT_EQ("", losses_of(*opened()));
+        EXPECT_EQ("", data_gaps_of(*opened()));
     }
 }
 
@@ -215,28 +215,28 @@ TEST_F(GraphRecording, OnceThereAreManyOnlyThoseThatLiveOnAreWritten) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
-    const MemoryTold memory = allocator.memory(allocator.allocate(main, 1000));
+    allocator.report_state(main, TIDEMARK_STATE_START);
+    const MemoryMessage memory = allocator.memory(allocator.allocate(main, 1000));
     uint32_t id = 0;
     const auto live = [&](uint32_t count) {
         for (uint32_t i = 0; i < count; ++i) {
             main.node(node_of(++id));
-            main.node_died(id);
+            main.node_destroyed(id);
         }
     };
     live(in_full);
     const uint32_t stays = ++id;
-    NodeTold survivor = node_of(stays, memory);
-    survivor.edges = {{1, 0, 0}, {stays + 1, 1, 0}};
-    survivor.saved = {main.saved("self", memory, 1000)};
-    main.node(survivor);
+    NodeMessage surviving_allocation = node_of(stays, memory);
+    surviving_allocation.edges = {{1, 0, 0}, {stays + 1, 1, 0}};
+    surviving_allocation.saved = {main.saved("self", memory, 1000)};
+    main.node(surviving_allocation);
     live(short_lived);
     const uint32_t sees_two_steps = ++id;
     main.node(node_of(sees_two_steps));
     main.step(0, false);
     live(short_lived);
     main.step(1, false);
-    main.node_died(sees_two_steps);
+    main.node_destroyed(sees_two_steps);
     live(short_lived);
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished, 120)) << program.failure();
@@ -255,12 +255,12 @@ TEST_F(GraphRecording, NodesThatLiveOnAreWrittenWhileTheRunGoesOn) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     for (uint32_t id = 1; id <= in_full + 1; ++id) {
         main.node(node_of(id));
     }
     main.node(node_of(in_full + 2));
-    main.node_died(in_full + 2);
+    main.node_destroyed(in_full + 2);
     std::this_thread::sleep_for(std::chrono::milliseconds(2100));
     let_it_be_written(program);
     EXPECT_EQ(Rows{std::to_string(in_full + 1)}, rows("SELECT max(id) FROM autograd_node"));
@@ -277,12 +277,12 @@ TEST_F(GraphRecording, VariablesAndTheirGradientsAreNamed) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100), backward(program, 2, 200);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     const uint64_t weight = allocator.allocate(main, 1000), bias = allocator.allocate(main, 10);
     const uint64_t gradient = allocator.allocate(main, 1000), other = allocator.allocate(main, 10);
-    const MemoryTold weight_memory = allocator.memory(weight), gradient_memory = allocator.memory(gradient);
+    const MemoryMessage weight_memory = allocator.memory(weight), gradient_memory = allocator.memory(gradient);
     const auto accumulates = [&](uint32_t id, uint64_t identity, uint64_t address) {
-        NodeTold node = node_of(id, allocator.memory(address));
+        NodeMessage node = node_of(id, allocator.memory(address));
         node.type = "AccumulateGrad";
         node.number = identity;
         node.flags = TIDEMARK_NODE_ACCUMULATES;
@@ -302,8 +302,8 @@ TEST_F(GraphRecording, VariablesAndTheirGradientsAreNamed) {
     main.label(TIDEMARK_CATEGORY_NONE, weight_memory);
     main.label(TIDEMARK_CATEGORY_PARAMETER, weight_memory, "layer.weight", 0x70);
     main.label(99, weight_memory, "of the future");
-    main.node_died(1);
-    NodeTold again = accumulates(3, 0x70, weight);
+    main.node_destroyed(1);
+    NodeMessage again = accumulates(3, 0x70, weight);
     again.flags |= TIDEMARK_NODE_LATE;
     again.op = main.op(TIDEMARK_SCOPE_OP, "aten::mul", 0);
     main.node(again);
@@ -330,20 +330,20 @@ TEST_F(GraphRecording, WhoHeldWhatIsRead) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100), other(program, 2, 200);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
-    const uint64_t loss = allocator.allocate(main, 4);
-    other.holder(9, {}, {{"local", "no scan of this thread", "", "", 0}});
-    main.holder_scan("end", 1000, 12);
-    main.holder(5, allocator.memory(loss),
-                {{"local", "losses", "train", "/home/anna/train.py", 31}, {"index", "[3]", "", "", 0}});
-    main.holder(0, {}, {});
+    allocator.report_state(main, TIDEMARK_STATE_START);
+    const uint64_t data_gap = allocator.allocate(main, 4);
+    other.referrer(9, {}, {{"local", "no scan of this thread", "", "", 0}});
+    main.heap_scan("end", 1000, 12);
+    main.referrer(5, allocator.memory(data_gap),
+                {{"local", "data_gaps", "train", "/home/anna/train.py", 31}, {"index", "[3]", "", "", 0}});
+    main.referrer(0, {}, {});
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
-    EXPECT_EQ((Rows{"1|end|5000000|1000|12"}), rows("SELECT id, reason, duration, objects, tensors FROM holder_scan"));
-    EXPECT_EQ((Rows{fmt::format("1|5|{}", allocator.allocation_id(loss)), "1|NULL|NULL"}),
-              rows("SELECT scan, node, allocation FROM holder ORDER BY id"));
+    EXPECT_EQ((Rows{"1|end|5000000|1000|12"}), rows("SELECT id, reason, duration, objects, tensors FROM heap_scan"));
+    EXPECT_EQ((Rows{fmt::format("1|5|{}", allocator.allocation_id(data_gap)), "1|NULL|NULL"}),
+              rows("SELECT scan, node, allocation FROM referrer ORDER BY id"));
     EXPECT_EQ((Rows{"1|0|local|losses|train|/home/anna/train.py|31", "1|1|index|[3]|NULL|NULL|NULL"}),
-              rows("SELECT holder, position, kind, name.text, function.text, file.text, line FROM holder_link "
+              rows("SELECT referrer, position, kind, name.text, function.text, file.text, line FROM path_link "
                    "LEFT JOIN string name ON name.id = name LEFT JOIN string function ON function.id = function "
                    "LEFT JOIN string file ON file.id = file"));
 }
@@ -353,8 +353,8 @@ TEST_F(GraphRecording, LiesInMessagesLeadNowhere) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
-    const MemoryTold memory = allocator.memory(allocator.allocate(main, 1000));
+    allocator.report_state(main, TIDEMARK_STATE_START);
+    const MemoryMessage memory = allocator.memory(allocator.allocate(main, 1000));
     const auto lie = [&](uint32_t id, uint16_t edges, uint16_t saved, const std::string& payload) {
         tidemark_record record = record_of(TIDEMARK_NODE);
         record.node.id = id;
@@ -375,16 +375,16 @@ TEST_F(GraphRecording, LiesInMessagesLeadNowhere) {
     lie(1, 0, 0, "");  // born twice
     for (uint32_t id = 1000; id < 201'000; ++id) {
         main.node_run(id, true);
-        main.node_died(id);
+        main.node_destroyed(id);
     }
     main.node(node_of(5, {0, memory.address, uint64_t{1} << 60}));      // after events that never come
     main.node(node_of(6, {0, memory.address + 512, memory.sequence}));  // inside a block
     main.node(node_of(7, {0, memory.address, memory.sequence - 1}));    // before it was allocated
     main.node(node_of(8, {200, memory.address, 0}));                    // on a device nobody knows
     main.node(node_of(0xfffffff0u));  // the number is damaged: those to come are not too late
-    main.holder_scan("asked", 1, 1);
-    tidemark_record holder = record_of(TIDEMARK_HOLDER);
-    main.push(holder, "local\0x\0f\0file\0 12\0global\0y", 28);
+    main.heap_scan("asked", 1, 1);
+    tidemark_record referrer = record_of(TIDEMARK_REFERRER);
+    main.push(referrer, "local\0x\0f\0file\0 12\0global\0y", 28);
     let_it_be_written(program);
     main.node(node_of(9, memory));
     main.end(TIDEMARK_END_STOPPED);
@@ -397,26 +397,26 @@ TEST_F(GraphRecording, LiesInMessagesLeadNowhere) {
     EXPECT_EQ(Rows{"5,9"}, rows("SELECT group_concat(id) FROM (SELECT id FROM nodes WHERE output IS NOT NULL "
                                 "ORDER BY id)"));
     EXPECT_EQ(Rows{"3"}, meta("graph.memory_not_found"));
-    EXPECT_EQ(Rows{"local"}, rows("SELECT kind FROM holder_link"));
+    EXPECT_EQ(Rows{"local"}, rows("SELECT kind FROM path_link"));
 }
 
 TEST_F(GraphRecording, AKilledProgramLosesNoNodes) {
     SimulatedProgram program({});
     void* shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    auto* told = new (shared) std::atomic<bool>(false);
+    auto* reported = new (shared) std::atomic<bool>(false);
     const pid_t child = fork();
     if (child == 0) {
         SimulatedThread main(program, 1, 100);
         SimulatedAllocator allocator(0);
-        allocator.tell_state(main, TIDEMARK_STATE_START);
+        allocator.report_state(main, TIDEMARK_STATE_START);
         for (uint32_t id = 1; id <= 50; ++id) {
             main.node(node_of(id, allocator.memory(allocator.allocate(main, 1000))));
         }
-        told->store(true);
+        reported->store(true);
         pause();
     }
     ASSERT_TRUE(program.start_recorder(output_, child)) << program.failure();
-    while (!told->load()) {
+    while (!reported->load()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     kill(child, SIGKILL);
@@ -431,7 +431,7 @@ TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     for (uint32_t id = 1; id <= 50; ++id) {
         main.node(node_of(id, allocator.memory(allocator.allocate(main, 1000))));
     }

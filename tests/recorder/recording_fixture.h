@@ -42,7 +42,7 @@ protected:
     static void expect_truth(const DeviceHistory& truth, const DeviceHistory& trace) {
         EXPECT_EQ(truth.allocations.alloc_event, trace.allocations.alloc_event);
         EXPECT_EQ(truth.allocations.free_event, trace.allocations.free_event);
-        EXPECT_EQ(truth.allocations.done_event, trace.allocations.done_event);
+        EXPECT_EQ(truth.allocations.free_completed, trace.allocations.free_completed);
         EXPECT_EQ(truth.allocations.address, trace.allocations.address);
         EXPECT_EQ(truth.allocations.requested, trace.allocations.requested);
         EXPECT_EQ(truth.allocations.block_size, trace.allocations.block_size);
@@ -63,13 +63,13 @@ protected:
     std::vector<std::string> rows(const std::string& query) const {
         return query_rows(output_, query);
     }
-    static int64_t losses_of_kind(const Trace& trace, LossKind kind) {
-        return std::count_if(trace.losses.begin(), trace.losses.end(), [&](const Loss& l) { return l.kind == kind; });
+    static int64_t data_gaps_of_kind(const Trace& trace, DataGapKind kind) {
+        return std::count_if(trace.data_gaps.begin(), trace.data_gaps.end(), [&](const DataGap& l) { return l.kind == kind; });
     }
-    static std::string losses_of(const Trace& trace) {
+    static std::string data_gaps_of(const Trace& trace) {
         std::string all;
-        for (const Loss& loss : trace.losses) {
-            all += loss.text + "\n";
+        for (const DataGap& data_gap : trace.data_gaps) {
+            all += data_gap.text + "\n";
         }
         return all;
     }

@@ -35,9 +35,9 @@ TEST_F(Recording, IsTheTruth) {
     traffic.run(300);  // before the recording
     main.meta("max_split_size", "-1");
     main.device(0, "NVIDIA Simulated", uint64_t{80} << 30);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     traffic.run(20'000);
-    allocator.tell_state(main, TIDEMARK_STATE_CHECK);
+    allocator.report_state(main, TIDEMARK_STATE_CHECK);
     traffic.run(1000);
     allocator.empty_cache(main);
     main.end(TIDEMARK_END_STOPPED);
@@ -45,7 +45,7 @@ TEST_F(Recording, IsTheTruth) {
 
     const auto trace = opened();
     ASSERT_TRUE(trace);
-    EXPECT_EQ("", losses_of(*trace));
+    EXPECT_EQ("", data_gaps_of(*trace));
     EXPECT_TRUE(trace->clean_end);
     ASSERT_EQ(1u, trace->devices.size());
     const DeviceHistory& device = trace->devices[0];
@@ -68,8 +68,8 @@ TEST_F(Recording, PutsEventsOfManyThreadsIntoTheirOrder) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator first(0), second(1);
-    first.tell_state(main, TIDEMARK_STATE_START);
-    second.tell_state(main, TIDEMARK_STATE_START);
+    first.report_state(main, TIDEMARK_STATE_START);
+    second.report_state(main, TIDEMARK_STATE_START);
     std::vector<std::thread> threads;
     for (uint16_t t = 0; t < 4; ++t) {
         threads.emplace_back([&, t] {
@@ -86,12 +86,12 @@ TEST_F(Recording, PutsEventsOfManyThreadsIntoTheirOrder) {
     for (std::thread& thread : threads) {
         thread.join();
     }
-    first.tell_state(main, TIDEMARK_STATE_CHECK);
+    first.report_state(main, TIDEMARK_STATE_CHECK);
     main.end(TIDEMARK_END_EXITED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     const auto trace = opened();
     ASSERT_TRUE(trace);
-    EXPECT_EQ("", losses_of(*trace));
+    EXPECT_EQ("", data_gaps_of(*trace));
     ASSERT_EQ(2u, trace->devices.size());
     expect_truth(first.truth(), trace->devices[0]);
     expect_segments(first.truth(), trace->devices[0]);
@@ -109,8 +109,8 @@ TEST_F(Recording, IsFollowedWhileItIsWritten) {
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator first(0), second(1);
     Traffic a(first, main, 1), b(second, main, 2);
-    first.tell_state(main, TIDEMARK_STATE_START);
-    second.tell_state(main, TIDEMARK_STATE_START);
+    first.report_state(main, TIDEMARK_STATE_START);
+    second.report_state(main, TIDEMARK_STATE_START);
     Progress progress;
     std::shared_ptr<const Trace> latest;
     const auto poll = [&] {
@@ -135,7 +135,7 @@ TEST_F(Recording, IsFollowedWhileItIsWritten) {
     EXPECT_TRUE(follower->ended());
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     ASSERT_TRUE(latest);
-    EXPECT_EQ("", losses_of(*latest));
+    EXPECT_EQ("", data_gaps_of(*latest));
     expect_truth(first.truth(), latest->devices.at(0));
     expect_truth(second.truth(), latest->devices.at(1));
     expect_truth(first.truth(), opened()->devices.at(0));
@@ -148,7 +148,7 @@ TEST_F(Recording, RingsAreUsedAgain) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     for (uint16_t t = 0; t < 20; ++t) {
         std::thread([&] {
             while (program.region().ring(1).state.load() != recorder::RingState::free) {
@@ -165,7 +165,7 @@ TEST_F(Recording, RingsAreUsedAgain) {
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     const auto trace = opened();
     ASSERT_TRUE(trace);
-    EXPECT_EQ("", losses_of(*trace));
+    EXPECT_EQ("", data_gaps_of(*trace));
     expect_truth(allocator.truth(), trace->devices.at(0));
 }
 
@@ -176,17 +176,17 @@ TEST_F(Recording, ExpandableMemory) {
     SimulatedAllocator allocator(0, true);
     Traffic traffic(allocator, main, 3);
     traffic.run(200);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     traffic.run(5000);
     traffic.free_all();
     allocator.empty_cache(main);
     traffic.run(500);
-    allocator.tell_state(main, TIDEMARK_STATE_CHECK);
+    allocator.report_state(main, TIDEMARK_STATE_CHECK);
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     const auto trace = opened();
     ASSERT_TRUE(trace);
-    EXPECT_EQ("", losses_of(*trace));
+    EXPECT_EQ("", data_gaps_of(*trace));
     const DeviceHistory truth = allocator.truth(), &device = trace->devices.at(0);
     expect_truth(truth, device);
     // One row per piece, together what was mapped.
@@ -209,7 +209,7 @@ TEST_F(Recording, DefinitionsOfOtherThreadsMayComeLate) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100), backward(program, 2, 200);
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     EventContext context;
     context.stack = 1;  // the first that main will define
     context.stack_thread = 1;
@@ -233,7 +233,7 @@ TEST_F(Recording, DefinitionsOfOtherThreadsMayComeLate) {
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     const auto trace = opened();
     ASSERT_TRUE(trace);
-    EXPECT_EQ("", losses_of(*trace));
+    EXPECT_EQ("", data_gaps_of(*trace));
     const Allocations& a = trace->devices.at(0).allocations;
     ASSERT_EQ(2u, a.size());
     EXPECT_EQ("train.py:12 forward", describe_frame(trace->stacks, trace->stacks.frames_of(a.stack[0]).at(0)));
@@ -251,31 +251,31 @@ TEST_F(Recording, AStateThatDisagreesIsFoundAndFollowed) {
     SimulatedThread main(program, 1, 100), checker(program, 2, 200);
     SimulatedAllocator allocator(0);
     Traffic traffic(allocator, main, 4);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     traffic.run(500);
-    allocator.tell_state(checker, TIDEMARK_STATE_CHECK);
+    allocator.report_state(checker, TIDEMARK_STATE_CHECK);
     traffic.run(500);
-    allocator.tell_wrong_state(checker);
+    allocator.report_wrong_state(checker);
     traffic.run(500);
-    allocator.tell_state(checker, TIDEMARK_STATE_CHECK);
+    allocator.report_state(checker, TIDEMARK_STATE_CHECK);
     traffic.run(500);
-    allocator.tell_state(checker, TIDEMARK_STATE_CHECK);
+    allocator.report_state(checker, TIDEMARK_STATE_CHECK);
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     const auto trace = opened();
     ASSERT_TRUE(trace);
-    EXPECT_GE(losses_of_kind(*trace, LossKind::state_disagrees), 1) << losses_of(*trace);
-    EXPECT_LE(losses_of_kind(*trace, LossKind::state_disagrees), 2) << losses_of(*trace);
-    EXPECT_NE(std::string::npos, losses_of(*trace).find("requested")) << losses_of(*trace);
+    EXPECT_GE(data_gaps_of_kind(*trace, DataGapKind::state_disagrees), 1) << data_gaps_of(*trace);
+    EXPECT_LE(data_gaps_of_kind(*trace, DataGapKind::state_disagrees), 2) << data_gaps_of(*trace);
+    EXPECT_NE(std::string::npos, data_gaps_of(*trace).find("requested")) << data_gaps_of(*trace);
 }
 
-TEST_F(Recording, AnOverrunIsToldAndMended) {
+TEST_F(Recording, AnOverrunIsReportedAndMended) {
     SimulatedProgram program({4, 1024});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator allocator(0);
     Traffic traffic(allocator, main, 5);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     traffic.run(100);
     const pid_t recorder = program.recorder_pid(output_);
     ASSERT_GT(recorder, 0);
@@ -287,24 +287,24 @@ TEST_F(Recording, AnOverrunIsToldAndMended) {
     ASSERT_EQ(0, kill(recorder, SIGCONT));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     ASSERT_GT(allocator.dropped(), 0);
-    allocator.tell_state(main, TIDEMARK_STATE_CHECK);
+    allocator.report_state(main, TIDEMARK_STATE_CHECK);
     traffic.run(300);
-    allocator.tell_state(main, TIDEMARK_STATE_CHECK);
+    allocator.report_state(main, TIDEMARK_STATE_CHECK);
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     const auto trace = opened();
     ASSERT_TRUE(trace);
     int64_t lost = 0;
-    for (const Loss& loss : trace->losses) {
-        lost += loss.kind == LossKind::recorder_overrun ? loss.count : 0;
+    for (const DataGap& data_gap : trace->data_gaps) {
+        lost += data_gap.kind == DataGapKind::recorder_overrun ? data_gap.count : 0;
     }
-    EXPECT_EQ(allocator.dropped(), lost) << losses_of(*trace);
-    EXPECT_EQ(1, losses_of_kind(*trace, LossKind::state_disagrees)) << losses_of(*trace);
+    EXPECT_EQ(allocator.dropped(), lost) << data_gaps_of(*trace);
+    EXPECT_EQ(1, data_gaps_of_kind(*trace, DataGapKind::state_disagrees)) << data_gaps_of(*trace);
     // After the comparison the state is PyTorch's again: what is alive at the end is exactly what is alive.
     const auto alive_at_end = [](const DeviceHistory& d) {
         std::map<uint64_t, std::pair<uint64_t, uint64_t>> alive;
         for (uint32_t i = 0; i < d.allocations.size(); ++i) {
-            if (d.allocations.done_event[i] == never) {
+            if (d.allocations.free_completed[i] == never) {
                 alive[d.allocations.address[i]] = {d.allocations.requested[i], d.allocations.block_size[i]};
             }
         }
@@ -320,7 +320,7 @@ TEST_F(Recording, StepsMarksSpansSettingsAndDriverMemory) {
     main.meta("torch_version", "2.11.0");
     main.meta("expandable_segments", "false");
     SimulatedAllocator allocator(0);
-    allocator.tell_state(main, TIDEMARK_STATE_START);
+    allocator.report_state(main, TIDEMARK_STATE_START);
     main.step(0, false);
     main.step(1, false);
     main.step(7, true);
@@ -338,7 +338,7 @@ TEST_F(Recording, StepsMarksSpansSettingsAndDriverMemory) {
     span.span.text = main.text("attention");
     main.push(span);
     main.push(record_of(TIDEMARK_SPAN, 1));
-    main.push(record_of(TIDEMARK_LOSS, static_cast<int>(LossKind::not_recorded)), "no ops: why not", 15);
+    main.push(record_of(TIDEMARK_DATA_GAP, static_cast<int>(DataGapKind::not_recorded)), "no ops: why not", 15);
     const auto driver = [&](int action, int memory, uint64_t address, uint64_t size, uint64_t handle = 0) {
         tidemark_record record = record_of(TIDEMARK_DRIVER, action);
         record.driver.memory = static_cast<uint8_t>(memory);
@@ -371,8 +371,8 @@ TEST_F(Recording, StepsMarksSpansSettingsAndDriverMemory) {
               rows("SELECT kind, bytes, segment, free_time >= time, text FROM driver_allocation LEFT JOIN string ON "
                    "string.id = source ORDER BY driver_allocation.id"));
     EXPECT_EQ((Rows{"exception: ValueError: no|1"}), rows("SELECT how_ended, end_time > 0 FROM process"));
-    EXPECT_NE(std::string::npos, losses_of(*trace).find("no ops: why not"));
-    EXPECT_NE(std::string::npos, losses_of(*trace).find("somebody else needed CUPTI"));
+    EXPECT_NE(std::string::npos, data_gaps_of(*trace).find("no ops: why not"));
+    EXPECT_NE(std::string::npos, data_gaps_of(*trace).find("somebody else needed CUPTI"));
 }
 
 /// Runs traffic in a child that can be killed. `told` is how many events it has pushed.
@@ -380,8 +380,8 @@ class Victim {
 public:
     Victim(SimulatedProgram& program, uint32_t seed, bool hurries = true) {
         void* shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        told_ = new (shared) std::atomic<uint64_t>(0);
-        go_ = new (told_ + 1) std::atomic<uint64_t>(0);
+        reported_ = new (shared) std::atomic<uint64_t>(0);
+        go_ = new (reported_ + 1) std::atomic<uint64_t>(0);
         pid_ = fork();
         if (pid_ == 0) {
             while (go_->load() == 0) {
@@ -391,10 +391,10 @@ public:
             SimulatedAllocator allocator(0);
             Traffic traffic(allocator, main, seed);
             traffic.run(100);
-            allocator.tell_state(main, TIDEMARK_STATE_START);
+            allocator.report_state(main, TIDEMARK_STATE_START);
             for (;;) {
                 traffic.run(30);
-                told_->store(allocator.events());
+                reported_->store(allocator.events());
                 if (!hurries) {
                     usleep(1000);  // about as many events as a training loop of small kernels makes
                 }
@@ -411,10 +411,10 @@ public:
         }
     }
     pid_t pid() const { return pid_; }
-    uint64_t told() const { return told_->load(); }
+    uint64_t reported() const { return reported_->load(); }
 
 private:
-    std::atomic<uint64_t>*told_, *go_;
+    std::atomic<uint64_t>*reported_, *go_;
     pid_t pid_;
 };
 
@@ -450,15 +450,15 @@ TEST_F(Recording, AKilledProgramLosesNothingThatReachedARing) {
         ASSERT_TRUE(program.wait_for(RecorderState::finished));
         const auto& ring = program.region().ring(0);
         EXPECT_EQ(ring.head.load(), ring.tail.load());
-        if (victim.told() == 0) {
+        if (victim.reported() == 0) {
             continue;
         }
         const auto trace = opened();
         ASSERT_TRUE(trace);
         const auto events = static_cast<uint64_t>(trace->devices.at(0).event_count());
-        EXPECT_GE(events, victim.told());
-        EXPECT_LE(events, victim.told() + 1000);
-        EXPECT_EQ("", losses_of(*trace));
+        EXPECT_GE(events, victim.reported());
+        EXPECT_LE(events, victim.reported() + 1000);
+        EXPECT_EQ("", data_gaps_of(*trace));
         EXPECT_TRUE(trace->clean_end);
         EXPECT_EQ("ended without a word", trace->processes.at(0).how_ended);
         EXPECT_TRUE(trace->processes.at(0).end);
@@ -477,7 +477,7 @@ TEST_F(Recording, AKilledRecorderLosesLittle) {
         ASSERT_TRUE(program.start_recorder(output_, victim.pid())) << program.failure();
         victim.go();
         Progress progress;
-        while (victim.told() == 0 || !open_trace(output_, progress)) {  // until the first commit
+        while (victim.reported() == 0 || !open_trace(output_, progress)) {  // until the first commit
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(250 + random() % 400));
@@ -492,7 +492,7 @@ TEST_F(Recording, AKilledRecorderLosesLittle) {
         }
         ASSERT_TRUE(trace);
         EXPECT_FALSE(trace->clean_end);
-        EXPECT_EQ(1, losses_of_kind(*trace, LossKind::unclean_end));
+        EXPECT_EQ(1, data_gaps_of_kind(*trace, DataGapKind::unclean_end));
         const int64_t last = trace->start_utc_ns + trace->devices.at(0).event_time.back();
         const double lost_ms =
             static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(killed).count() - last) / 1e6;
@@ -539,7 +539,7 @@ TEST_F(Recording, TheStopFileEndsIt) {
     const auto trace = opened();
     ASSERT_TRUE(trace);
     EXPECT_TRUE(trace->clean_end);
-    EXPECT_EQ("", losses_of(*trace));
+    EXPECT_EQ("", data_gaps_of(*trace));
     EXPECT_EQ("stopped", trace->processes.at(0).how_ended);
     EXPECT_FALSE(trace->processes.at(0).end);
 }
@@ -553,7 +553,7 @@ TEST_F(Recording, ASignalEndsItCleanly) {
     kill(program.recorder_pid(output_), SIGTERM);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     EXPECT_TRUE(opened()->clean_end);
-    EXPECT_NE(std::string::npos, losses_of(*opened()).find("signal 15"));
+    EXPECT_NE(std::string::npos, data_gaps_of(*opened()).find("signal 15"));
 }
 
 TEST_F(Recording, AFullDiskKeepsWhatWasCommitted) {
@@ -591,7 +591,7 @@ TEST_F(Recording, AnExistingTraceIsKeptUnlessItMayBeReplaced) {
 
 TEST_F(Recording, DamagedRingsDoNotEndTheRecorder) {
     std::mt19937_64 random(9);
-    for (int round = 0; round < repetitions(10); ++round) {
+    for (int iteration = 0; iteration < repetitions(10); ++iteration) {
         fs::remove(output_);
         SimulatedProgram program({4, 1 << 10});
         Victim victim(program, 1);
@@ -607,7 +607,7 @@ TEST_F(Recording, DamagedRingsDoNotEndTheRecorder) {
                 words[w] = random() % 3 == 0 ? random() : random() % 64;
             }
             do {
-                record.kind = static_cast<uint8_t>(random() % (TIDEMARK_HOLDER + 1));
+                record.kind = static_cast<uint8_t>(random() % (TIDEMARK_REFERRER + 1));
             } while (record.kind == TIDEMARK_END);
             record.detail = static_cast<uint8_t>(random() % 10);
             record.extra = static_cast<uint16_t>(random() % 16 == 0 ? random() : 0);
@@ -620,7 +620,7 @@ TEST_F(Recording, DamagedRingsDoNotEndTheRecorder) {
             }
         }
         victim.kill_now();
-        ASSERT_TRUE(program.wait_for(RecorderState::finished, 60)) << round;
+        ASSERT_TRUE(program.wait_for(RecorderState::finished, 60)) << iteration;
         Progress progress;
         const auto trace = open_trace(output_, progress);
         EXPECT_TRUE(trace || trace.error().message.find("holds no device") != std::string::npos)

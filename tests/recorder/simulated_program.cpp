@@ -201,8 +201,8 @@ void SimulatedThread::device(int index, const std::string& name, uint64_t total)
     push(record, payload.data(), static_cast<uint32_t>(payload.size()));
 }
 
-void SimulatedThread::step(uint64_t number, bool told) {
-    tidemark_record record = record_of(TIDEMARK_STEP, told ? 1 : 0);
+void SimulatedThread::step(uint64_t number, bool reported) {
+    tidemark_record record = record_of(TIDEMARK_STEP, reported ? 1 : 0);
     record.step.number = number;
     push(record);
 }
@@ -211,7 +211,7 @@ void SimulatedThread::end(uint8_t how, const std::string& sentence) {
     push(record_of(TIDEMARK_END, how), sentence.data(), static_cast<uint32_t>(sentence.size()));
 }
 
-void SimulatedThread::node(const NodeTold& node) {
+void SimulatedThread::node(const NodeMessage& node) {
     tidemark_record record = record_of(TIDEMARK_NODE);
     record.node.number = node.number;
     record.node.address = node.output.address;
@@ -232,7 +232,7 @@ void SimulatedThread::node(const NodeTold& node) {
     push(record, payload.data(), static_cast<uint32_t>(payload.size()));
 }
 
-tidemark_saved SimulatedThread::saved(const std::string& name, const MemoryTold& memory, uint64_t bytes) {
+tidemark_saved SimulatedThread::saved(const std::string& name, const MemoryMessage& memory, uint64_t bytes) {
     tidemark_saved saved{};
     saved.address = memory.address;
     saved.device = memory.device;
@@ -241,7 +241,7 @@ tidemark_saved SimulatedThread::saved(const std::string& name, const MemoryTold&
     return saved;
 }
 
-void SimulatedThread::node_run(uint32_t id, bool released, const MemoryTold& gradient) {
+void SimulatedThread::node_run(uint32_t id, bool released, const MemoryMessage& gradient) {
     tidemark_record record = record_of(TIDEMARK_NODE_RUN, released ? 1 : 0);
     record.node_run.id = id;
     record.node_run.address = gradient.address;
@@ -250,13 +250,13 @@ void SimulatedThread::node_run(uint32_t id, bool released, const MemoryTold& gra
     push(record);
 }
 
-void SimulatedThread::node_died(uint32_t id) {
-    tidemark_record record = record_of(TIDEMARK_NODE_DIED);
-    record.node_died.id = id;
+void SimulatedThread::node_destroyed(uint32_t id) {
+    tidemark_record record = record_of(TIDEMARK_NODE_DESTROYED);
+    record.node_destroyed.id = id;
     push(record);
 }
 
-void SimulatedThread::label(uint8_t category, const MemoryTold& memory, const std::string& name, uint64_t identity) {
+void SimulatedThread::label(uint8_t category, const MemoryMessage& memory, const std::string& name, uint64_t identity) {
     tidemark_record record = record_of(TIDEMARK_LABEL, category);
     record.label.address = memory.address;
     record.label.sequence = memory.sequence;
@@ -266,22 +266,22 @@ void SimulatedThread::label(uint8_t category, const MemoryTold& memory, const st
     push(record);
 }
 
-void SimulatedThread::holder_scan(const std::string& reason, uint64_t objects, uint64_t tensors) {
-    tidemark_record record = record_of(TIDEMARK_HOLDER_SCAN);
-    record.holder_scan.duration_ns = 5'000'000;
-    record.holder_scan.objects = objects;
-    record.holder_scan.tensors = tensors;
+void SimulatedThread::heap_scan(const std::string& reason, uint64_t objects, uint64_t tensors) {
+    tidemark_record record = record_of(TIDEMARK_HEAP_SCAN);
+    record.heap_scan.duration_ns = 5'000'000;
+    record.heap_scan.objects = objects;
+    record.heap_scan.tensors = tensors;
     push(record, reason.data(), static_cast<uint32_t>(reason.size()));
 }
 
-void SimulatedThread::holder(uint32_t node, const MemoryTold& memory, const std::vector<LinkTold>& links) {
-    tidemark_record record = record_of(TIDEMARK_HOLDER);
-    record.holder.node = node;
-    record.holder.address = memory.address;
-    record.holder.sequence = memory.sequence;
-    record.holder.device = memory.device;
+void SimulatedThread::referrer(uint32_t node, const MemoryMessage& memory, const std::vector<PathLinkMessage>& links) {
+    tidemark_record record = record_of(TIDEMARK_REFERRER);
+    record.referrer.node = node;
+    record.referrer.address = memory.address;
+    record.referrer.sequence = memory.sequence;
+    record.referrer.device = memory.device;
     std::string payload;
-    for (const LinkTold& link : links) {
+    for (const PathLinkMessage& link : links) {
         for (const std::string& text : {link.kind, link.name, link.function, link.file, std::to_string(link.line)}) {
             payload += text + '\0';
         }
@@ -289,14 +289,14 @@ void SimulatedThread::holder(uint32_t node, const MemoryTold& memory, const std:
     push(record, payload.data(), static_cast<uint32_t>(payload.size()));
 }
 
-MemoryTold SimulatedAllocator::memory(uint64_t address) const {
+MemoryMessage SimulatedAllocator::memory(uint64_t address) const {
     const std::lock_guard lock(mutex_);
     return {static_cast<uint8_t>(device_), address, next_};
 }
 
 int64_t SimulatedAllocator::allocation_id(uint64_t address) const {
     const std::lock_guard lock(mutex_);
-    return event_id(device_, lives_[open_.at(address)].alloc_event);
+    return event_id(device_, lifetimes_[open_.at(address)].alloc_event);
 }
 
 void SimulatedAllocator::emit(SimulatedThread& thread, Action action, uint64_t address, uint64_t size,
@@ -358,14 +358,14 @@ uint64_t SimulatedAllocator::allocate(SimulatedThread& thread, uint64_t bytes, c
     }
     block.state = 1;
     block.requested = bytes;
-    Allocation life;
-    life.alloc_event = recording_ ? static_cast<EventNumber>(next_) : before_history;
-    life.address = address;
-    life.requested = bytes;
-    life.block_size = block.size;
-    life.segment = segments_[block.segment].index;
-    open_[address] = lives_.size();
-    lives_.push_back(life);
+    Allocation lifetime;
+    lifetime.alloc_event = recording_ ? static_cast<EventNumber>(next_) : before_history;
+    lifetime.address = address;
+    lifetime.requested = bytes;
+    lifetime.block_size = block.size;
+    lifetime.segment = segments_[block.segment].index;
+    open_[address] = lifetimes_.size();
+    lifetimes_.push_back(lifetime);
     allocated_ += block.size;
     peak_ = std::max(peak_, allocated_);
     emit(thread, Action::alloc, address, bytes, context);
@@ -378,7 +378,7 @@ void SimulatedAllocator::free(SimulatedThread& thread, uint64_t address, bool at
         Block& block = blocks_[address];
         block.state = 2;
         allocated_ -= block.size;
-        lives_[open_[address]].free_event = recording_ ? static_cast<EventNumber>(next_) : before_history;
+        lifetimes_[open_[address]].free_event = recording_ ? static_cast<EventNumber>(next_) : before_history;
         emit(thread, Action::free_requested, address, block.requested, context);
     }
     if (at_once) {
@@ -389,7 +389,7 @@ void SimulatedAllocator::free(SimulatedThread& thread, uint64_t address, bool at
 void SimulatedAllocator::complete_free(SimulatedThread& thread, uint64_t address) {
     const std::lock_guard lock(mutex_);
     const auto block = blocks_.find(address);
-    lives_[open_[address]].done_event = recording_ ? static_cast<EventNumber>(next_) : before_history;
+    lifetimes_[open_[address]].free_completed = recording_ ? static_cast<EventNumber>(next_) : before_history;
     open_.erase(address);
     emit(thread, Action::free_completed, address, block->second.requested, {});
     merge(block);
@@ -440,10 +440,10 @@ void SimulatedAllocator::empty_cache(SimulatedThread& thread) {
     }
 }
 
-void SimulatedAllocator::tell_state(SimulatedThread& thread, uint8_t purpose) { tell(thread, purpose, 0); }
-void SimulatedAllocator::tell_wrong_state(SimulatedThread& thread) { tell(thread, TIDEMARK_STATE_CHECK, 512); }
+void SimulatedAllocator::report_state(SimulatedThread& thread, uint8_t purpose) { report(thread, purpose, 0); }
+void SimulatedAllocator::report_wrong_state(SimulatedThread& thread) { report(thread, TIDEMARK_STATE_CHECK, 512); }
 
-void SimulatedAllocator::tell(SimulatedThread& thread, uint8_t purpose, uint64_t lie) {
+void SimulatedAllocator::report(SimulatedThread& thread, uint8_t purpose, uint64_t lie) {
     const std::lock_guard lock(mutex_);
     const auto part = [&](uint8_t detail) {
         tidemark_record record = record_of(TIDEMARK_STATE, detail);
@@ -485,18 +485,18 @@ DeviceHistory SimulatedAllocator::truth() const {
     DeviceHistory history;
     history.device = device_;
     // What had come and gone before the recording is not part of it; the rest is in the order of a trace.
-    std::vector<Allocation> lives;
-    for (const Allocation& life : lives_) {
-        if (life.done_event != before_history) {
-            lives.push_back(life);
+    std::vector<Allocation> lifetimes;
+    for (const Allocation& lifetime : lifetimes_) {
+        if (lifetime.free_completed != before_history) {
+            lifetimes.push_back(lifetime);
         }
     }
-    std::stable_sort(lives.begin(), lives.end(), [](const Allocation& a, const Allocation& b) {
+    std::stable_sort(lifetimes.begin(), lifetimes.end(), [](const Allocation& a, const Allocation& b) {
         const bool both_old = a.alloc_event == before_history && b.alloc_event == before_history;
         return both_old ? a.address < b.address : a.alloc_event < b.alloc_event;
     });
-    for (const Allocation& life : lives) {
-        history.allocations.push_back(life);
+    for (const Allocation& lifetime : lifetimes) {
+        history.allocations.push_back(lifetime);
     }
     history.segments = rows_;
     return history;
@@ -524,9 +524,9 @@ void Traffic::run(int64_t allocations) {
         const uint64_t bytes = 1 + (random_() % 8 == 0 ? random_() % (24 << 20) : random_() % (600 << 10));
         mine_.push_back(allocator_.allocate(thread_, bytes, context()));
         while (mine_.size() > 200 || (!mine_.empty() && random_() % 3 == 0)) {
-            const size_t chosen = random_() % mine_.size();
-            const uint64_t address = mine_[chosen];
-            mine_[chosen] = mine_.back();
+            const size_t selected = random_() % mine_.size();
+            const uint64_t address = mine_[selected];
+            mine_[selected] = mine_.back();
             mine_.pop_back();
             const bool at_once = random_() % 16 != 0;
             allocator_.free(thread_, address, at_once, context());

@@ -48,17 +48,17 @@ private:
 tidemark_record record_of(int kind, int detail = 0);
 
 /// Memory as messages about the graph name it.
-struct MemoryTold {
+struct MemoryMessage {
     uint8_t device = TIDEMARK_NO_DEVICE;
     uint64_t address = 0;
     uint64_t sequence = 0;
 };
 
 /// An autograd node as its thread tells it.
-struct NodeTold {
+struct NodeMessage {
     uint32_t id = 0;
     std::string type = "MulBackward0";
-    MemoryTold output;
+    MemoryMessage output;
     uint64_t number = 0;
     uint32_t stack = 0, op = 0;
     uint16_t stack_thread = 0;
@@ -67,7 +67,7 @@ struct NodeTold {
     std::vector<tidemark_saved> saved;
 };
 
-struct LinkTold {
+struct PathLinkMessage {
     std::string kind, name, function, file;
     int line = 0;
 };
@@ -88,17 +88,17 @@ public:
     void name_module(uint64_t address, const std::string& name);
     void meta(const std::string& key, const std::string& value);
     void device(int index, const std::string& name, uint64_t total);
-    void step(uint64_t number, bool told);
+    void step(uint64_t number, bool reported);
     void end(uint8_t how, const std::string& sentence = "");
 
-    void node(const NodeTold& node);
+    void node(const NodeMessage& node);
     /// As a node saves it: a whole tensor of `bytes` at the start of the memory.
-    tidemark_saved saved(const std::string& name, const MemoryTold& memory, uint64_t bytes);
-    void node_run(uint32_t id, bool released, const MemoryTold& gradient = {});
-    void node_died(uint32_t id);
-    void label(uint8_t category, const MemoryTold& memory, const std::string& name = "", uint64_t identity = 0);
-    void holder_scan(const std::string& reason, uint64_t objects, uint64_t tensors);
-    void holder(uint32_t node, const MemoryTold& memory, const std::vector<LinkTold>& links);
+    tidemark_saved saved(const std::string& name, const MemoryMessage& memory, uint64_t bytes);
+    void node_run(uint32_t id, bool released, const MemoryMessage& gradient = {});
+    void node_destroyed(uint32_t id);
+    void label(uint8_t category, const MemoryMessage& memory, const std::string& name = "", uint64_t identity = 0);
+    void heap_scan(const std::string& reason, uint64_t objects, uint64_t tensors);
+    void referrer(uint32_t node, const MemoryMessage& memory, const std::vector<PathLinkMessage>& links);
 
     uint16_t serial() const { return static_cast<uint16_t>(header_->serial); }
     recorder::RingHeader& header() { return *header_; }
@@ -134,12 +134,12 @@ public:
     void empty_cache(SimulatedThread& thread);
 
     /// Tells the state, at this moment or as the start state (then events are numbered from here).
-    void tell_state(SimulatedThread& thread, uint8_t purpose);
+    void report_state(SimulatedThread& thread, uint8_t purpose);
     /// As above, with one block said to be larger than it is.
-    void tell_wrong_state(SimulatedThread& thread);
+    void report_wrong_state(SimulatedThread& thread);
 
     /// Memory that is allocated, as of now, and the id its row must have (of one made within the recording).
-    MemoryTold memory(uint64_t address) const;
+    MemoryMessage memory(uint64_t address) const;
     int64_t allocation_id(uint64_t address) const;
 
     /// The truth, in the order and form of a trace's columns (stacks, origins and times left out).
@@ -163,7 +163,7 @@ private:
     void emit(SimulatedThread& thread, Action action, uint64_t address, uint64_t size, const EventContext& context);
     uint64_t new_segment(SimulatedThread& thread, uint64_t rounded, bool is_large);
     void merge(std::map<uint64_t, Block>::iterator block);
-    void tell(SimulatedThread& thread, uint8_t purpose, uint64_t lie);
+    void report(SimulatedThread& thread, uint8_t purpose, uint64_t lie);
 
     const int device_;
     const bool expandable_;
@@ -173,7 +173,7 @@ private:
     std::map<uint64_t, Seg> segments_;
     std::multimap<uint64_t, uint64_t> free_[2];  ///< size -> address, by pool
     std::map<uint64_t, size_t> open_;            ///< address -> index in lives_
-    std::vector<Allocation> lives_;
+    std::vector<Allocation> lifetimes_;
     std::vector<Segment> rows_;
     bool recording_ = false;
     uint64_t next_ = 0, next_address_ = 0x7f0000000000ull, allocated_ = 0, peak_ = 0;

@@ -82,14 +82,14 @@ class Core:
 
     def _on_node(self, body, payload):
         number, _, _, id, type, _, _, _, edges, saved, _, flags = NODE_BODY.unpack(body)
-        told_edges = [struct.unpack_from("=IHH", payload, 8 * i) for i in range(edges)]
-        told_saved = []
+        reported_edges = [struct.unpack_from("=IHH", payload, 8 * i) for i in range(edges)]
+        reported_saved = []
         for i in range(saved):
             _, offset, size, name, version, _, saved_flags = SAVED.unpack_from(payload, 8 * edges + SAVED.size * i)
-            told_saved.append(
+            reported_saved.append(
                 Saved(self._name(name), size, offset, version, bool(saved_flags & 1), bool(saved_flags & PACKED))
             )
-        self.nodes[id] = Node(id, self._name(type), told_edges, told_saved, number, bool(flags & ACCUMULATES))
+        self.nodes[id] = Node(id, self._name(type), reported_edges, reported_saved, number, bool(flags & ACCUMULATES))
 
     def alive(self):
         """Types of the nodes that were told and have not died, sorted; leaves left out."""
@@ -128,7 +128,7 @@ class Capture(unittest.TestCase):
         self.assertEqual(len(found), 1, f"{type} among {[n.type for n in self.core.nodes.values()]}")
         return found[0]
 
-    def test_a_node_is_told_with_its_edges_and_what_it_saved(self):
+    def test_a_node_is_reported_with_its_edges_and_what_it_saved(self):
         x = torch.ones(8, 4)
         w = torch.ones(4, 4, requires_grad=True)
         y = (x @ w).exp()
@@ -164,7 +164,7 @@ class Capture(unittest.TestCase):
         del y
         self.assertEqual(self.core.alive(), [])
 
-    def test_the_graph_of_an_op_that_nobody_keeps_is_told_and_dies(self):
+    def test_the_graph_of_an_op_that_nobody_keeps_is_reported_and_dies(self):
         x = torch.ones(3, requires_grad=True)
         (x * 2).sin()
         self.assertEqual(self.core.alive(), [])
@@ -190,7 +190,7 @@ class Capture(unittest.TestCase):
         self.assertIn(Run(cube.number, True), self.core.runs)
         self.assertEqual(x.grad.tolist(), [3.0] * 5)
 
-    def test_a_root_that_is_a_python_function_is_told_when_asked_for(self):
+    def test_a_root_that_is_a_python_function_is_reported_when_asked_for(self):
         class Same(torch.autograd.Function):
             @staticmethod
             def forward(ctx, x):
@@ -240,7 +240,7 @@ class Capture(unittest.TestCase):
         torch.manual_seed(0)
         model = torch.nn.Sequential(
             torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
-            torch.nn.Flatten(), torch.nn.Linear(8 * 7 * 7, 32), torch.nn.LayerNorm(32), torch.nn.GELU(),
+            torch.nn.Flatten(), torch.nn.Linear(8 * 7 * 7, 32), torch.nn.ComponentNorm(32), torch.nn.GELU(),
             torch.nn.Dropout(0.5), torch.nn.Linear(32, 10),
         )  # fmt: skip
         x, target = torch.randn(4, 3, 16, 16), torch.randint(0, 10, (4,))
@@ -249,13 +249,13 @@ class Capture(unittest.TestCase):
             return torch.nn.functional.cross_entropy(model(x), target)
 
         kept = loss()
-        told = self.core.saved_bytes()
+        reported = self.core.saved_bytes()
         counted = []
         with torch.autograd.graph.saved_tensors_hooks(
             lambda t: counted.append(t.numel() * t.element_size()) or t, lambda t: t
         ):
             loss()
-        self.assertEqual(told, sum(counted))
+        self.assertEqual(reported, sum(counted))
         del kept
 
     def test_lives_are_not_prolonged(self):
@@ -268,7 +268,7 @@ class Capture(unittest.TestCase):
         self.assertIsNone(storage())
         self.assertEqual(self.core.alive(), [])
 
-    def test_watched_tensors_are_labelled(self):
+    def test_watched_tensors_are_labeled(self):
         layer = torch.nn.Linear(2, 2)
         self.core.plugin.watch(layer.weight._cdata, 1, "Linear.weight")
         self.core.plugin.look_at_watched()

@@ -152,7 +152,7 @@ class Runs(unittest.TestCase):
             "    tidemark.step()\n"
         )
         nodes = self.rows(
-            "SELECT type.text, executed_time IS NULL, released_time IS NULL, died_time IS NULL, module.text"
+            "SELECT type.text, executed_time IS NULL, released_time IS NULL, destroyed_time IS NULL, module.text"
             " FROM autograd_node JOIN string type ON type.id = type LEFT JOIN origin ON origin.id = autograd_node.origin"
             " LEFT JOIN string module ON module.id = origin.module ORDER BY autograd_node.id"
         )
@@ -161,12 +161,12 @@ class Runs(unittest.TestCase):
         self.assertEqual({n[4] for n in nodes if n[0] == "ReluBackward0"}, {"Net"})
         variables = self.rows("SELECT text FROM autograd_node JOIN string ON string.id = variable ORDER BY text")
         self.assertEqual([v for (v,) in variables], ["Net.fc.bias", "Net.fc.weight"])
-        holders = self.rows(
-            "SELECT group_concat(kind || ' ' || coalesce(text, ''), ' > ') FROM (SELECT * FROM holder_link ORDER BY"
-            " holder, position) JOIN holder ON holder.id = holder LEFT JOIN string ON string.id = name"
-            " WHERE node IN (SELECT id FROM autograd_node WHERE died_time IS NULL) GROUP BY holder"
+        referrers = self.rows(
+            "SELECT group_concat(kind || ' ' || coalesce(text, ''), ' > ') FROM (SELECT * FROM path_link ORDER BY"
+            " referrer, position) JOIN referrer ON referrer.id = referrer LEFT JOIN string ON string.id = name"
+            " WHERE node IN (SELECT id FROM autograd_node WHERE destroyed_time IS NULL) GROUP BY referrer"
         )
-        self.assertIn(("global kept > index 0",), holders)
+        self.assertIn(("global kept > index 0",), referrers)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class Package(unittest.TestCase):
         self.assertEqual(done.stdout.split(), ["True", "False", "False"])
         self.assertEqual(self.rows("SELECT name FROM mark"), [("a",)])
 
-    def test_ends_are_told_apart(self):
+    def test_ends_are_reported_apart(self):
         for text, status, words in (
             ("", 0, "exited"),
             ("sys.exit(3)", 3, "exited"),

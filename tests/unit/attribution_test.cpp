@@ -21,7 +21,7 @@ protected:
 
     const Trace trace = test::hand_made_trace();
     const DeviceHistory& device = trace.devices[0];
-    const LiveIndex live{device.allocations};
+    const AliveIndex live{device.allocations};
 };
 
 using Bytes = std::map<std::string, int64_t>;
@@ -76,13 +76,13 @@ TEST_F(Attribution, GroupsByTheInnermostAnnotationOpenAtTheAllocation) {
     EXPECT_EQ(bytes_by(GroupBy::annotation, 6), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
 }
 
-TEST(AttributionOfRecordedTraces, AreToldApartByModuleOpPhaseAndStep) {
+TEST(AttributionOfRecordedTraces, AreReportedApartByModuleOpPhaseAndStep) {
     Trace trace = test::hand_made_trace();
     trace.origins = {
         {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.0", "backward", "", "", 2}};
     trace.steps = {{7, "user", 500, 1500}, {8, "user", 1500, 4000}};
     trace.devices[0].allocations.origin = {0, 1, 2, 1};
-    const LiveIndex live(trace.devices[0].allocations);
+    const AliveIndex live(trace.devices[0].allocations);
     const auto bytes_by = [&](GroupBy by, EventNumber n) {
         std::map<std::string, int64_t> bytes;
         for (const AttributionGroup& group : attribution_at(trace, trace.devices[0], live, n, by)) {

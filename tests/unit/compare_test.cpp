@@ -15,7 +15,7 @@ using Lines = std::vector<std::pair<std::string_view, int32_t>>;
 /// A trace of allocations that stay: bytes by stack, innermost line first.
 struct SmallRun {
     Trace trace;
-    std::unique_ptr<LiveIndex> live;
+    std::unique_ptr<AliveIndex> live;
 
     explicit SmallRun(const std::vector<std::pair<Lines, uint64_t>>& allocations, const char* folder = "/home/anna/") {
         trace.origins = {Origin{}};
@@ -27,7 +27,7 @@ struct SmallRun {
             device.event_time.push_back(event++);
         }
         trace.devices.push_back(std::move(device));
-        live = std::make_unique<LiveIndex>(trace.devices[0].allocations);
+        live = std::make_unique<AliveIndex>(trace.devices[0].allocations);
     }
 
     StackId stack(const Lines& lines, const std::string& folder) {
@@ -47,7 +47,7 @@ const CompareRow& row_of(const Comparison& comparison, std::string_view name) {
     return *found;
 }
 
-TEST(Compare, TellsWhatIsOnlyInOneInBothAndGrown) {
+TEST(Compare, ReportsWhatIsOnlyInOneInBothAndGrown) {
     const SmallRun a({{{{"a.py", 1}}, 1000}, {{{"b.py", 2}}, 500}, {{{"c.py", 3}}, 64}});
     const SmallRun b({{{{"c.py", 3}}, 64}, {{{"b.py", 2}}, 500}, {{{"b.py", 2}}, 200}, {{{"d.py", 4}}, 9000}});
     const Comparison found = compare(a.end(), b.end(), GroupBy::stack);
@@ -95,9 +95,9 @@ TEST(Compare, LinesThatCouldBeAnyOfSeveralAreNotPaired) {
     EXPECT_EQ(compare(a.end(), b.end(), GroupBy::stack).rows.size(), 3u);
 }
 
-TEST(Compare, AddsUpByAllWaysAndAtAnyMoment) {
+TEST(Compare, AddsUpByAllWaysAndAtAnyTimePoint) {
     const Trace trace = test::hand_made_trace();
-    const LiveIndex live(trace.devices[0].allocations);
+    const AliveIndex live(trace.devices[0].allocations);
     const StateOf before{trace, trace.devices[0], live, 2, nullptr}, after{trace, trace.devices[0], live, 6, nullptr};
     for (int by = 0; by <= static_cast<int>(GroupBy::graph_step); ++by) {
         const Comparison found = compare(before, after, static_cast<GroupBy>(by));

@@ -12,9 +12,9 @@ using test::RunMaker;
 constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 constexpr int64_t ms = RunMaker::millisecond;
 
-Findings ask(Diagnosis diagnose, const Case& of, Findings findings = {}) {
+Findings ask(Diagnosis diagnose, const AnalysisContext& context, Findings findings = {}) {
     Progress progress;
-    diagnose(of, Words(Language::english), findings, progress);
+    diagnose(context, Words(Language::english), findings, progress);
     return findings;
 }
 
@@ -60,11 +60,11 @@ RunMaker one_element() {
 }
 
 TEST(ExplainContext, AnswersForOneElement) {
-    const auto of = one_element().make_case();
-    const Findings findings = ask(diagnose_context, *of);
+    const auto context = one_element().make_context();
+    const Findings findings = ask(diagnose_cuda_context, *context);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].kind, FindingKind::context);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].kind, FindingKind::cuda_context);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 600 * MiB);
     EXPECT_NE(findings[0].text.back().find("4 B"), std::string::npos);
     EXPECT_NE(findings[0].text.back().find("512 B"), std::string::npos);
@@ -72,24 +72,24 @@ TEST(ExplainContext, AnswersForOneElement) {
 }
 
 TEST(ExplainContext, IsBackgroundBesideAnAnswer) {
-    const auto of = one_element().make_case();
+    const auto context = one_element().make_context();
     Finding leak;
-    leak.kind = FindingKind::tensors_collected;
-    leak.verdict = Verdict::leak;
-    EXPECT_EQ(ask(diagnose_context, *of, {leak}).back().verdict, Verdict::background);
+    leak.kind = FindingKind::growing_container;
+    leak.severity = Severity::leak;
+    EXPECT_EQ(ask(diagnose_cuda_context, *context, {leak}).back().severity, Severity::background);
 }
 
 TEST(ExplainContext, IsBackgroundBesideLargeTensors) {
     RunMaker run = one_element();
     run.segment(GiB);
     run.alloc(GiB, 0, 0, 1);
-    EXPECT_EQ(ask(diagnose_context, *run.make_case()).at(0).verdict, Verdict::background);
+    EXPECT_EQ(ask(diagnose_cuda_context, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainContext, IsSilentWhereNobodyMeasured) {
     RunMaker run = one_element();
     run.trace.driver_allocations.clear();
-    EXPECT_TRUE(ask(diagnose_context, *run.make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_cuda_context, *run.make_context()).empty());
 }
 
 /// Works on GPU 0, with a tensor of so many bytes and a context on GPU 1.
@@ -110,27 +110,27 @@ RunMaker two_gpus(int64_t bytes_on_second) {
 }
 
 TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
-    const Findings findings = ask(diagnose_stray_context, *two_gpus(512).make_case());
+    const Findings findings = ask(diagnose_stray_context, *two_gpus(512).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 520 * MiB);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].line, "train.py:10 count");
 }
 
 TEST(ExplainStrayContext, IsSilentWhereBothDevicesWork) {
-    EXPECT_TRUE(ask(diagnose_stray_context, *two_gpus(32 * MiB).make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_stray_context, *two_gpus(32 * MiB).make_context()).empty());
 }
 
-TEST(ExplainOtherProcesses, TellsOfOneThatCame) {
+TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
     RunMaker run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 600 * MiB, {{7, 2 * GiB}});
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnose_other_processes, *run.make_case());
+    const Findings findings = ask(diagnose_other_processes, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 2 * GiB);
     EXPECT_EQ(findings[0].evidence.front().time, 15 * ms);
 }
@@ -142,7 +142,7 @@ TEST(ExplainOtherProcesses, IsBackgroundWhereTheyWereThereAllAlong) {
     for (const int64_t time : {1 * ms, 10 * ms, 20 * ms}) {
         sample(run, time, 600 * MiB, {{7, 2 * GiB}});
     }
-    EXPECT_EQ(ask(diagnose_other_processes, *run.make_case()).at(0).verdict, Verdict::background);
+    EXPECT_EQ(ask(diagnose_other_processes, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainOtherProcesses, IsSilentAlone) {
@@ -150,7 +150,7 @@ TEST(ExplainOtherProcesses, IsSilentAlone) {
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB, {{7, 4 * MiB}});
-    EXPECT_TRUE(ask(diagnose_other_processes, *run.make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_other_processes, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
@@ -159,13 +159,13 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
     const StackId line = run.line("fused_loss");
     take(run, "device", 64 * MiB, 0, "/usr/lib/libcublas.so.13");
     ten_steps(run, [&] { take(run, "device", 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
-    const Findings findings = ask(diagnose_library_growth, *run.make_case());
+    const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].kind, FindingKind::library_grows);
-    EXPECT_EQ(findings[0].verdict, Verdict::leak);
+    EXPECT_EQ(findings[0].kind, FindingKind::non_pytorch_growth);
+    EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 80 * MiB);
-    EXPECT_EQ(findings[0].per_round, 8 * MiB);
-    EXPECT_EQ(findings[0].since_round, 0);
+    EXPECT_EQ(findings[0].per_iteration, 8 * MiB);
+    EXPECT_EQ(findings[0].since_iteration, 0);
     EXPECT_EQ(findings[0].line, "train.py:10 fused_loss");
     EXPECT_NE(findings[0].title.find("libfused.so"), std::string::npos);
 }
@@ -177,7 +177,7 @@ TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
         take(run, "device", 8 * MiB, run.now(), "libfused.so");
         run.trace.driver_allocations.back().free_time = run.now() + ms;
     });
-    EXPECT_TRUE(ask(diagnose_library_growth, *run.make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_non_pytorch_growth, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
@@ -186,11 +186,11 @@ TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
         run.segment(20 * MiB);
         ten_steps(run,
                   [&] { sample(run, run.now(), 600 * MiB + rise * static_cast<int64_t>(run.trace.steps.size())); });
-        const Findings findings = ask(diagnose_library_growth, *run.make_case());
+        const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
         ASSERT_EQ(findings.size(), rise > 0 ? 1u : 0u);
         if (rise > 0) {
             EXPECT_EQ(findings[0].confidence, Confidence::likely);
-            EXPECT_EQ(findings[0].layer, LayerKind::unknown);
+            EXPECT_EQ(findings[0].component, ComponentKind::unknown);
             EXPECT_FALSE(findings[0].unknowns.empty());
         }
     }
@@ -209,25 +209,25 @@ RunMaker products_on(uint32_t streams, uint64_t bytes) {
 TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
     RunMaker run = products_on(4, 32 * MiB);
     take(run, "device", 64 * MiB, 0, "libcublas.so.13");
-    const Findings findings = ask(diagnose_library_workspace, *run.make_case());
+    const Findings findings = ask(diagnose_library_workspace, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 4 * 32 * MiB + 64 * MiB);
     EXPECT_EQ(findings[0].count, 4);
     EXPECT_EQ(findings[0].fixes.back().bytes, 4 * (32 * MiB - 8'519'680));
 }
 
 TEST(ExplainLibraryWorkspace, IsBackgroundOnOneStream) {
-    EXPECT_EQ(ask(diagnose_library_workspace, *products_on(1, 8'519'680).make_case()).at(0).verdict,
-              Verdict::background);
+    EXPECT_EQ(ask(diagnose_library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
+              Severity::background);
 }
 
 TEST(ExplainLibraryWorkspace, TakesNoTensorForOne) {
-    EXPECT_TRUE(ask(diagnose_library_workspace, *products_on(1, 32 * MiB - 512).make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
     RunMaker run;
     run.segment(64 * MiB);
     run.alloc(32 * MiB, 0, run.origin("aten::randn"));
-    EXPECT_TRUE(ask(diagnose_library_workspace, *run.make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_library_workspace, *run.make_context()).empty());
 }
 
 /// `trials` workspaces of 1 GiB come and go in the first step, smaller ones in all of them.
@@ -243,18 +243,18 @@ RunMaker convolutions(int trials, const std::string& op) {
     return run;
 }
 
-TEST(ExplainWorkspaceBurst, TellsOfTrials) {
-    const Findings findings = ask(diagnose_workspace_burst, *convolutions(3, "aten::conv2d").make_case());
+TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
+    const Findings findings = ask(diagnose_workspace_burst, *convolutions(3, "aten::conv2d").make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, GiB);
     EXPECT_EQ(findings[0].count, 3);
     EXPECT_EQ(findings[0].fixes.front().bytes, GiB - 70 * MiB);
 }
 
 TEST(ExplainWorkspaceBurst, IsSilentWhereItDoesNotRaiseThePeak) {
-    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(0, "aten::conv2d").make_case()).empty());
-    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(3, "aten::randn").make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
+    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
 }
 
 TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
@@ -264,7 +264,7 @@ TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
     const StackId line = run.line("make_groups");
     take(run, "physical", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
     take(run, "mapped", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
-    const Findings findings = ask(diagnose_collective_buffers, *run.make_case());
+    const Findings findings = ask(diagnose_collective_buffers, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 100 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 make_groups");
@@ -275,19 +275,19 @@ TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
     run.segment(20 * MiB);
     run.alloc(MiB);
     take(run, "device", 100 * MiB, 0, "libcublas.so.13");
-    EXPECT_TRUE(ask(diagnose_collective_buffers, *run.make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_collective_buffers, *run.make_context()).empty());
 }
 
 TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
     RunMaker run;
     run.segment(20 * MiB);
     ten_steps(run, [&] { take(run, "pinned", 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
-    const Findings findings = ask(diagnose_pinned_growth, *run.make_case());
+    const Findings findings = ask(diagnose_pinned_memory_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::leak);
+    EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 40 * MiB);
-    EXPECT_EQ(findings[0].per_round, 4 * MiB);
-    EXPECT_FALSE(findings[0].layer);
+    EXPECT_EQ(findings[0].per_iteration, 4 * MiB);
+    EXPECT_FALSE(findings[0].component);
 }
 
 TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
@@ -295,7 +295,7 @@ TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
     run.segment(20 * MiB);
     take(run, "pinned", 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
     ten_steps(run, [&] { take(run, "pinned", 4, run.now(), "libtorch_cuda.so", 0, -1); });
-    EXPECT_TRUE(ask(diagnose_pinned_growth, *run.make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_pinned_memory_growth, *run.make_context()).empty());
 }
 
 RunMaker profiled() {
@@ -303,65 +303,65 @@ RunMaker profiled() {
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     take(run, "device", MiB, 0, "libcublas.so.13");
-    Loss loss;
-    loss.kind = LossKind::not_recorded;
-    loss.text = "Driver memory was not seen from 0.010000 s to 0.020000 s: somebody else needed CUPTI.";
-    run.trace.losses.push_back(loss);
+    DataGap data_gap;
+    data_gap.kind = DataGapKind::not_recorded;
+    data_gap.text = "Driver memory was not seen from 0.010000 s to 0.020000 s: somebody else needed CUPTI.";
+    run.trace.data_gaps.push_back(data_gap);
     return run;
 }
 
-TEST(ExplainRecorderItself, FindsWhatNvmlSawMeanwhile) {
+TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
     RunMaker run = profiled();
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 620 * MiB);
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnose_recorder_itself, *run.make_case());
+    const Findings findings = ask(diagnose_profiler_overhead, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 20 * MiB);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].evidence.front().time, 10 * ms);
     EXPECT_EQ(findings[0].evidence.front().until, 20 * ms);
 }
 
-TEST(ExplainRecorderItself, SaysThatItWasNotMeasured) {
-    const Findings findings = ask(diagnose_recorder_itself, *profiled().make_case());
+TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
+    const Findings findings = ask(diagnose_profiler_overhead, *profiled().make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::background);
+    EXPECT_EQ(findings[0].severity, Severity::background);
     EXPECT_EQ(findings[0].bytes, 0);
     EXPECT_FALSE(findings[0].unknowns.empty());
 }
 
-TEST(ExplainRecorderItself, IsSilentWithoutAProfiler) {
+TEST(ExplainProfilerOverhead, IsSilentWithoutAProfiler) {
     RunMaker run = profiled();
-    run.trace.losses.clear();
-    EXPECT_TRUE(ask(diagnose_recorder_itself, *run.make_case()).empty());
+    run.trace.data_gaps.clear();
+    EXPECT_TRUE(ask(diagnose_profiler_overhead, *run.make_context()).empty());
 }
 
 /// `count` batches are freed, but complete only at the end.
 RunMaker recorded_on_a_stream(int count) {
     RunMaker run;
     run.segment(200 * MiB);
-    std::vector<AllocationIndex> waiting;
+    std::vector<AllocationIndex> pending;
     for (int i = 0; i < count; ++i) {
-        waiting.push_back(run.alloc(10 * MiB, run.line("load")));
-        run.request_free(waiting.back());
+        pending.push_back(run.alloc(10 * MiB, run.line("load")));
+        run.request_free(pending.back());
     }
-    for (const AllocationIndex a : waiting) {
+    for (const AllocationIndex a : pending) {
         run.complete_free(a);
     }
     return run;
 }
 
-TEST(ExplainWaitsForStream, TellsTheHighest) {
-    const Findings findings = ask(diagnose_waits_for_stream, *recorded_on_a_stream(12).make_case());
+TEST(ExplainPendingFree, ReportsTheHighest) {
+    const Findings findings = ask(diagnose_pending_free, *recorded_on_a_stream(12).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 120 * MiB);
     EXPECT_EQ(findings[0].count, 12);
     EXPECT_EQ(findings[0].line, "train.py:10 load");
 }
 
-TEST(ExplainWaitsForStream, IsSilentAboutTwoBlocks) {
-    EXPECT_TRUE(ask(diagnose_waits_for_stream, *recorded_on_a_stream(2).make_case()).empty());
+TEST(ExplainPendingFree, IsSilentAboutTwoBlocks) {
+    EXPECT_TRUE(ask(diagnose_pending_free, *recorded_on_a_stream(2).make_context()).empty());
 }
 
 RunMaker captures(int graphs) {
@@ -379,21 +379,21 @@ RunMaker captures(int graphs) {
 }
 
 TEST(ExplainPrivatePools, GrowWithEachShape) {
-    const Findings findings = ask(diagnose_private_pools, *captures(10).make_case());
+    const Findings findings = ask(diagnose_private_pools, *captures(10).make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].kind, FindingKind::private_pools_grow);
-    EXPECT_EQ(findings[0].verdict, Verdict::leak);
+    EXPECT_EQ(findings[0].kind, FindingKind::cuda_graph_pools_grow);
+    EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 200 * MiB);
-    EXPECT_EQ(findings[0].per_round, 20 * MiB);
+    EXPECT_EQ(findings[0].per_iteration, 20 * MiB);
     EXPECT_EQ(findings[0].count, 10);
 }
 
 TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
-    const Findings findings = ask(diagnose_private_pools, *captures(2).make_case());
+    const Findings findings = ask(diagnose_private_pools, *captures(2).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::private_pools);
-    EXPECT_EQ(findings[0].verdict, Verdict::background);
-    EXPECT_TRUE(ask(diagnose_private_pools, *captures(0).make_case()).empty());
+    EXPECT_EQ(findings[0].severity, Severity::background);
+    EXPECT_TRUE(ask(diagnose_private_pools, *captures(0).make_context()).empty());
 }
 
 /// A model of two weights, and what torch.load made of two others.
@@ -410,15 +410,15 @@ RunMaker resumed(uint64_t loaded) {
 }
 
 TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
-    const Findings findings = ask(diagnose_checkpoint_on_gpu, *resumed(8 * MiB).make_case());
+    const Findings findings = ask(diagnose_checkpoint_on_gpu, *resumed(8 * MiB).make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:20 resume");
 }
 
 TEST(ExplainCheckpoint, IsSilentWhereNothingIsThereTwice) {
-    EXPECT_TRUE(ask(diagnose_checkpoint_on_gpu, *resumed(9 * MiB).make_case()).empty());
+    EXPECT_TRUE(ask(diagnose_checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "storage/explain/explain.h"
-#include "storage/explain/given_back.h"
-#include "storage/explain/hole_finder.h"
+#include "storage/explain/returned_memory.h"
+#include "storage/explain/free_gap_finder.h"
 #include "tests/unit/hand_made_run.h"
 
 namespace tidemark::test {
@@ -19,15 +19,15 @@ const Finding* find(const Explanation& explanation, FindingKind kind) {
     return found == explanation.findings.end() ? nullptr : &*found;
 }
 
-Explanation explained(const Case& of) {
+Explanation explained(const AnalysisContext& context) {
     Progress progress;
-    return explain(of, Words(Language::english), progress);
+    return explain(context, Words(Language::english), progress);
 }
 
 /// Each round makes and frees work, and keeps `kept` bytes.
-void loop(RunMaker& run, int rounds, uint64_t kept, bool steps) {
+void loop(RunMaker& run, int iterations, uint64_t kept, bool steps) {
     const StackId work = run.line("forward"), keep = run.line("main");
-    for (int i = 0; i < rounds; ++i) {
+    for (int i = 0; i < iterations; ++i) {
         const AllocationIndex a = run.alloc(4 * mib, work);
         if (kept > 0) {
             run.alloc(kept, keep);
@@ -39,28 +39,28 @@ void loop(RunMaker& run, int rounds, uint64_t kept, bool steps) {
     }
 }
 
-TEST(ExplainGrowth, WhatStaysEachRoundIsALeak) {
+TEST(ExplainGrowth, WhatStaysEachIterationIsALeak) {
     for (const bool steps : {false, true}) {
         SCOPED_TRACE(steps);
         RunMaker run;
         run.segment(4096 * mib);
         loop(run, 20, 2 * mib, steps);
-        const auto made = run.make_case();
-        EXPECT_EQ(made->rounds().source(), steps ? RoundSource::steps : RoundSource::repetition);
-        EXPECT_EQ(made->rounds().size(), 20u);
+        const auto made = run.make_context();
+        EXPECT_EQ(made->iterations().source(), steps ? IterationSource::steps : IterationSource::repetition);
+        EXPECT_EQ(made->iterations().size(), 20u);
         const Explanation explanation = explained(*made);
-        EXPECT_EQ(explanation.course, Course::grows);
+        EXPECT_EQ(explanation.run_trend, RunTrend::grows);
         ASSERT_FALSE(explanation.findings.empty());
         const Finding& first = explanation.findings.front();
         EXPECT_EQ(first.kind, FindingKind::unexplained_growth);
-        EXPECT_EQ(first.verdict, Verdict::leak);
-        EXPECT_EQ(first.per_round, 2 * mib);
+        EXPECT_EQ(first.severity, Severity::leak);
+        EXPECT_EQ(first.per_iteration, 2 * mib);
         EXPECT_NEAR(static_cast<double>(first.bytes), 40.0 * mib, 0.4 * mib);
         EXPECT_NE(first.line.find("main"), std::string::npos);
         EXPECT_FALSE(first.evidence.empty());
         EXPECT_FALSE(first.fixes.empty());
         EXPECT_FALSE(first.unknowns.empty()) << "who holds it was not recorded";
-        EXPECT_EQ(explanation.headline.size(), 3u);
+        EXPECT_EQ(explanation.summary.size(), 3u);
     }
 }
 
@@ -68,14 +68,14 @@ TEST(ExplainGrowth, NothingStaysNothingIsSaid) {
     RunMaker run;
     run.segment(4096 * mib);
     loop(run, 20, 0, true);
-    const Explanation explanation = explained(*run.make_case());
-    EXPECT_EQ(explanation.course, Course::steady);
+    const Explanation explanation = explained(*run.make_context());
+    EXPECT_EQ(explanation.run_trend, RunTrend::steady);
     for (const Finding& finding : explanation.findings) {
-        EXPECT_NE(finding.verdict, Verdict::leak) << finding.title;
+        EXPECT_NE(finding.severity, Severity::leak) << finding.title;
     }
 }
 
-TEST(ExplainGrowth, OneTensorThatIsLargerEachTimeIsNoPile) {
+TEST(ExplainGrowth, OneTensorThatIsLargerEachTimeIsNoSuspect) {
     RunMaker run;
     run.segment(4096 * mib);
     const StackId line = run.line("main");
@@ -88,14 +88,14 @@ TEST(ExplainGrowth, OneTensorThatIsLargerEachTimeIsNoPile) {
         before = a;
         run.step();
     }
-    EXPECT_TRUE(run.make_case()->piles().empty());
+    EXPECT_TRUE(run.make_context()->suspects().empty());
 }
 
 TEST(ExplainGrowth, SharesAddUpToTheTotal) {
     RunMaker run;
     run.segment(64 * mib);
     loop(run, 8, mib, true);
-    const Explanation explanation = explained(*run.make_case());
+    const Explanation explanation = explained(*run.make_context());
     int64_t sum = 0;
     for (const Share& share : explanation.shares) {
         sum += share.bytes;
@@ -117,9 +117,9 @@ TEST(ExplainGrowth, ItIsAboutTheStateBeforeThatProgramLetAllGo) {
     for (const AllocationIndex a : kept) {
         run.free(a);
     }
-    const auto made = run.make_case();
+    const auto made = run.make_context();
     EXPECT_EQ(made->now(), full);
-    EXPECT_EQ(explained(*made).course, Course::grows);
+    EXPECT_EQ(explained(*made).run_trend, RunTrend::grows);
 }
 
 TEST(ExplainGrowth, ThreeInALineAreNoLoop) {
@@ -129,7 +129,7 @@ TEST(ExplainGrowth, ThreeInALineAreNoLoop) {
     for (int i = 0; i < 3; ++i) {
         run.alloc(mib, line);
     }
-    EXPECT_TRUE(run.make_case()->rounds().empty());
+    EXPECT_TRUE(run.make_context()->iterations().empty());
 }
 
 TEST(ExplainGrowth, WhatGrowsBehindTheLastStepIsSeen) {
@@ -137,8 +137,8 @@ TEST(ExplainGrowth, WhatGrowsBehindTheLastStepIsSeen) {
     run.segment(4096 * mib);
     loop(run, 6, 0, true);
     loop(run, 20, mib, false);
-    const auto made = run.make_case();
-    EXPECT_EQ(made->rounds().source(), RoundSource::repetition);
+    const auto made = run.make_context();
+    EXPECT_EQ(made->iterations().source(), IterationSource::repetition);
     EXPECT_EQ(made->allocated_trend().shape, Shape::rising);
 }
 
@@ -163,12 +163,12 @@ TEST(ExplainOutOfMemory, SaysWhatWasAskedAndWhoHasTheRest) {
         run.alloc(2 * mib, keep);
     }
     out_of_memory(run, 8 * mib, mib, asker);
-    const auto made = run.make_case();
+    const auto made = run.make_context();
     const Explanation explanation = explained(*made);
-    EXPECT_EQ(explanation.course, Course::out_of_memory);
+    EXPECT_EQ(explanation.run_trend, RunTrend::out_of_memory);
     const Finding* finding = find(explanation, FindingKind::out_of_memory);
     ASSERT_NE(finding, nullptr);
-    EXPECT_EQ(finding->verdict, Verdict::failure);
+    EXPECT_EQ(finding->severity, Severity::failure);
     EXPECT_EQ(finding->bytes, 8 * mib);
     EXPECT_NE(finding->line.find("forward"), std::string::npos);
     EXPECT_EQ(find(explanation, FindingKind::fragmentation), nullptr) << "nothing was free";
@@ -187,7 +187,7 @@ TEST(ExplainOutOfMemory, EnoughButInPiecesIsFragmentation) {
         run.free(a);
     }
     out_of_memory(run, 20 * mib, mib, large);
-    const auto made = run.make_case();
+    const auto made = run.make_context();
     const Explanation explanation = explained(*made);
     const Finding* finding = find(explanation, FindingKind::fragmentation);
     ASSERT_NE(finding, nullptr);
@@ -198,14 +198,14 @@ TEST(ExplainOutOfMemory, EnoughButInPiecesIsFragmentation) {
     EXPECT_TRUE(names_pin) << "a block that is in the way";
 }
 
-TEST(HoleFinder, TakesTheStretchWithFewestBytesInUse) {
+TEST(FreeGapFinder, TakesTheStretchWithFewestBytesInUse) {
     RunMaker run;
     run.segment(20 * mib);
     const AllocationIndex a = run.alloc(4 * mib), b = run.alloc(mib), c = run.alloc(6 * mib);
     run.alloc(9 * mib);
     run.free(a);
     run.free(c);
-    const auto made = run.make_case();
+    const auto made = run.make_context();
     const MemoryState state = memory_state(made->device(), made->analysis().live(), made->device().event_count());
     const Window window = cheapest_window(state, 10 * mib);
     EXPECT_EQ(window.in_use, mib);
@@ -218,10 +218,10 @@ TEST(ExplainAllocator, FreedMemoryThatIsKeptIsBackground) {
     run.segment(256 * mib);
     run.free(run.alloc(200 * mib, run.line("main")));
     run.alloc(mib, run.line("main"));
-    const Explanation explanation = explained(*run.make_case());
-    const Finding* finding = find(explanation, FindingKind::cached_idle);
+    const Explanation explanation = explained(*run.make_context());
+    const Finding* finding = find(explanation, FindingKind::cached_memory);
     ASSERT_NE(finding, nullptr);
-    EXPECT_EQ(finding->verdict, Verdict::background);
+    EXPECT_EQ(finding->severity, Severity::background);
     EXPECT_EQ(finding->bytes, 255 * mib);
 }
 

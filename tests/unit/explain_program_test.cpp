@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/makeup.h"
+#include "storage/explain/composition.h"
 #include "storage/explain/passes.h"
 #include "tests/unit/hand_made_graph.h"
 #include "tests/unit/hand_made_run.h"
@@ -24,7 +24,7 @@ struct Program {
     }
 
     static AllocationRef memory(AllocationIndex a) { return {0, a}; }
-    AllocationIndex labelled(int64_t bytes, const std::string& line, Category category, const std::string& name = "") {
+    AllocationIndex labeled(int64_t bytes, const std::string& line, Category category, const std::string& name = "") {
         const AllocationIndex a = run.alloc(static_cast<uint64_t>(bytes), run.line(line));
         graph.label(memory(a), run.now(), category, name);
         return a;
@@ -35,28 +35,28 @@ struct Program {
         for (const AllocationIndex a : saved) {
             kept.push_back(memory(a));
         }
-        GraphMaker::Life life;
-        life.created = run.now();
-        return graph.node(type, children, kept, life, memory(output), run.line(line));
+        GraphMaker::Lifetime lifetime;
+        lifetime.created = run.now();
+        return graph.node(type, children, kept, lifetime, memory(output), run.line(line));
     }
     void runs(NodeIndex node) { graph.tables.nodes.executed[node] = graph.tables.nodes.released[node] = run.now(); }
-    void dies(NodeIndex node) { graph.tables.nodes.died[node] = run.now(); }
+    void is_destroyed(NodeIndex node) { graph.tables.nodes.destroyed[node] = run.now(); }
     /// The last search found it under this name.
     void held(AllocationIndex a, const std::string& name, const std::string& element = "") {
-        std::vector<HolderLink> links{{"global", graph.text(name), 0, graph.text("train.py"), 3}};
+        std::vector<PathLink> links{{"global", graph.text(name), 0, graph.text("train.py"), 3}};
         if (!element.empty()) {
             links.push_back({"index", graph.text(element), 0, 0, 0});
         }
-        graph.tables.holders.push_back({0, no_node, memory(a), links});
+        graph.tables.referrers.push_back({0, no_node, memory(a), links});
     }
 
-    std::unique_ptr<Case> make_case() {
+    std::unique_ptr<AnalysisContext> make_context() {
         graph.tables.scans = {{run.now(), "end", 10, 100, 20}};
-        return run.make_case(std::make_shared<const GraphTables>(graph.tables));
+        return run.make_context(std::make_shared<const GraphTables>(graph.tables));
     }
     Findings ask(Diagnosis diagnose, Findings findings = {}) {
         Progress progress;
-        diagnose(*make_case(), Words(Language::english), findings, progress);
+        diagnose(*make_context(), Words(Language::english), findings, progress);
         return findings;
     }
 
@@ -68,12 +68,12 @@ struct Program {
 /// One parameter of 8 MiB, activations of 4 MiB.
 struct Training : Program {
     Training() {
-        weight = labelled(8 * MiB, "main", Category::parameter, "weight");
+        weight = labeled(8 * MiB, "main", Category::parameter, "weight");
         leaf = node("AccumulateGrad", {}, {}, weight, "");
     }
 
     void pass() {
-        const AllocationIndex input = labelled(512, "batch", Category::input);
+        const AllocationIndex input = labeled(512, "batch", Category::input);
         const AllocationIndex activation = run.alloc(4 * MiB, run.line("forward"));
         const NodeIndex mm = node("MmBackward0", {leaf}, {activation, weight}, activation, "forward");
         graph.tables.saved.version.back() = version;
@@ -88,8 +88,8 @@ struct Training : Program {
         for (const AllocationIndex a : {activation, loss, input}) {
             run.free(a);
         }
-        dies(mm);
-        dies(root);
+        is_destroyed(mm);
+        is_destroyed(root);
     }
     void update() {
         ++version;
@@ -119,22 +119,22 @@ private:
     }
 };
 
-TEST(ExplainPasses, AreToldByTheirRoots) {
+TEST(ExplainPasses, AreReportedByTheirRoots) {
     Training program;
     for (int i = 0; i < 6; ++i) {
         program.pass();
         program.update();
         program.zero_grad();
     }
-    const auto of = program.make_case();
-    const std::vector<PassGroup> groups = find_passes(*of);
+    const auto context = program.make_context();
+    const std::vector<PassGroup> groups = find_passes(*context);
     ASSERT_EQ(groups.size(), 1u);
     EXPECT_EQ(groups[0].passes.size(), 6u);
     EXPECT_EQ(groups[0].gradients.size(), 6u);
     EXPECT_EQ(groups[0].gradients[2].first, 2u);
     EXPECT_EQ(groups[0].gradients[2].passes(), 1u);
-    EXPECT_EQ(passes_per_update(*of, groups[0]), 1u);
-    EXPECT_EQ(activation_bytes(*of, groups[0].passes[1]), 4 * MiB + 512);
+    EXPECT_EQ(passes_per_update(*context, groups[0]), 1u);
+    EXPECT_EQ(activation_bytes(*context, groups[0].passes[1]), 4 * MiB + 512);
 }
 
 TEST(ExplainOptimizerState, IsMadeAtTheFirstStep) {
@@ -142,8 +142,8 @@ TEST(ExplainOptimizerState, IsMadeAtTheFirstStep) {
     for (int i = 0; i < 8; ++i) {
         program.pass();
         if (i == 0) {
-            program.labelled(8 * MiB, "step", Category::optimizer_state, "exp_avg of weight");
-            program.labelled(8 * MiB, "step", Category::optimizer_state, "exp_avg_sq of weight");
+            program.labeled(8 * MiB, "step", Category::optimizer_state, "exp_avg of weight");
+            program.labeled(8 * MiB, "step", Category::optimizer_state, "exp_avg_sq of weight");
         }
         program.update();
         program.zero_grad();
@@ -151,9 +151,9 @@ TEST(ExplainOptimizerState, IsMadeAtTheFirstStep) {
     const Findings findings = program.ask(diagnose_optimizer_state);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::optimizer_state);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
-    EXPECT_EQ(findings[0].since_round, 0);
+    EXPECT_EQ(findings[0].since_iteration, 0);
     EXPECT_NE(findings[0].text[1].find("`exp_avg` and `exp_avg_sq`, each as large"), std::string::npos);
 }
 
@@ -161,7 +161,7 @@ TEST(ExplainOptimizerState, IsNotWhatComesWithEveryStep) {
     Training program;
     for (int i = 0; i < 8; ++i) {
         program.pass();
-        program.labelled(1 * MiB, "step", Category::optimizer_state, "history of weight");
+        program.labeled(1 * MiB, "step", Category::optimizer_state, "history of weight");
         program.update();
         program.zero_grad();
     }
@@ -183,7 +183,7 @@ Training accumulating(int passes) {
 TEST(ExplainGradientAccumulation, CountsPassesThatShareGradients) {
     const Findings findings = accumulating(4).ask(diagnose_gradient_accumulation);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 8 * MiB);
     EXPECT_EQ(findings[0].count, 4);
 }
@@ -206,41 +206,41 @@ Training keeping_gradients(bool keep, bool update) {
     return program;
 }
 
-TEST(ExplainGradientsInForward, SpeaksOfThoseThatOutliveUpdates) {
-    const Findings findings = keeping_gradients(true, true).ask(diagnose_gradients_in_forward);
+TEST(ExplainGradientsNotCleared, SpeaksOfThoseThatOutliveUpdates) {
+    const Findings findings = keeping_gradients(true, true).ask(diagnose_gradients_not_cleared);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 8 * MiB);
     EXPECT_EQ(findings[0].fixes[0].bytes, 4 * MiB + 512);
 }
 
-TEST(ExplainGradientsInForward, IsSilentWhereTheyAreGivenBackOrAreWanted) {
-    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnose_gradients_in_forward).empty());
-    EXPECT_TRUE(keeping_gradients(true, false).ask(diagnose_gradients_in_forward).empty());
-    EXPECT_TRUE(accumulating(4).ask(diagnose_gradients_in_forward).empty());
+TEST(ExplainGradientsNotCleared, IsSilentWhereTheyAreGivenBackOrAreWanted) {
+    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnose_gradients_not_cleared).empty());
+    EXPECT_TRUE(keeping_gradients(true, false).ask(diagnose_gradients_not_cleared).empty());
+    EXPECT_TRUE(accumulating(4).ask(diagnose_gradients_not_cleared).empty());
 }
 
-TEST(ExplainSecondRoundPeak, LiesOnTheFirstGradients) {
+TEST(ExplainSecondIterationPeak, LiesOnTheFirstGradients) {
     Training program;
     program.zero_before_backward = true;
     for (int i = 0; i < 6; ++i) {
         program.pass();
         program.update();
     }
-    const Findings findings = program.ask(diagnose_second_round_peak);
+    const Findings findings = program.ask(diagnose_second_iteration_peak);
     EXPECT_TRUE(findings.empty());  // the peak of a backward pass is the same in both rounds
 
-    const Findings kept = keeping_gradients(true, false).ask(diagnose_second_round_peak);
+    const Findings kept = keeping_gradients(true, false).ask(diagnose_second_iteration_peak);
     ASSERT_EQ(kept.size(), 1u);
-    EXPECT_EQ(kept[0].verdict, Verdict::pattern);
+    EXPECT_EQ(kept[0].severity, Severity::pattern);
     EXPECT_EQ(kept[0].bytes, 8 * MiB);
 }
 
-TEST(ExplainSecondRoundPeak, IsSilentWhereItWasToldOrNothingIsLeft) {
-    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnose_second_round_peak).empty());
-    Finding told;
-    told.kind = FindingKind::gradients_in_forward;
-    EXPECT_EQ(keeping_gradients(true, false).ask(diagnose_second_round_peak, {told}).size(), 1u);
+TEST(ExplainSecondIterationPeak, IsSilentWhereItWasReportedOrNothingIsLeft) {
+    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnose_second_iteration_peak).empty());
+    Finding reported;
+    reported.kind = FindingKind::gradients_not_cleared;
+    EXPECT_EQ(keeping_gradients(true, false).ask(diagnose_second_iteration_peak, {reported}).size(), 1u);
 }
 
 /// Twelve steps; number 7 works on `times` the data, or does something else as large.
@@ -264,25 +264,25 @@ Program steps_with_one(uint64_t times, bool is_other_work = false) {
     return program;
 }
 
-TEST(ExplainLongerRound, IsTheSameWorkOnMoreData) {
-    const Findings findings = steps_with_one(4).ask(diagnose_longer_round);
+TEST(ExplainOutlierIteration, IsTheSameWorkOnMoreData) {
+    const Findings findings = steps_with_one(4).ask(diagnose_outlier_iteration);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
-    EXPECT_EQ(findings[0].since_round, 7);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
+    EXPECT_EQ(findings[0].since_iteration, 7);
     EXPECT_EQ(findings[0].bytes, 12 * MiB + 3 * 512);
     EXPECT_NE(findings[0].text[1].find("4.0 times"), std::string::npos);
 }
 
-TEST(ExplainLongerRound, IsNotOtherWorkAndNotTheUsual) {
-    EXPECT_TRUE(steps_with_one(1).ask(diagnose_longer_round).empty());
-    EXPECT_TRUE(steps_with_one(4, true).ask(diagnose_longer_round).empty());
+TEST(ExplainOutlierIteration, IsNotOtherWorkAndNotTheUsual) {
+    EXPECT_TRUE(steps_with_one(1).ask(diagnose_outlier_iteration).empty());
+    EXPECT_TRUE(steps_with_one(4, true).ask(diagnose_outlier_iteration).empty());
 }
 
 Program retaining(const std::string& op) {
     Program program;
     const uint32_t made_by = program.run.origin(op);
     program.run.trace.origins.back().phase = "backward";
-    const AllocationIndex x = program.labelled(4 * MiB, "main", Category::input);
+    const AllocationIndex x = program.labeled(4 * MiB, "main", Category::input);
     const NodeIndex leaf = program.node("AccumulateGrad", {}, {}, x, "");
     const AllocationIndex y = program.run.alloc(4 * MiB, program.run.line("multiply"));
     const NodeIndex mul = program.node("MulBackward0", {leaf}, {}, y, "multiply");
@@ -292,21 +292,21 @@ Program retaining(const std::string& op) {
     return program;
 }
 
-TEST(ExplainRetainedGradients, AreClonesOfResults) {
-    const Findings findings = retaining("MulBackward0 > aten::clone").ask(diagnose_retained_gradients);
+TEST(ExplainRetainGrad, AreClonesOfResults) {
+    const Findings findings = retaining("MulBackward0 > aten::clone").ask(diagnose_retain_grad);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 multiply");
 }
 
-TEST(ExplainRetainedGradients, AreNotThoseOfLeaves) {
-    EXPECT_TRUE(retaining("MulBackward0 > aten::mul").ask(diagnose_retained_gradients).empty());
-    EXPECT_TRUE(retaining("torch::autograd::AccumulateGrad > aten::clone").ask(diagnose_retained_gradients).empty());
+TEST(ExplainRetainGrad, AreNotThoseOfLeaves) {
+    EXPECT_TRUE(retaining("MulBackward0 > aten::mul").ask(diagnose_retain_grad).empty());
+    EXPECT_TRUE(retaining("torch::autograd::AccumulateGrad > aten::clone").ask(diagnose_retain_grad).empty());
 }
 
 /// A line whose result is let go of after the next one was made, or before.
-Program local_of_rounds(bool is_late, bool is_saved = false, const std::string& op = "aten::linear") {
+Program local_of_iterations(bool is_late, bool is_saved = false, const std::string& op = "aten::linear") {
     Program program;
     const uint32_t made_by = program.run.origin(op);
     AllocationIndex last = no_allocation;
@@ -328,22 +328,22 @@ Program local_of_rounds(bool is_late, bool is_saved = false, const std::string& 
     return program;
 }
 
-TEST(ExplainPreviousRoundLocal, IsThereBesideItsSuccessor) {
-    const Findings findings = local_of_rounds(true).ask(diagnose_previous_round_local);
+TEST(ExplainStaleLocal, IsThereBesideItsSuccessor) {
+    const Findings findings = local_of_iterations(true).ask(diagnose_stale_local);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
     EXPECT_EQ(findings[0].fixes[0].bytes, 16 * MiB - 512);  // what `norm` takes is there then
 }
 
-TEST(ExplainPreviousRoundLocal, IsSilentWhereItIsGoneOrNeeded) {
-    EXPECT_TRUE(local_of_rounds(false).ask(diagnose_previous_round_local).empty());
-    EXPECT_TRUE(local_of_rounds(true, true).ask(diagnose_previous_round_local).empty());
-    EXPECT_TRUE(local_of_rounds(true, false, "aten::mul").ask(diagnose_previous_round_local).empty());  // x = x * 2
+TEST(ExplainStaleLocal, IsSilentWhereItIsGoneOrNeeded) {
+    EXPECT_TRUE(local_of_iterations(false).ask(diagnose_stale_local).empty());
+    EXPECT_TRUE(local_of_iterations(true, true).ask(diagnose_stale_local).empty());
+    EXPECT_TRUE(local_of_iterations(true, false, "aten::mul").ask(diagnose_stale_local).empty());  // x = x * 2
 }
 
 /// Objects of 2 MiB pile up and go together, four at a time; two are left.
-Program piles_that_go(bool by_collection) {
+Program suspects_fixed(bool by_collection) {
     Program program;
     for (int collection = 0; collection < 3; ++collection) {
         std::vector<AllocationIndex> dead;
@@ -363,16 +363,16 @@ Program piles_that_go(bool by_collection) {
 }
 
 TEST(ExplainCycles, GoWhenGarbageIsCollected) {
-    const Findings findings = piles_that_go(true).ask(diagnose_cycles_wait_for_gc);
+    const Findings findings = suspects_fixed(true).ask(diagnose_garbage_cycles);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
     EXPECT_EQ(findings[0].count, 2);
     EXPECT_NE(findings[0].title.find("8.00 MiB"), std::string::npos);
 }
 
 TEST(ExplainCycles, AreNotWhatGoesOtherwise) {
-    EXPECT_TRUE(piles_that_go(false).ask(diagnose_cycles_wait_for_gc).empty());
+    EXPECT_TRUE(suspects_fixed(false).ask(diagnose_garbage_cycles).empty());
 }
 
 Program two_types(bool saves_source) {
@@ -391,48 +391,48 @@ Program two_types(bool saves_source) {
     return program;
 }
 
-TEST(ExplainSavedTwice, FindsTheCastBetweenBoth) {
-    const Findings findings = two_types(true).ask(diagnose_saved_twice);
+TEST(ExplainSavedInTwoDtypes, FindsTheCastBetweenBoth) {
+    const Findings findings = two_types(true).ask(diagnose_saved_in_two_dtypes);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
     EXPECT_NE(findings[0].text[0].find("PowBackward0"), std::string::npos);
 }
 
-TEST(ExplainSavedTwice, IsSilentWhereOneOfThemIsSaved) {
-    EXPECT_TRUE(two_types(false).ask(diagnose_saved_twice).empty());
+TEST(ExplainSavedInTwoDtypes, IsSilentWhereOneOfThemIsSaved) {
+    EXPECT_TRUE(two_types(false).ask(diagnose_saved_in_two_dtypes).empty());
 }
 
 /// A result of 64 MiB, made when the largest tensor was of `operand` bytes.
 Program result_of(const std::string& op, int64_t operand) {
     Program program;
     const uint32_t made_by = program.run.origin(op);
-    program.labelled(operand, "main", Category::input);
+    program.labeled(operand, "main", Category::input);
     program.run.alloc(64 * MiB, program.run.line("expand"), made_by);
     return program;
 }
 
-TEST(ExplainBroadcast, TellsACopyFromAResult) {
-    const Findings copy = result_of("aten::contiguous", 1 * MiB).ask(diagnose_broadcast_materialised);
+TEST(ExplainBroadcast, ReportsACopyFromAResult) {
+    const Findings copy = result_of("aten::contiguous", 1 * MiB).ask(diagnose_broadcast_materialized);
     ASSERT_EQ(copy.size(), 1u);
-    EXPECT_EQ(copy[0].verdict, Verdict::waste);
+    EXPECT_EQ(copy[0].severity, Severity::waste);
     EXPECT_EQ(copy[0].bytes, 64 * MiB);
     EXPECT_EQ(copy[0].confidence, Confidence::certain);
-    const Findings sum = result_of("aten::add", 1 * MiB).ask(diagnose_broadcast_materialised);
+    const Findings sum = result_of("aten::add", 1 * MiB).ask(diagnose_broadcast_materialized);
     ASSERT_EQ(sum.size(), 1u);
-    EXPECT_EQ(sum[0].verdict, Verdict::pattern);
+    EXPECT_EQ(sum[0].severity, Severity::pattern);
 }
 
 TEST(ExplainBroadcast, IsSilentWhereAnOperandIsLargeEnough) {
-    EXPECT_TRUE(result_of("aten::contiguous", 64 * MiB).ask(diagnose_broadcast_materialised).empty());
-    EXPECT_TRUE(result_of("aten::add", 8 * MiB).ask(diagnose_broadcast_materialised).empty());
-    EXPECT_TRUE(result_of("aten::randn", 1 * MiB).ask(diagnose_broadcast_materialised).empty());
+    EXPECT_TRUE(result_of("aten::contiguous", 64 * MiB).ask(diagnose_broadcast_materialized).empty());
+    EXPECT_TRUE(result_of("aten::add", 8 * MiB).ask(diagnose_broadcast_materialized).empty());
+    EXPECT_TRUE(result_of("aten::randn", 1 * MiB).ask(diagnose_broadcast_materialized).empty());
 }
 
 /// z = 2 * (x * x), backward once or twice.
 Program second_backward(bool is_tried) {
     Program program;
-    const AllocationIndex x = program.labelled(4 * MiB, "main", Category::input);
+    const AllocationIndex x = program.labeled(4 * MiB, "main", Category::input);
     const AllocationIndex square = program.run.alloc(4 * MiB, program.run.line("square"));
     const NodeIndex inner = program.node("MulBackward0", {}, {x}, square, "square");
     const AllocationIndex z = program.run.alloc(512, program.run.line("sum"));
@@ -452,7 +452,7 @@ Program second_backward(bool is_tried) {
 TEST(ExplainReleasedGraph, StopsWhereSavedTensorsAreGone) {
     const Findings findings = second_backward(true).ask(diagnose_released_graph);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
     EXPECT_EQ(findings[0].count, 1);
     EXPECT_NE(findings[0].title.find("MulBackward0"), std::string::npos);
@@ -467,7 +467,7 @@ Program temporaries(int times) {
     Program program;
     const uint32_t made_by = program.run.origin("MeanBackward0 > aten::div");
     program.run.trace.origins.back().phase = "backward";
-    const AllocationIndex x = program.labelled(16 * MiB, "main", Category::input);
+    const AllocationIndex x = program.labeled(16 * MiB, "main", Category::input);
     program.held(x, "x");
     for (int i = 0; i < times; ++i) {
         program.run.free(program.run.alloc(16 * MiB, program.run.line("mean"), made_by));
@@ -479,7 +479,7 @@ Program temporaries(int times) {
 TEST(ExplainOpTemporary, AccountsForThePeak) {
     const Findings findings = temporaries(1).ask(diagnose_op_temporary);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
     EXPECT_NE(findings[0].text[0].find("the node MeanBackward0"), std::string::npos);
     EXPECT_NE(findings[0].text[2].find("16.0 MiB `x`"), std::string::npos);
@@ -490,20 +490,20 @@ TEST(ExplainOpTemporary, IsNotTheUsualWorkOfALine) { EXPECT_TRUE(temporaries(6).
 Program variables(int count) {
     Program program;
     for (int i = 0; i < count; ++i) {
-        program.held(program.labelled(4 * MiB, "main", Category::input), std::string(1, static_cast<char>('a' + i)));
+        program.held(program.labeled(4 * MiB, "main", Category::input), std::string(1, static_cast<char>('a' + i)));
     }
     return program;
 }
 
-TEST(ExplainHeldByVariables, NamesThem) {
-    const Findings findings = variables(6).ask(diagnose_held_by_variables);
+TEST(ExplainLiveVariables, NamesThem) {
+    const Findings findings = variables(6).ask(diagnose_live_variables);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 24 * MiB);
     EXPECT_NE(findings[0].text[0].find("`a`, `b`, `c`, `d`, `e` and `f`"), std::string::npos);
 }
 
-TEST(ExplainHeldByVariables, IsSilentAboutTwo) { EXPECT_TRUE(variables(2).ask(diagnose_held_by_variables).empty()); }
+TEST(ExplainLiveVariables, IsSilentAboutTwo) { EXPECT_TRUE(variables(2).ask(diagnose_live_variables).empty()); }
 
 /// Each round adds an entry of 1 MiB to `cache`; beyond `most` the oldest goes.
 Program cache(size_t most) {
@@ -526,9 +526,9 @@ Program cache(size_t most) {
 TEST(ExplainBoundedCache, FillsAndStays) {
     const Findings findings = cache(8).ask(diagnose_bounded_cache);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 8 * MiB);
-    EXPECT_NE(findings[0].holder.find("`cache`"), std::string::npos);
+    EXPECT_NE(findings[0].referrer.find("`cache`"), std::string::npos);
 }
 
 TEST(ExplainBoundedCache, IsSilentWhereItGrows) { EXPECT_TRUE(cache(100).ask(diagnose_bounded_cache).empty()); }
@@ -536,7 +536,7 @@ TEST(ExplainBoundedCache, IsSilentWhereItGrows) { EXPECT_TRUE(cache(100).ask(dia
 TEST(ExplainSteady, SaysThatNothingStays) {
     const Findings findings = keeping_gradients(false, true).ask(diagnose_steady);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].verdict, Verdict::pattern);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 0);
     EXPECT_NE(findings[0].text[1].find("16 are gone"), std::string::npos);
 }
@@ -544,13 +544,13 @@ TEST(ExplainSteady, SaysThatNothingStays) {
 TEST(ExplainSteady, IsSilentWhereSomethingGrows) {
     EXPECT_TRUE(cache(100).ask(diagnose_steady).empty());
     Finding leak;
-    leak.verdict = Verdict::leak;
+    leak.severity = Severity::leak;
     EXPECT_EQ(keeping_gradients(false, true).ask(diagnose_steady, {leak}).size(), 1u);  // the leak alone
 }
 
-TEST(ExplainRounds, AreNotCollectionsOfGarbage) {
-    const auto of = piles_that_go(true).make_case();
-    EXPECT_NE(of->rounds().source(), RoundSource::marks);
+TEST(ExplainIterations, AreNotCollectionsOfGarbage) {
+    const auto context = suspects_fixed(true).make_context();
+    EXPECT_NE(context->iterations().source(), IterationSource::marks);
 }
 
 /// Forward passes whose outputs are dropped; a backward runs them or not.
@@ -563,7 +563,7 @@ Program evaluations(bool is_run) {
             program.runs(node);
         }
         program.run.free(activation);
-        program.dies(node);
+        program.is_destroyed(node);
         program.run.step();
     }
     program.run.alloc(512, program.run.line("after"));
@@ -571,28 +571,28 @@ Program evaluations(bool is_run) {
 }
 
 TEST(ExplainEvaluationGraph, IsBuiltInVain) {
-    const Findings findings = evaluations(false).ask(diagnose_evaluation_graph);
+    const Findings findings = evaluations(false).ask(diagnose_eval_without_no_grad);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].kind, FindingKind::evaluation_builds_graph);
-    EXPECT_EQ(findings[0].verdict, Verdict::waste);
+    EXPECT_EQ(findings[0].kind, FindingKind::eval_without_no_grad);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 8 * MiB);
     EXPECT_EQ(findings[0].count, 5);  // the last may be work in progress
 }
 
 TEST(ExplainEvaluationGraph, IsSilentWhereABackwardRan) {
-    EXPECT_TRUE(evaluations(true).ask(diagnose_evaluation_graph).empty());
+    EXPECT_TRUE(evaluations(true).ask(diagnose_eval_without_no_grad).empty());
 }
 
-TEST(ExplainMakeup, AddsUp) {
+TEST(ExplainComposition, AddsUp) {
     Training program;
     program.pass();
-    const auto of = program.make_case();
-    const EventNumber end = of->device().event_count();
-    const Makeup makeup = makeup_at(*of, end);
-    EXPECT_EQ(makeup.of(Category::parameter), 8 * MiB);
-    EXPECT_EQ(makeup.of(Category::gradient), 8 * MiB);
-    EXPECT_EQ(makeup.total(), of->curves().value(Series::allocated, end));
-    EXPECT_EQ(makeup_words(Words(Language::english), makeup), "parameters 8.00 MiB and gradients 8.00 MiB");
+    const auto context = program.make_context();
+    const EventNumber end = context->device().event_count();
+    const Composition composition = composition_at(*context, end);
+    EXPECT_EQ(composition.of(Category::parameter), 8 * MiB);
+    EXPECT_EQ(composition.of(Category::gradient), 8 * MiB);
+    EXPECT_EQ(composition.total(), context->curves().value(Series::allocated, end));
+    EXPECT_EQ(composition_words(Words(Language::english), composition), "parameters 8.00 MiB and gradients 8.00 MiB");
 }
 
 }  // namespace

@@ -19,17 +19,17 @@ std::vector<int64_t> series(size_t count, int64_t (*level)(size_t)) {
 TEST(Trend, AStaircaseRisesByItsStep) {
     const Trend trend = find_trend(series(60, [](size_t i) { return static_cast<int64_t>(8192 * (i + 1)); }));
     EXPECT_EQ(trend.shape, Shape::rising);
-    EXPECT_DOUBLE_EQ(trend.per_round, 8192);
+    EXPECT_DOUBLE_EQ(trend.per_iteration, 8192);
     EXPECT_EQ(trend.since, 0u) << "the first rounds brought as much as the others";
     EXPECT_EQ(trend.highest, 60 * 8192);
 }
 
-TEST(Trend, WhatIsMadeInTheFirstRoundIsNoPartOfTheRise) {
+TEST(Trend, WhatIsMadeInTheFirstIterationIsNoPartOfTheRise) {
     auto values = series(30, [](size_t i) { return static_cast<int64_t>(1'000'000 + 512 * i); });
     values[0] = 0;
     const Trend trend = find_trend(values);
     EXPECT_EQ(trend.shape, Shape::rising);
-    EXPECT_DOUBLE_EQ(trend.per_round, 512);
+    EXPECT_DOUBLE_EQ(trend.per_iteration, 512);
     EXPECT_EQ(trend.rise, values.back() - values[trend.since]);
     EXPECT_LE(trend.since, 2u);
 }
@@ -51,7 +51,7 @@ TEST(Trend, ASawtoothComesBack) {
     EXPECT_EQ(trend.shape, Shape::sawtooth);
 }
 
-TEST(Trend, OneHighRoundIsNoRise) {
+TEST(Trend, OneHighIterationIsNoRise) {
     std::vector<int64_t> values(30, 5000);
     values[12] = 90'000;
     EXPECT_NE(find_trend(values).shape, Shape::rising);
@@ -74,10 +74,10 @@ TEST(Trend, ARiseIsSeenThroughPeaksThatGoBack) {
     auto values = series(50, [](size_t i) { return static_cast<int64_t>(4096 * i + (i % 7 == 3 ? 1'000'000 : 0)); });
     const Trend trend = find_trend(values);
     EXPECT_EQ(trend.shape, Shape::rising);
-    EXPECT_NEAR(trend.per_round, 4096, 300);
+    EXPECT_NEAR(trend.per_iteration, 4096, 300);
 }
 
-TEST(Trend, FewRoundsAreNeverCalledRising) {
+TEST(Trend, FewIterationsAreNeverCalledRising) {
     EXPECT_NE(find_trend(std::vector<int64_t>{0, 10, 20, 30}).shape, Shape::rising);
     EXPECT_EQ(find_trend(std::vector<int64_t>{0, 10, 20, 30, 40}).shape, Shape::rising);
 }

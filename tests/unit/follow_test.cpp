@@ -16,7 +16,7 @@
 #include "storage/format/schema.h"
 #include "storage/import/import.h"
 #include "storage/read/trace.h"
-#include "storage/write/live_writer.h"
+#include "storage/write/streaming_writer.h"
 #include "tests/unit/hand_made_trace.h"
 #include "tests/unit/trace_equality.h"
 
@@ -27,9 +27,9 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 /// Tells a live writer what a finished trace holds, one stretch of time after the other.
-class Retelling {
+class ReportingAgain {
 public:
-    Retelling(const Trace& trace, LiveWriter& writer) : trace_(trace), writer_(writer) {
+    ReportingAgain(const Trace& trace, StreamingWriter& writer) : trace_(trace), writer_(writer) {
         writer_.stream(0);
         for (const Stream& stream : trace.streams) {
             writer_.stream(stream.handle);
@@ -47,21 +47,21 @@ public:
     }
 
     /// Up to `part` (0 to 1) of each device's events.
-    void tell(double part) {
-        for (Teller& teller : devices_) {
-            const auto end = static_cast<EventNumber>(part * teller.device.event_count());
-            for (; teller.next < end; ++teller.next) {
-                tell_event(teller, teller.next);
+    void report(double part) {
+        for (Recorder& recorder : devices_) {
+            const auto end = static_cast<EventNumber>(part * recorder.device.event_count());
+            for (; recorder.next < end; ++recorder.next) {
+                report_event(recorder, recorder.next);
             }
-            writer_.progress_of(teller.device.device, end, 0);
+            writer_.progress_of(recorder.device.device, end, 0);
         }
     }
 
 private:
-    struct Teller {
+    struct Recorder {
         const DeviceHistory& device;
-        std::vector<LiveWriter::LifeId> lives;  ///< by allocation
-        std::vector<bool> told_segments;
+        std::vector<StreamingWriter::LifetimeId> lifetimes;  ///< by allocation
+        std::vector<bool> reported_segments;
         EventNumber next = 0;
     };
 
@@ -77,31 +77,31 @@ private:
         return id;
     }
 
-    void begin(Teller& teller) {
-        const DeviceHistory& device = teller.device;
+    void begin(Recorder& recorder) {
+        const DeviceHistory& device = recorder.device;
         writer_.device(device.device, device.name, device.total_bytes, "");
-        teller.lives.resize(device.allocations.size());
+        recorder.lifetimes.resize(device.allocations.size());
         for (uint32_t s = 0; s < device.segments.size() && device.segments[s].alloc_event == before_history; ++s) {
-            add_segment(teller, s, 0);
+            add_segment(recorder, s, 0);
         }
         for (uint32_t a = 0; a < device.allocations.size() && device.allocations.alloc_event[a] == before_history;
              ++a) {
-            bear(teller, a, 0);
+            bear(recorder, a, 0);
         }
     }
 
-    void add_segment(Teller& teller, uint32_t s, int64_t time) {
-        Segment segment = teller.device.segments[s];
+    void add_segment(Recorder& recorder, uint32_t s, int64_t time) {
+        Segment segment = recorder.device.segments[s];
         segment.stack = stack(segment.stack);
         segment.free_event = never;
         segment.free_stack = 0;
-        writer_.segment_added(teller.device.device, segment, time);
+        writer_.segment_added(recorder.device.device, segment, time);
     }
 
-    void bear(Teller& teller, uint32_t a, int64_t time) {
-        const Allocations& all = teller.device.allocations;
+    void bear(Recorder& recorder, uint32_t a, int64_t time) {
+        const Allocations& all = recorder.device.allocations;
         AllocationRow row;
-        row.life = {all.alloc_event[a],
+        row.lifetime = {all.alloc_event[a],
                     never,
                     never,
                     all.address[a],
@@ -112,23 +112,23 @@ private:
                     all.segment[a],
                     0};
         row.time = time;
-        teller.lives[a] = writer_.born(teller.device.device, row);
+        recorder.lifetimes[a] = writer_.created(recorder.device.device, row);
     }
 
-    void tell_event(Teller& teller, EventNumber e) {
-        const DeviceHistory& device = teller.device;
+    void report_event(Recorder& recorder, EventNumber e) {
+        const DeviceHistory& device = recorder.device;
         const EventRef ref = device.event_ref[static_cast<size_t>(e)];
         const int64_t time = device.event_time[static_cast<size_t>(e)];
         switch (ref.action()) {
-            case Action::alloc: return bear(teller, ref.index(), time);
+            case Action::alloc: return bear(recorder, ref.index(), time);
             case Action::free_requested:
-                return writer_.free_requested(teller.lives[ref.index()], e, time,
+                return writer_.free_requested(recorder.lifetimes[ref.index()], e, time,
                                               stack(device.allocations.free_stack[ref.index()]));
-            case Action::free_completed: return writer_.free_completed(teller.lives[ref.index()], e, time);
+            case Action::free_completed: return writer_.free_completed(recorder.lifetimes[ref.index()], e, time);
             case Action::segment_alloc:
             case Action::segment_map:
                 for (uint32_t s = ref.index(); s < device.segments.size() && device.segments[s].alloc_event == e; ++s) {
-                    add_segment(teller, s, time);
+                    add_segment(recorder, s, time);
                 }
                 return;
             case Action::segment_free:
@@ -148,20 +148,20 @@ private:
     }
 
     const Trace& trace_;
-    LiveWriter& writer_;
-    std::vector<Teller> devices_;
+    StreamingWriter& writer_;
+    std::vector<Recorder> devices_;
 };
 
 /// What a recorder tells beside the allocator's events, at random.
 class Surroundings {
 public:
-    explicit Surroundings(LiveWriter& writer) : writer_(writer) {
+    explicit Surroundings(StreamingWriter& writer) : writer_(writer) {
         writer_.process({4711, 0, "python train.py", 0, std::nullopt, std::nullopt, ""});
     }
 
-    void tell(int64_t now) {
+    void report(int64_t now) {
         for (int i = 0; i < 20; ++i) {
-            tell_one(now + i);
+            report_one(now + i);
         }
         writer_.step({step_, "optimizer", now, now + 10});
         writer_.step({++step_, "optimizer", now + 10, std::nullopt});
@@ -172,7 +172,7 @@ public:
     }
 
 private:
-    void tell_one(int64_t now) {
+    void report_one(int64_t now) {
         switch (random_() % 8) {
             case 0:
                 driver_.push_back(
@@ -185,7 +185,7 @@ private:
                 writer_.sample({now, 0, std::nullopt, static_cast<int64_t>(random_() % 4096), 4096, "nvml"});
                 return;
             case 5: writer_.mark({"mark", now, 0.5, {{0, 1}}}); return;
-            case 6: writer_.loss({LossKind::recorder_overrun, 0, now, 3, 0, "Three were lost."}); return;
+            case 6: writer_.data_gap({DataGapKind::recorder_overrun, 0, now, 3, 0, "Three were lost."}); return;
             default: change_origin();
         }
     }
@@ -194,7 +194,7 @@ private:
         OriginRow row;
         row.op = writer_.stacks().intern("aten::add" + std::to_string(random_() % 10));
         const uint32_t id = writer_.origin(row);
-        row.module = writer_.stacks().intern("layer" + std::to_string(random_() % 10));
+        row.module = writer_.stacks().intern("component" + std::to_string(random_() % 10));
         if (origin_ != 0) {
             writer_.origin_changed(origin_, row);
         }
@@ -210,7 +210,7 @@ private:
         }
     }
 
-    LiveWriter& writer_;
+    StreamingWriter& writer_;
     std::mt19937 random_{7};
     std::vector<int64_t> driver_, spans_;
     uint32_t origin_ = 0;
@@ -246,7 +246,7 @@ public:
     WriterProcess& operator=(const WriterProcess&) = delete;
 
     /// Trace time up to which it has told.
-    int64_t tell(char order) {
+    int64_t report(char order) {
         EXPECT_EQ(1, ::write(orders_[1], &order, 1));
         return wait_for_answer();
     }
@@ -264,16 +264,16 @@ private:
     }
 
     int write(const Trace& trace, const std::string& path, int parts) {
-        auto writer = LiveWriter::create(path, IfExists::fail, trace);
+        auto writer = StreamingWriter::create(path, IfExists::fail, trace);
         if (!writer) {
             return 1;
         }
-        Retelling retelling(trace, *writer);
+        ReportingAgain reporting_again(trace, *writer);
         Surroundings surroundings(*writer);
         int64_t time = 0;
         for (int part = 0;; ++part) {
-            retelling.tell(std::min(1.0, double(part) / parts));
-            surroundings.tell(time);
+            reporting_again.report(std::min(1.0, double(part) / parts));
+            surroundings.report(time);
             time = (part + 1) * 1000;
             do {
                 if (!writer->commit(time)) {
@@ -289,7 +289,7 @@ private:
                 kill(getpid(), SIGKILL);
             }
             if (order != go_on) {
-                retelling.tell(1);
+                reporting_again.report(1);
                 return writer->finish(trace.duration, order == finish) ? 0 : 4;
             }
         }
@@ -381,7 +381,7 @@ TEST_P(Follow, EveryPollGivesWhatOpeningGives) {
         EXPECT_FALSE(poll(live)) << "nothing was committed since";
         ASSERT_FALSE(HasFatalFailure());
         if (part < parts) {
-            writer.tell(WriterProcess::go_on);
+            writer.report(WriterProcess::go_on);
         }
     }
     writer.end(WriterProcess::finish);
@@ -398,7 +398,7 @@ TEST_P(Follow, EveryPollGivesWhatOpeningGives) {
     for (size_t d = 0; d < original->devices.size(); ++d) {
         test::expect_same_rows(original->devices[d].segments, opened->devices[d].segments, "segment");
         EXPECT_EQ(original->devices[d].event_time, opened->devices[d].event_time);
-        EXPECT_EQ(original->devices[d].allocations.done_event, opened->devices[d].allocations.done_event);
+        EXPECT_EQ(original->devices[d].allocations.free_completed, opened->devices[d].allocations.free_completed);
     }
 }
 
@@ -415,8 +415,8 @@ TEST_F(FollowOne, AKilledWriterEndsTheTraceAsItWasCommitted) {
     const auto original = sample_trace("streams");
     WriterProcess writer(*original, path_, 4);
     TraceFollower live = follower();
-    const int64_t told = writer.tell(WriterProcess::go_on);
-    const auto before = poll_until(live, told);
+    const int64_t reported = writer.report(WriterProcess::go_on);
+    const auto before = poll_until(live, reported);
     ASSERT_TRUE(before);
     writer.end(WriterProcess::die);
     writer.wait_for_end();
@@ -425,8 +425,8 @@ TEST_F(FollowOne, AKilledWriterEndsTheTraceAsItWasCommitted) {
     EXPECT_TRUE(live.ended());
     EXPECT_FALSE(last->clean_end);
     EXPECT_FALSE(last->being_written);
-    EXPECT_EQ(told, last->committed_time);
-    EXPECT_EQ(LossKind::unclean_end, last->losses.back().kind);
+    EXPECT_EQ(reported, last->committed_time);
+    EXPECT_EQ(DataGapKind::unclean_end, last->data_gaps.back().kind);
     EXPECT_EQ(before->main_device().event_count(), last->main_device().event_count());
 
     const auto left = files();
@@ -447,7 +447,7 @@ TEST_F(FollowOne, WithoutItsLogAnUnfinishedTraceStillOpens) {
     const auto original = sample_trace("streams");
     WriterProcess writer(*original, path_, 4);
     for (int i = 0; i < 3; ++i) {
-        writer.tell(WriterProcess::go_on);
+        writer.report(WriterProcess::go_on);
     }
     writer.end(WriterProcess::die);
     writer.wait_for_end();
@@ -457,7 +457,7 @@ TEST_F(FollowOne, WithoutItsLogAnUnfinishedTraceStillOpens) {
     ASSERT_TRUE(opened);
     EXPECT_FALSE(opened->clean_end);
     EXPECT_FALSE(opened->being_written);
-    EXPECT_EQ(LossKind::unclean_end, opened->losses.back().kind);
+    EXPECT_EQ(DataGapKind::unclean_end, opened->data_gaps.back().kind);
     EXPECT_GT(opened->main_device().event_count(), 0);
     EXPECT_FALSE(fs::exists(copy + "-wal"));
     EXPECT_FALSE(fs::exists(copy + "-shm"));
@@ -490,7 +490,7 @@ TEST_F(FollowOne, AFinishedTraceIsPolledOnce) {
 TEST_F(FollowOne, DamagedLogsAreSurvived) {
     const auto original = sample_trace("s1_plain");
     WriterProcess writer(*original, path_, 3);
-    writer.tell(WriterProcess::go_on);
+    writer.report(WriterProcess::go_on);
     writer.end(WriterProcess::die);
     writer.wait_for_end();
     std::ifstream in(path_ + "-wal", std::ios::binary);

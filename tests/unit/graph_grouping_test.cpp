@@ -20,7 +20,7 @@ class GraphGrouping : public testing::Test {
 protected:
     Bytes bytes_by(const Graph& graph, GroupBy by, EventNumber n, const Categories* categories) const {
         const Trace& trace = graph.index.trace();
-        const LiveIndex live(trace.devices[0].allocations);
+        const AliveIndex live(trace.devices[0].allocations);
         GroupOptions options;
         options.categories = categories;
         Bytes bytes;
@@ -56,13 +56,13 @@ TEST_F(GraphGrouping, StackedPicturesFollowCategoriesExactly) {
     for (uint32_t seed = 0; seed < 4; ++seed) {
         const Graph graph = RandomRun(seed).graph();
         const DeviceHistory& device = graph.index.trace().devices[0];
-        const LiveIndex live(device.allocations);
+        const AliveIndex live(device.allocations);
         const Grouping grouping = group_by_category(graph.categories, 0);
         EXPECT_FALSE(grouping.changes.empty());
         EXPECT_EQ(grouping.names.back(), "unknown");
         std::vector<Column> columns(static_cast<size_t>(device.event_count()) + 1);
         for (size_t c = 0; c < columns.size(); ++c) {
-            columns[c].moment = static_cast<EventNumber>(c);
+            columns[c].time_point = static_cast<EventNumber>(c);
         }
         const auto stacked = stacked_bytes(device, live, columns, grouping);
         const Curves curves(device);

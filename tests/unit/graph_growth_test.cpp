@@ -13,28 +13,28 @@ using test::RandomRun;
 
 AllocationRef memory(uint32_t index) { return {0, index}; }
 
-TEST(GraphGrowth, EverySliceIsTheMomentOfItsEnd) {
+TEST(GraphGrowth, EverySliceIsTheTimePointOfItsEnd) {
     for (uint32_t seed = 0; seed < 8; ++seed) {
         const Graph graph = RandomRun(seed).graph();
         const GraphGrowth growth = graph_growth(graph.categories);
         ASSERT_EQ(growth.slices.size(), 10u);
         for (size_t s = 0; s < growth.slices.size(); ++s) {
             const GraphSlice& slice = growth.slices[s];
-            const GraphMoment moment = graph.at(slice.end);
+            const GraphState time_point = graph.at(slice.end);
             EXPECT_EQ(slice.step, static_cast<int32_t>(s));
-            EXPECT_EQ(slice.nodes, moment.alive_nodes());
-            EXPECT_EQ(slice.roots, static_cast<int64_t>(moment.roots().size()));
-            EXPECT_EQ(slice.kept_bytes, moment.kept_bytes());
+            EXPECT_EQ(slice.nodes, time_point.alive_nodes());
+            EXPECT_EQ(slice.roots, static_cast<int64_t>(time_point.roots().size()));
+            EXPECT_EQ(slice.reachable_bytes, time_point.reachable_bytes());
             int64_t by_type = 0, older = 0;
             for (const TypeGrowth& type : growth.types) {
                 by_type += type.nodes[s];
             }
             EXPECT_EQ(by_type, slice.nodes);
-            for (const NodeIndex node : moment.parents_first()) {
+            for (const NodeIndex node : time_point.parents_first()) {
                 older += s > 0 && graph.index.tables().nodes.created[node] <= growth.slices[s - 1].end;
             }
             EXPECT_EQ(slice.older_nodes, older);
-            EXPECT_LE(slice.older_kept_bytes, slice.kept_bytes);
+            EXPECT_LE(slice.older_reachable_bytes, slice.reachable_bytes);
         }
     }
 }
@@ -47,9 +47,9 @@ TEST(GraphGrowth, OlderBytesAreKeptByNodesOfEarlierSteps) {
     maker.node("A", {}, {memory(1), memory(2)}, {150, never_happened, 250});
     const Graph graph(std::move(trace), std::move(maker.tables));
     const GraphGrowth growth = graph_growth(graph.categories);
-    EXPECT_EQ(growth.slices[1].kept_bytes, 111);
-    EXPECT_EQ(growth.slices[1].older_kept_bytes, 11);
-    EXPECT_EQ(growth.slices[2].kept_bytes, 11);
+    EXPECT_EQ(growth.slices[1].reachable_bytes, 111);
+    EXPECT_EQ(growth.slices[1].older_reachable_bytes, 11);
+    EXPECT_EQ(growth.slices[2].reachable_bytes, 11);
     EXPECT_EQ(growth.slices[2].older_nodes, 2);
     ASSERT_EQ(growth.types.size(), 1u);
     EXPECT_EQ(growth.types[0].growth(), 1);
@@ -80,33 +80,33 @@ struct ListOfOutputs {
             trace.steps.push_back({i, "user", i * 100, i * 100 + 100});
             const NodeIndex below = maker.node("MmBackward0", {}, {memory(2 * i)}, {i * 100 + 10});
             roots.push_back(maker.node("MeanBackward0", {below}, {}, {i * 100 + 20}, memory(2 * i + 1), stack));
-            hold(roots.back(), memory(2 * i + 1), "outputs", i);
+            retention(roots.back(), memory(2 * i + 1), "outputs", i);
         }
         maker.node("MeanBackward0", {}, {}, {100, 200, 200}, {}, stack);
         maker.node("AccumulateGrad", {}, {}, {100});
-        hold(roots.back(), memory(199), "last", -1);
-        hold(roots.back(), memory(199), "of an earlier search", -1, 0);
+        retention(roots.back(), memory(199), "last", -1);
+        retention(roots.back(), memory(199), "of an earlier search", -1, 0);
     }
-    void hold(NodeIndex node, AllocationRef tensor, const std::string& name, int index, uint32_t scan = 1) {
-        Holder holder{
+    void retention(NodeIndex node, AllocationRef tensor, const std::string& name, int index, uint32_t scan = 1) {
+        Referrer referrer{
             scan, node, tensor, {{"local", maker.text(name), maker.text("main"), maker.text("/x/s01.py"), 31}}};
         if (index >= 0) {
-            holder.links.push_back({"index", maker.text(std::to_string(index)), 0, 0, 0});
+            referrer.links.push_back({"index", maker.text(std::to_string(index)), 0, 0, 0});
         }
-        auto& all = maker.tables.holders;
-        all.insert(scan == 0 ? all.begin() : all.end(), std::move(holder));
+        auto& all = maker.tables.referrers;
+        all.insert(scan == 0 ? all.begin() : all.end(), std::move(referrer));
     }
     Trace trace;
     GraphMaker maker;
     std::vector<NodeIndex> roots;
 };
 
-TEST(WaitingRoots, AreGroupedByTypeAndPlace) {
+TEST(PendingRoots, AreGroupedByTypeAndPlace) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
-    const GraphMoment moment = graph.at(30000);
-    const HolderIndex holders(graph.index, 30000);
-    const auto groups = roots_never_run(moment, holders);
+    const GraphState time_point = graph.at(30000);
+    const ReferrerIndex referrers(graph.index, 30000);
+    const auto groups = roots_never_run(time_point, referrers);
     ASSERT_EQ(groups.size(), 1u);
     EXPECT_EQ(groups[0].roots, list.roots);
     EXPECT_EQ(graph.index.tables().texts[groups[0].type], "MeanBackward0");
@@ -114,53 +114,53 @@ TEST(WaitingRoots, AreGroupedByTypeAndPlace) {
     EXPECT_EQ(groups[0].last_step, 99);
     EXPECT_EQ(groups[0].kept.nodes, 200);
     EXPECT_EQ(groups[0].kept.freed_bytes, 1000);
-    ASSERT_NE(groups[0].holder, nullptr);
-    EXPECT_EQ(describe_holder(graph.index.tables(), *groups[0].holder),
+    ASSERT_NE(groups[0].referrer, nullptr);
+    EXPECT_EQ(describe_referrer(graph.index.tables(), *groups[0].referrer),
               "list `outputs` (variable of main, s01.py:31), element 0");
 }
 
-TEST(HolderGroups, ElementsOfOneListAreOneGroup) {
+TEST(ReferrerGroups, ElementsOfOneListAreOneGroup) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
-    const GraphMoment moment = graph.at(30000);
-    const HolderIndex holders(graph.index, 30000);
-    ASSERT_NE(holders.scan(), nullptr);
-    EXPECT_EQ(holders.scan()->reason, "end");
-    const auto groups = holder_groups(moment, holders);
+    const GraphState time_point = graph.at(30000);
+    const ReferrerIndex referrers(graph.index, 30000);
+    ASSERT_NE(referrers.scan(), nullptr);
+    EXPECT_EQ(referrers.scan()->reason, "end");
+    const auto groups = referrer_groups(time_point, referrers);
     ASSERT_EQ(groups.size(), 2u);
-    EXPECT_EQ(describe_holder(graph.index.tables(), groups[0]),
+    EXPECT_EQ(describe_referrer(graph.index.tables(), groups[0]),
               "list `outputs` (variable of main, s01.py:31), elements 0 to 99");
     EXPECT_EQ(groups[0].count, 100);
     EXPECT_EQ(groups[0].allocations, 100);
     EXPECT_EQ(groups[0].nodes, 200);
-    EXPECT_EQ(groups[0].kept_bytes, 2000);
+    EXPECT_EQ(groups[0].reachable_bytes, 2000);
     EXPECT_EQ(groups[0].freed_bytes, 1980) << "the last one is also held by another variable";
-    EXPECT_EQ(describe_holder(graph.index.tables(), groups[1]), "`last` (variable of main, s01.py:31)");
-    EXPECT_EQ(groups[1].kept_bytes, 20);
+    EXPECT_EQ(describe_referrer(graph.index.tables(), groups[1]), "`last` (variable of main, s01.py:31)");
+    EXPECT_EQ(groups[1].reachable_bytes, 20);
     EXPECT_EQ(groups[1].freed_bytes, 0);
 }
 
-TEST(HolderGroups, TheSearchIsTheLastOneBeforeOrElseTheNextAfter) {
+TEST(ReferrerGroups, TheSearchIsTheLastOneBeforeOrElseTheNextAfter) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
-    EXPECT_EQ(HolderIndex(graph.index, 0).scan()->reason, "mark a");
-    EXPECT_EQ(HolderIndex(graph.index, 19999).scan()->reason, "mark a");
-    EXPECT_EQ(HolderIndex(graph.index, 20000).scan()->reason, "end");
-    EXPECT_EQ(HolderIndex(Graph(list.trace, {}).index, 0).scan(), nullptr);
-    const HolderIndex holders(graph.index, 30000);
-    EXPECT_EQ(holders.of(memory(0)), nullptr);
-    EXPECT_NE(holders.of(memory(3)), nullptr);
+    EXPECT_EQ(ReferrerIndex(graph.index, 0).scan()->reason, "mark a");
+    EXPECT_EQ(ReferrerIndex(graph.index, 19999).scan()->reason, "mark a");
+    EXPECT_EQ(ReferrerIndex(graph.index, 20000).scan()->reason, "end");
+    EXPECT_EQ(ReferrerIndex(Graph(list.trace, {}).index, 0).scan(), nullptr);
+    const ReferrerIndex referrers(graph.index, 30000);
+    EXPECT_EQ(referrers.of(memory(0)), nullptr);
+    EXPECT_NE(referrers.of(memory(3)), nullptr);
 }
 
-TEST(HolderGroups, ChainsReadLikeThePythonThatReachesThem) {
+TEST(ReferrerGroups, ChainsReadLikeThePythonThatReachesThem) {
     GraphMaker maker;
-    const auto link = [&](const char* kind, const char* name) { return HolderLink{kind, maker.text(name), 0, 0, 0}; };
-    Holder holder;
-    holder.links = {link("global", "trainer"), link("attribute", "history"), link("item", "loss"), link("index", "7"),
+    const auto link = [&](const char* kind, const char* name) { return PathLink{kind, maker.text(name), 0, 0, 0}; };
+    Referrer referrer;
+    referrer.links = {link("global", "trainer"), link("attribute", "history"), link("item", "loss"), link("index", "7"),
                     link("attribute", "grad_fn")};
-    EXPECT_EQ(describe_holder(maker.tables, holder),
+    EXPECT_EQ(describe_referrer(maker.tables, referrer),
               "list `trainer.history[\"loss\"]` (global), element 7, there `.grad_fn`");
-    EXPECT_EQ(describe_holder(maker.tables, Holder{}), "unknown");
+    EXPECT_EQ(describe_referrer(maker.tables, Referrer{}), "unknown");
 }
 
 }  // namespace

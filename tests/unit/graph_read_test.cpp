@@ -53,14 +53,14 @@ void ask_everything(const Opened& opened) {
     const Categories categories(index);
     graph_growth(categories);
     for (const int64_t time : {int64_t{0}, int64_t{5000}, INT64_MAX - 1}) {
-        const GraphMoment moment(index, categories, time);
-        const HolderIndex holders(index, time);
-        holder_groups(moment, holders);
-        roots_never_run(moment, holders);
+        const GraphState time_point(index, categories, time);
+        const ReferrerIndex referrers(index, time);
+        referrer_groups(time_point, referrers);
+        roots_never_run(time_point, referrers);
         for (NodeIndex node = 0; node < opened.graph->nodes.size(); ++node) {
-            moment.path_to(node);
-            moment.summary(node);
-            moment.freed_by(node);
+            time_point.path_to(node);
+            time_point.summary(node);
+            time_point.freed_by(node);
             index.step_of(node);
         }
     }
@@ -84,7 +84,7 @@ void expect_same_graph(const GraphTables& a, const GraphTables& b) {
     EXPECT_EQ(a.nodes.created, b.nodes.created);
     EXPECT_EQ(a.nodes.executed, b.nodes.executed);
     EXPECT_EQ(a.nodes.released, b.nodes.released);
-    EXPECT_EQ(a.nodes.died, b.nodes.died);
+    EXPECT_EQ(a.nodes.destroyed, b.nodes.destroyed);
     EXPECT_EQ(a.nodes.output, b.nodes.output);
     EXPECT_EQ(a.edges.first, b.edges.first);
     EXPECT_EQ(a.edges.to, b.edges.to);
@@ -103,12 +103,12 @@ void expect_same_graph(const GraphTables& a, const GraphTables& b) {
     ASSERT_EQ(a.scans.size(), b.scans.size());
     EXPECT_EQ(a.scans[0].reason, b.scans[0].reason);
     EXPECT_EQ(a.scans[1].time, b.scans[1].time);
-    ASSERT_EQ(a.holders.size(), b.holders.size());
-    for (size_t h = 0; h < a.holders.size(); ++h) {
-        EXPECT_EQ(a.holders[h].scan, b.holders[h].scan);
-        EXPECT_EQ(a.holders[h].node, b.holders[h].node);
-        EXPECT_EQ(a.holders[h].allocation, b.holders[h].allocation);
-        EXPECT_EQ(describe_holder(a, a.holders[h]), describe_holder(b, b.holders[h]));
+    ASSERT_EQ(a.referrers.size(), b.referrers.size());
+    for (size_t h = 0; h < a.referrers.size(); ++h) {
+        EXPECT_EQ(a.referrers[h].scan, b.referrers[h].scan);
+        EXPECT_EQ(a.referrers[h].node, b.referrers[h].node);
+        EXPECT_EQ(a.referrers[h].allocation, b.referrers[h].allocation);
+        EXPECT_EQ(describe_referrer(a, a.referrers[h]), describe_referrer(b, b.referrers[h]));
     }
     EXPECT_EQ(a.nodes_left_out, b.nodes_left_out);
 }
@@ -128,7 +128,7 @@ TEST(ReadGraph, WhatPointsNowhereIsNothing) {
     const std::string path = folder / "run.tide";
     write(RandomRun(2), path);
     execute(path,
-            "INSERT INTO autograd_node(id, type, sequence, origin, stack, variable, output, created_time, died_time) "
+            "INSERT INTO autograd_node(id, type, sequence, origin, stack, variable, output, created_time, destroyed_time) "
             "  VALUES(-5, 999999, 1, -4, 12345678, -1, 1234567890123, 9223372036854775807, -9223372036854775807),"
             "        (9000, 1, NULL, 99999, -1, 1, -1, NULL, NULL);"
             "INSERT INTO autograd_edge VALUES(-5, 0, 9000, 0), (-5, -3, 5, 99999999), (9000, 0, -5, -1), (9000, 1, "
@@ -138,8 +138,8 @@ TEST(ReadGraph, WhatPointsNowhereIsNothing) {
             "  (9000, 77777, 99, -1, -1, -1, 7, NULL), (4444, 1, 1, 1, 1, 1, 1, 1), (1, 1, 1, 1, 1, 1, 1, 1);"
             "INSERT INTO allocation_category(allocation, time, category, name) VALUES(-7, 1, 'parameter', 1),"
             "  (1, -9223372036854775808, 'gradient', 999999), (1, 5, 'a new word', 1);"
-            "INSERT INTO holder VALUES(9001, 99, 1, 1), (9002, 1, 4444, 4444), (9003, 2, 9000, -1);"
-            "INSERT INTO holder_link VALUES(9003, -1, 'index', 999999, -1, 999999, -7), (9999, 0, 'local', 1, 1, 1, 1);"
+            "INSERT INTO referrer VALUES(9001, 99, 1, 1), (9002, 1, 4444, 4444), (9003, 2, 9000, -1);"
+            "INSERT INTO path_link VALUES(9003, -1, 'index', 999999, -1, 999999, -7), (9999, 0, 'local', 1, 1, 1, 1);"
             "INSERT INTO meta VALUES('graph.nodes_left_out', 'many')");
     const Opened opened = open(path);
     const GraphIndex index(opened.trace, opened.graph);
@@ -167,11 +167,11 @@ TEST(ReadGraph, ATraceOfTheFirstFormatHasNone) {
     const auto graph = read_graph(old, progress);
     ASSERT_TRUE(graph);
     EXPECT_TRUE((*graph)->empty());
-    Progress cancelled;
-    cancelled.cancelled = true;
-    const auto stopped = read_graph(**trace, cancelled);
+    Progress canceled;
+    canceled.canceled = true;
+    const auto stopped = read_graph(**trace, canceled);
     ASSERT_FALSE(stopped);
-    EXPECT_EQ(stopped.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(stopped.error().kind, ErrorKind::canceled);
 }
 
 TEST(ReadGraph, WhatALivingTraceDoesNotKnowYetIsLeftOut) {
@@ -205,20 +205,20 @@ TEST(ShareGraph, AStretchHasTheGraphThatWasAliveInIt) {
     const int64_t start = 99 * 25, end = 299 * 25;
     const test::Graph whole = run.graph(), cut(*part.trace, *part.graph);
     for (const int64_t time : {start, (start + end) / 2, end}) {
-        const GraphMoment before = whole.at(time), after = cut.at(time - start);
+        const GraphState before = whole.at(time), after = cut.at(time - start);
         EXPECT_EQ(before.alive_nodes(), after.alive_nodes()) << time;
-        EXPECT_EQ(before.kept_bytes(), after.kept_bytes()) << time;
+        EXPECT_EQ(before.reachable_bytes(), after.reachable_bytes()) << time;
         ASSERT_EQ(before.roots().size(), after.roots().size()) << time;
-        int64_t dominated = 0, dominated_after = 0;
+        int64_t retained = 0, dominated_after = 0;
         for (size_t r = 0; r < before.roots().size(); ++r) {
-            dominated += before.dominated_bytes(before.roots()[r]);
-            dominated_after += after.dominated_bytes(after.roots()[r]);
+            retained += before.retained_bytes(before.roots()[r]);
+            dominated_after += after.retained_bytes(after.roots()[r]);
         }
-        EXPECT_EQ(dominated, dominated_after) << time;
+        EXPECT_EQ(retained, dominated_after) << time;
     }
     EXPECT_EQ(part.graph->scans.size(), 1u);
-    for (const Loss& loss : part.trace->losses) {
-        EXPECT_EQ(loss.text.find("left out"), std::string::npos) << loss.text;
+    for (const DataGap& data_gap : part.trace->data_gaps) {
+        EXPECT_EQ(data_gap.text.find("left out"), std::string::npos) << data_gap.text;
     }
 }
 
@@ -235,7 +235,7 @@ TEST(ShareGraph, RedactionKeepsPyTorchsNamesAndNobodyElses) {
         }
         return text + graph.scans[0].reason;
     }();
-    for (const char* secret : {"Secret", "anna", "train.py", "outputs", "main", "layers", "weight", "epoch"}) {
+    for (const char* secret : {"Secret", "anna", "train.py", "outputs", "main", "components", "weight", "epoch"}) {
         EXPECT_EQ(all.find(secret), std::string::npos) << secret;
     }
     for (const char* kept : {"MmBackward0", "AddBackward0", "AccumulateGrad", "self", "file1.py"}) {

@@ -17,12 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Case {
+struct AnalysisContext {
     const char* name;
     bool complete_marks = true;  ///< false: a ring buffer dropped events the marks count
 };
 
-class GroundTruth : public testing::TestWithParam<Case> {
+class GroundTruth : public testing::TestWithParam<AnalysisContext> {
 protected:
     void SetUp() override {
         const std::string base = std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam().name;
@@ -76,8 +76,8 @@ protected:
     int compare_marks(const Analysis& analysis);
 
     void expect_no_contradiction() {
-        for (const Loss& loss : trace_->losses) {
-            EXPECT_NE(loss.kind, LossKind::events_inconsistent) << loss.text;
+        for (const DataGap& data_gap : trace_->data_gaps) {
+            EXPECT_NE(data_gap.kind, DataGapKind::events_inconsistent) << data_gap.text;
         }
     }
 
@@ -155,18 +155,18 @@ TEST_P(CompleteRun, NothingContradictsTheFinalState) { expect_no_contradiction()
 
 const auto case_name = [](const auto& info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Snapshots, MarkedRun,
-                         testing::Values(Case{"adam_steps", true}, Case{"cudagraph", true}, Case{"frag_oom", true},
-                                         Case{"gpt_ring", false}, Case{"streams", true},
-                                         Case{"varlen_expandable", true}, Case{"roundup", true},
-                                         Case{"max_split", true}, Case{"gc_threshold", true},
-                                         Case{"expandable_mixed", true}, Case{"expandable_graph", true},
-                                         Case{"amp", true}, Case{"mempool", true}, Case{"late_start", true},
-                                         Case{"ring_small", false}, Case{"record_stream", true}, Case{"two_gpus", true},
-                                         Case{"oom_retry", true}),
+                         testing::Values(AnalysisContext{"adam_steps", true}, AnalysisContext{"cudagraph", true}, AnalysisContext{"frag_oom", true},
+                                         AnalysisContext{"gpt_ring", false}, AnalysisContext{"streams", true},
+                                         AnalysisContext{"varlen_expandable", true}, AnalysisContext{"roundup", true},
+                                         AnalysisContext{"max_split", true}, AnalysisContext{"gc_threshold", true},
+                                         AnalysisContext{"expandable_mixed", true}, AnalysisContext{"expandable_graph", true},
+                                         AnalysisContext{"amp", true}, AnalysisContext{"mempool", true}, AnalysisContext{"late_start", true},
+                                         AnalysisContext{"ring_small", false}, AnalysisContext{"record_stream", true}, AnalysisContext{"two_gpus", true},
+                                         AnalysisContext{"oom_retry", true}),
                          case_name);
 INSTANTIATE_TEST_SUITE_P(Snapshots, CompleteRun,
-                         testing::Values(Case{"s0_graph_leak"}, Case{"s1_plain"}, Case{"s1_retain_empty"},
-                                         Case{"s2_oom_list"}, Case{"s3_linear"}, Case{"s3_varlen"}),
+                         testing::Values(AnalysisContext{"s0_graph_leak"}, AnalysisContext{"s1_plain"}, AnalysisContext{"s1_retain_empty"},
+                                         AnalysisContext{"s2_oom_list"}, AnalysisContext{"s3_linear"}, AnalysisContext{"s3_varlen"}),
                          case_name);
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "storage/graph/graph.h"
-#include "storage/graph/graph_moment.h"
+#include "storage/graph/graph_state.h"
 #include "tests/unit/hand_made_trace.h"
 
 namespace tidemark::test {
@@ -16,8 +16,8 @@ namespace tidemark::test {
 /// Adds nodes one after the other: edges and saved tensors come with their node.
 class GraphMaker {
 public:
-    struct Life {
-        int64_t created = 0, executed = never_happened, released = never_happened, died = never_happened;
+    struct Lifetime {
+        int64_t created = 0, executed = never_happened, released = never_happened, destroyed = never_happened;
     };
 
     uint32_t text(const std::string& text) {
@@ -31,7 +31,7 @@ public:
     }
 
     NodeIndex node(const std::string& type, const std::vector<NodeIndex>& children,
-                   const std::vector<AllocationRef>& saved, Life life, AllocationRef output = {}, StackId stack = 0) {
+                   const std::vector<AllocationRef>& saved, Lifetime lifetime, AllocationRef output = {}, StackId stack = 0) {
         GraphNodes& n = tables.nodes;
         n.id.push_back(n.size() + 1);
         n.type.push_back(text(type));
@@ -39,10 +39,10 @@ public:
         n.sequence.push_back(n.size());
         n.origin.push_back(0);
         n.stack.push_back(stack);
-        n.created.push_back(life.created);
-        n.executed.push_back(life.executed);
-        n.released.push_back(life.released);
-        n.died.push_back(life.died);
+        n.created.push_back(lifetime.created);
+        n.executed.push_back(lifetime.executed);
+        n.released.push_back(lifetime.released);
+        n.destroyed.push_back(lifetime.destroyed);
         n.output.push_back(output);
         uint16_t slot = 0;
         for (const NodeIndex child : children) {
@@ -66,7 +66,7 @@ public:
     }
     NodeIndex node(const std::string& type, const std::vector<NodeIndex>& children,
                    const std::vector<AllocationRef>& saved = {}) {
-        return node(type, children, saved, Life{});
+        return node(type, children, saved, Lifetime{});
     }
 
     void label(AllocationRef allocation, int64_t time, Category category, const std::string& name = "") {
@@ -94,7 +94,7 @@ struct Graph : tidemark::Graph {
     Graph(Trace trace, GraphTables tables)
         : tidemark::Graph(std::make_shared<const Trace>(std::move(trace)),
                           std::make_shared<const GraphTables>(std::move(tables))) {}
-    GraphMoment at(int64_t time) const { return GraphMoment(index, categories, time); }
+    GraphState at(int64_t time) const { return GraphState(index, categories, time); }
 };
 
 /// Ten steps of 1 µs in which 200 allocations come and go, one event every 25 ns, and a graph of 300 nodes in whose
@@ -141,7 +141,7 @@ private:
                 alive.push_back(a);
             } else {
                 std::swap(alive[below(static_cast<uint32_t>(alive.size()))], alive.back());
-                device.allocations.free_event[alive.back()] = device.allocations.done_event[alive.back()] = e;
+                device.allocations.free_event[alive.back()] = device.allocations.free_completed[alive.back()] = e;
                 device.event_ref.emplace_back(Action::free_requested, alive.back());
                 alive.pop_back();
             }
@@ -151,11 +151,11 @@ private:
     void make_graph() {
         const char* types[] = {"MmBackward0", "AddBackward0", "AccumulateGrad", "SecretBackward"};
         for (NodeIndex n = 0; n < 300; ++n) {
-            GraphMaker::Life life;
-            life.created = below(20) == 0 ? before_recording : any_time();
-            life.executed = below(2) == 0 ? any_time() : never_happened;
-            life.released = below(2) == 0 ? life.executed : never_happened;
-            life.died = below(3) == 0 ? never_happened : any_time();
+            GraphMaker::Lifetime lifetime;
+            lifetime.created = below(20) == 0 ? before_recording : any_time();
+            lifetime.executed = below(2) == 0 ? any_time() : never_happened;
+            lifetime.released = below(2) == 0 ? lifetime.executed : never_happened;
+            lifetime.destroyed = below(3) == 0 ? never_happened : any_time();
             std::vector<NodeIndex> children;
             for (uint32_t i = below(3); n > 0 && i > 0; --i) {
                 children.push_back(n - 1 - below(std::min(n, 30u)));
@@ -164,7 +164,7 @@ private:
             for (uint32_t i = below(4); i > 0; --i) {
                 saved.push_back(below(8) == 0 ? AllocationRef{} : any_memory());
             }
-            maker.node(types[below(4)], children, saved, life, below(2) == 0 ? any_memory() : AllocationRef{},
+            maker.node(types[below(4)], children, saved, lifetime, below(2) == 0 ? any_memory() : AllocationRef{},
                        below(2));
             maker.tables.nodes.origin[n] = below(3);
         }
@@ -176,7 +176,7 @@ private:
         const uint32_t outputs = maker.text("outputs"), main = maker.text("main"),
                        file = maker.text("/home/anna/project/train.py");
         for (uint32_t h = 0; h < 30; ++h) {
-            maker.tables.holders.push_back(
+            maker.tables.referrers.push_back(
                 {h / 15,
                  h * 7,
                  any_memory(),

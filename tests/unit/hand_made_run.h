@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "storage/explain/case.h"
+#include "storage/explain/analysis_context.h"
 #include "tests/unit/hand_made_trace.h"
 
 namespace tidemark::test {
@@ -56,7 +56,7 @@ public:
         complete_free(a);
     }
     void request_free(AllocationIndex a) { device().allocations.free_event[a] = event(Action::free_requested, a); }
-    void complete_free(AllocationIndex a) { device().allocations.done_event[a] = event(Action::free_completed, a); }
+    void complete_free(AllocationIndex a) { device().allocations.free_completed[a] = event(Action::free_completed, a); }
     /// A step ends.
     void step() {
         const int64_t start = trace.steps.empty() ? 0 : *trace.steps.back().end;
@@ -68,11 +68,11 @@ public:
     DeviceHistory& device() { return trace.devices[0]; }
 
     /// With what is known of the graph, if anything.
-    std::unique_ptr<Case> make_case(std::shared_ptr<const GraphTables> tables = nullptr) {
+    std::unique_ptr<AnalysisContext> make_context(std::shared_ptr<const GraphTables> tables = nullptr) {
         trace.duration = now();
         auto shared = std::make_shared<const Trace>(trace);
         const auto graph = tables ? std::make_shared<const tidemark::Graph>(shared, std::move(tables)) : nullptr;
-        return std::make_unique<Case>(std::make_shared<const Analysis>(shared, shared->devices[0]), graph);
+        return std::make_unique<AnalysisContext>(std::make_shared<const Analysis>(shared, shared->devices[0]), graph);
     }
 
     static constexpr int64_t millisecond = 1'000'000;

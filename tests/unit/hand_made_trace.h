@@ -18,9 +18,9 @@ inline StackId stack_of(StackTable& table,
     return table.intern_stack(ids);
 }
 
-inline uint32_t add_allocation(DeviceHistory& device, EventNumber born, EventNumber freed, EventNumber done,
+inline uint32_t add_allocation(DeviceHistory& device, EventNumber created, EventNumber freed, EventNumber done,
                                uint64_t address, uint64_t requested, uint64_t block, StackId stack) {
-    device.allocations.push_back({born, freed, done, address, requested, block, stack, 0, 0, 0});
+    device.allocations.push_back({created, freed, done, address, requested, block, stack, 0, 0, 0});
     return device.allocations.size() - 1;
 }
 

@@ -163,7 +163,7 @@ TEST_P(Packed, StopsWhenAsked) {
     (*source)->stop_on(&stop);
     const Status status = (*source)->ensure(1);
     ASSERT_FALSE(status);
-    EXPECT_EQ(status.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(status.error().kind, ErrorKind::canceled);
 }
 
 INSTANTIATE_TEST_SUITE_P(ByteSource, Packed,

@@ -345,18 +345,18 @@ TEST(PickleMachine, IgnoresWhatFollowsStop) {
     EXPECT_EQ(run(bytes), "1");
 }
 
-TEST(PickleMachine, StopsWhenCancelled) {
+TEST(PickleMachine, StopsWhenCanceled) {
     const auto bytes = PickleBuilder().text(std::string(1 << 20, 'x')).done();
     auto source = ByteSource::from_memory(bytes);
     ASSERT_TRUE(source);
     Progress progress;
-    progress.cancelled = true;
-    (*source)->stop_on(&progress.cancelled);
+    progress.canceled = true;
+    (*source)->stop_on(&progress.canceled);
     TextPool texts;
     TreeConsumer consumer(texts);
     const auto value = PickleMachine(**source, texts, consumer, progress, "test").run();
     ASSERT_FALSE(value);
-    EXPECT_EQ(value.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(value.error().kind, ErrorKind::canceled);
 }
 
 }  // namespace

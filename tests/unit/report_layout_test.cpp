@@ -39,7 +39,7 @@ TEST(ReportLayout, TextOfStrangersIsMadeHarmless) {
     EXPECT_EQ(html_escaped("<a href='x'>&\"\033"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;?");
 }
 
-TEST(ReportTicks, AreFewInsideAndToldApart) {
+TEST(ReportTicks, AreFewInsideAndReportedApart) {
     constexpr int64_t mib = 1 << 20;
     for (const auto& [low, high] : std::vector<std::pair<int64_t, int64_t>>{
              {0, 1}, {0, 5 * mib}, {958 * mib, 958 * mib + 40'000}, {0, int64_t{1} << 45}, {-mib, mib}}) {

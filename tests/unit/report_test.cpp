@@ -16,12 +16,12 @@ class Report : public testing::Test {
 protected:
     Report()
         : trace(std::make_shared<const Trace>(test::hand_made_trace())),
-          of(std::make_shared<const Analysis>(trace, trace->devices[0]), nullptr) {
+          context(std::make_shared<const Analysis>(trace, trace->devices[0]), nullptr) {
         explanation.device_name = evil;
         explanation.event = 8;
-        explanation.moment = "the end of step 3";
-        explanation.course = Course::grows;
-        explanation.headline = {"It grows.", "Because of `kept`."};
+        explanation.time_point = "the end of step 3";
+        explanation.run_trend = RunTrend::grows;
+        explanation.summary = {"It grows.", "Because of `kept`."};
         explanation.total = 3000;
         explanation.shares = {{evil, 2000, 2.0 / 3}, {"the CUDA context", 1000, 1.0 / 3}};
         explanation.findings = {leak(), background()};
@@ -30,19 +30,19 @@ protected:
 
     Finding leak() const {
         Finding finding;
-        finding.kind = FindingKind::tensors_collected;
-        finding.verdict = Verdict::leak;
+        finding.kind = FindingKind::growing_container;
+        finding.severity = Severity::leak;
         finding.confidence = Confidence::likely;
         finding.basis = "seen";
         finding.title = "tensors pile up in `kept`";
         finding.text = {evil};
         finding.bytes = 1024;
-        finding.per_round = 512;
+        finding.per_iteration = 512;
         finding.count = 2;
         finding.since = 1000;
         finding.stack = trace->devices[0].allocations.stack[1];
         finding.line = "train.py:20 train_step";
-        finding.holder = evil;
+        finding.referrer = evil;
         Evidence made, stretch;
         made.text = "one of them";
         made.event = 6;
@@ -57,19 +57,19 @@ protected:
     }
     static Finding background() {
         Finding finding;
-        finding.kind = FindingKind::context;
-        finding.verdict = Verdict::background;
+        finding.kind = FindingKind::cuda_context;
+        finding.severity = Severity::background;
         finding.title = "the context";
         finding.text = {"every process pays for it"};
         finding.bytes = 99;
         return finding;
     }
 
-    std::string text(TextOptions options = {}) const { return report_text(told(), words, options); }
-    Told told() const { return {of, explanation}; }
+    std::string text(TextOptions options = {}) const { return report_text(reported(), words, options); }
+    ReportInput reported() const { return {context, explanation}; }
 
     std::shared_ptr<const Trace> trace;
-    Case of;
+    AnalysisContext context;
     Explanation explanation;
     Words words{Language::english};
 };
@@ -90,11 +90,11 @@ TEST_F(Report, TextFoldsWhatEveryProgramHas) {
     EXPECT_NE(text({100, false, true}).find("every process pays"), std::string::npos);
 }
 
-TEST_F(Report, OnlyTheColoursOwnEscapesReachATerminal) {
+TEST_F(Report, OnlyTheColorsOwnEscapesReachATerminal) {
     EXPECT_EQ(text().find('\033'), std::string::npos);
-    const std::string coloured = text({100, true, false});
-    EXPECT_NE(coloured.find("\033[1;31m"), std::string::npos);
-    EXPECT_EQ(coloured.find("\033[2J"), std::string::npos);
+    const std::string colored = text({100, true, false});
+    EXPECT_NE(colored.find("\033[1;31m"), std::string::npos);
+    EXPECT_EQ(colored.find("\033[2J"), std::string::npos);
 }
 
 TEST_F(Report, TextKeepsToItsWidth) {
@@ -110,24 +110,24 @@ TEST_F(Report, TextKeepsToItsWidth) {
 }
 
 TEST_F(Report, JsonHasTheDocumentedKeys) {
-    const nlohmann::ordered_json json = report_json(told());
-    EXPECT_EQ(json["course"], "grows");
-    EXPECT_EQ(json["moment"]["event"], 8);
+    const nlohmann::ordered_json json = report_json(reported());
+    EXPECT_EQ(json["run_trend"], "grows");
+    EXPECT_EQ(json["time_point"]["event"], 8);
     const auto& finding = json["findings"][0];
-    EXPECT_EQ(finding["kind"], "tensors-collected");
-    EXPECT_EQ(finding["verdict"], "leak");
-    EXPECT_EQ(finding["per_round_bytes"], 512);
+    EXPECT_EQ(finding["kind"], "growing-container");
+    EXPECT_EQ(finding["severity"], "leak");
+    EXPECT_EQ(finding["per_iteration_bytes"], 512);
     EXPECT_EQ(finding["stack"].size(), 3u);
     EXPECT_EQ(finding["evidence"][0]["allocation"], trace->devices[0].allocation_id(3));
     EXPECT_EQ(finding["evidence"][1]["until_ns"], 2500);
     EXPECT_TRUE(finding["evidence"][1]["event"].is_null());
-    EXPECT_EQ(finding["fixes"][0]["per_round_bytes"], 512);
-    EXPECT_TRUE(json["findings"][1]["per_round_bytes"].is_null());
-    EXPECT_TRUE(json["findings"][1]["layer"].is_null());
+    EXPECT_EQ(finding["fixes"][0]["per_iteration_bytes"], 512);
+    EXPECT_TRUE(json["findings"][1]["per_iteration_bytes"].is_null());
+    EXPECT_TRUE(json["findings"][1]["component"].is_null());
 }
 
 TEST_F(Report, HtmlEscapesNamesAndNeedsNothingElse) {
-    const Told devices[] = {told()};
+    const ReportInput devices[] = {reported()};
     const std::string page = report_html(devices, words);
     for (const char* part : {"<script", "</svg><script", "\033", "http://", "https://", "src=", "url("}) {
         EXPECT_EQ(page.find(part), page.npos) << part;
@@ -139,7 +139,7 @@ TEST_F(Report, HtmlEscapesNamesAndNeedsNothingElse) {
 }
 
 TEST_F(Report, MarkdownEscapesNamesAndFencesCode) {
-    const Told devices[] = {told()};
+    const ReportInput devices[] = {reported()};
     const std::string page = report_markdown(devices, words);
     EXPECT_EQ(page.find("<script"), page.npos);
     EXPECT_NE(page.find("&lt;script&gt;"), page.npos);
@@ -150,10 +150,10 @@ TEST_F(Report, MarkdownEscapesNamesAndFencesCode) {
 
 TEST_F(Report, AnEmptyExplanationIsAPageToo) {
     explanation = {};
-    const Told devices[] = {told()};
+    const ReportInput devices[] = {reported()};
     EXPECT_NE(report_html(devices, words).find("</html>"), std::string::npos);
     EXPECT_FALSE(text().empty());
-    EXPECT_TRUE(report_json(told())["findings"].empty());
+    EXPECT_TRUE(report_json(reported())["findings"].empty());
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ std::set<std::string> texts_of(const Trace& trace) {
 void expect_no_trace_of_replaced_texts(const Trace& original, const std::string& shared_path, const Folder& folder) {
     const auto shared_trace = open(shared_path);
     std::set<std::string> kept = texts_of(*shared_trace);
-    for (const Loss& loss : shared_trace->losses) {
-        kept.insert(loss.text);
+    for (const DataGap& data_gap : shared_trace->data_gaps) {
+        kept.insert(data_gap.text);
     }
     const std::string empty_path = folder / "empty.tide";
     write(Trace{}, empty_path);
@@ -148,8 +148,8 @@ TEST(Share, TheSameTextGetsTheSameStandIn) {
     EXPECT_EQ(shared->annotations[1].name, "train_step in " + stacks.string(frame.file));
     EXPECT_EQ(stacks.string(frame.function), "train_step");
     EXPECT_EQ(frame.line, 20);
-    ASSERT_EQ(shared->losses.size(), 1u);
-    EXPECT_EQ(shared->losses[0].kind, LossKind::redacted);
+    ASSERT_EQ(shared->data_gaps.size(), 1u);
+    EXPECT_EQ(shared->data_gaps[0].kind, DataGapKind::redacted);
 }
 
 TEST(Share, PathsAreFoundInsideOtherTexts) {
@@ -188,7 +188,7 @@ TEST(Share, WithoutWishesItIsACopyOfWhatIsUsed) {
     share(original, folder / "shared.tide", {});
     expect_sound(folder / "shared.tide");
     EXPECT_EQ(texts_of(*open(original)), texts_of(*open(folder / "shared.tide")));
-    EXPECT_TRUE(open(folder / "shared.tide")->losses.empty());
+    EXPECT_TRUE(open(folder / "shared.tide")->data_gaps.empty());
 }
 
 TEST(Share, AStretchIsNumberedFromZeroAndCutsWhatCrossesIt) {
@@ -202,7 +202,7 @@ TEST(Share, AStretchIsNumberedFromZeroAndCutsWhatCrossesIt) {
     EXPECT_EQ(device.allocations.alloc_event,
               (std::vector<EventNumber>{before_history, before_history, before_history, 1}));
     EXPECT_EQ(device.allocations.free_event, (std::vector<EventNumber>{never, before_history, 2, never}));
-    EXPECT_EQ(device.allocations.done_event, (std::vector<EventNumber>{never, 0, never, never}));
+    EXPECT_EQ(device.allocations.free_completed, (std::vector<EventNumber>{never, 0, never, never}));
     EXPECT_EQ(device.event_time, (std::vector<int64_t>{1000, 2000, 3000, 4000}));
     ASSERT_EQ(device.others.size(), 1u);
     EXPECT_EQ(device.others[0].event, 3);
@@ -331,7 +331,7 @@ TEST_P(ShareSnapshot, AStretchHasEveryStateOfTheOriginal) {
         const MemoryState a = memory_state(device, whole_analysis.live(), first + n);
         const MemoryState b = memory_state(part->main_device(), part_analysis.live(), n);
         ASSERT_EQ(a.segments.size(), b.segments.size());
-        ASSERT_EQ(a.largest_hole, b.largest_hole);
+        ASSERT_EQ(a.largest_gap, b.largest_gap);
         ASSERT_EQ(a.pending, b.pending);
     }
 }

@@ -31,7 +31,7 @@ inline GraphTables small_graph(const Trace& trace) {
     };
     /// Edges and saved tensors of a node come before it.
     const auto node = [&](int64_t id, uint32_t type, uint32_t variable, int64_t sequence, AllocationRef output,
-                          int64_t created, int64_t executed, int64_t released, int64_t died) {
+                          int64_t created, int64_t executed, int64_t released, int64_t destroyed) {
         GraphNodes& nodes = graph.nodes;
         nodes.id.push_back(id);
         nodes.type.push_back(type);
@@ -42,13 +42,13 @@ inline GraphTables small_graph(const Trace& trace) {
         nodes.created.push_back(created);
         nodes.executed.push_back(executed);
         nodes.released.push_back(released);
-        nodes.died.push_back(died);
+        nodes.destroyed.push_back(destroyed);
         nodes.output.push_back(output);
         graph.edges.first.push_back(static_cast<uint32_t>(graph.edges.to.size()));
         graph.saved.first.push_back(static_cast<uint32_t>(graph.saved.name.size()));
     };
     const uint32_t accumulate = text("AccumulateGrad"), weight = text("layer.weight"), mul = text("MulBackward0");
-    const uint32_t mean = text("MeanBackward0"), self = text("self"), losses = text("losses");
+    const uint32_t mean = text("MeanBackward0"), self = text("self"), data_gaps = text("data_gaps");
     const uint32_t function = text("train"), file = text("/home/anna/train.py"), index = text("[3]");
 
     node(5, accumulate, weight, -1, memory(0), before_recording, never_happened, never_happened, never_happened);
@@ -65,7 +65,7 @@ inline GraphTables small_graph(const Trace& trace) {
                     {memory(3), 2, Category::optimizer_state, 0},
                     {memory(0), 3, Category::unknown, 0}};
     graph.scans = {{40, "end", 5'000'000, 1000, 12}};
-    graph.holders = {{0, 2, memory(3), {{"local", losses, function, file, 31}, {"index", index, 0, 0, 0}}},
+    graph.referrers = {{0, 2, memory(3), {{"local", data_gaps, function, file, 31}, {"index", index, 0, 0, 0}}},
                      {0, no_node, {}, {}}};
     graph.nodes_left_out = 7;
     return graph;

@@ -703,15 +703,15 @@ TEST(SnapshotReader, SurvivesEveryChangedByte) {
     }
 }
 
-TEST(SnapshotReader, StopsWhenCancelled) {
+TEST(SnapshotReader, StopsWhenCanceled) {
     const Bytes bytes = file_bytes(data_file("s0_graph_leak.pickle"));
     auto source = ByteSource::from_memory(bytes);
     ASSERT_TRUE(source);
     Progress progress;
-    progress.report = [&progress](const char*, double) { progress.cancelled = true; };
+    progress.report = [&progress](const char*, double) { progress.canceled = true; };
     const auto snapshot = read_snapshot(**source, progress);
     ASSERT_FALSE(snapshot);
-    EXPECT_EQ(snapshot.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(snapshot.error().kind, ErrorKind::canceled);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ inline auto fields(const Origin& o) {
 }
 inline auto fields(const Annotation& a) { return std::tie(a.name, a.kind, a.device, a.start, a.end, a.closed); }
 inline auto fields(const Mark& m) { return std::tie(m.name, m.time, m.value, m.events); }
-inline auto fields(const Loss& l) { return std::tie(l.kind, l.device, l.time, l.count, l.bytes, l.text); }
+inline auto fields(const DataGap& l) { return std::tie(l.kind, l.device, l.time, l.count, l.bytes, l.text); }
 inline auto fields(const Process& p) {
     return std::tie(p.pid, p.rank, p.command_line, p.start, p.end, p.exit_status, p.how_ended);
 }
@@ -31,7 +31,7 @@ inline auto fields(const DriverAllocation& a) {
 }
 inline auto fields(const Sample& s) { return std::tie(s.time, s.device, s.pid, s.used_bytes, s.total_bytes, s.source); }
 inline auto fields(const Allocations& a) {
-    return std::tie(a.alloc_event, a.free_event, a.done_event, a.address, a.requested, a.block_size, a.stack,
+    return std::tie(a.alloc_event, a.free_event, a.free_completed, a.address, a.requested, a.block_size, a.stack,
                     a.free_stack, a.segment, a.origin);
 }
 
@@ -82,7 +82,7 @@ inline void expect_same_trace(const Trace& a, const Trace& b) {
     expect_same_rows(a.origins, b.origins, "origin");
     expect_same_rows(a.annotations, b.annotations, "annotation");
     expect_same_rows(a.marks, b.marks, "mark");
-    expect_same_rows(a.losses, b.losses, "loss");
+    expect_same_rows(a.data_gaps, b.data_gaps, "data_gap");
     expect_same_rows(a.processes, b.processes, "process");
     expect_same_rows(a.steps, b.steps, "step");
     expect_same_rows(a.driver_allocations, b.driver_allocations, "driver allocation");

@@ -77,7 +77,7 @@ TEST_F(TraceFile, WhatIsWrittenIsRead) {
         for (size_t d = 0; d < (*read)->devices.size(); ++d) {
             test::expect_same_device((*written)->devices[d], (*read)->devices[d]);
         }
-        EXPECT_EQ((*written)->losses.size(), (*read)->losses.size());
+        EXPECT_EQ((*written)->data_gaps.size(), (*read)->data_gaps.size());
         EXPECT_EQ((*written)->annotations.size(), (*read)->annotations.size());
         EXPECT_EQ((*written)->stacks.stack_count(), (*read)->stacks.stack_count());
         EXPECT_EQ((*written)->settings, (*read)->settings);
@@ -120,9 +120,9 @@ TEST_F(TraceFile, WritingNeverOverwritesUnasked) {
     EXPECT_TRUE(open(path_));
 }
 
-TEST_F(TraceFile, CancelledWritingLeavesTheOldFile) {
+TEST_F(TraceFile, CanceledWritingLeavesTheOldFile) {
     Progress progress;
-    progress.cancelled = true;
+    progress.canceled = true;
     EXPECT_FALSE(write_trace(*original_, path_, IfExists::replace, progress));
     EXPECT_TRUE(open(path_));
     EXPECT_FALSE(fs::exists(path_ + ".part"));
@@ -190,7 +190,7 @@ TEST_F(TraceFile, EventsWithoutARowAreSaidToBeMissing) {
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().message;
     const DeviceHistory& device = (*read)->main_device();
-    EXPECT_EQ(original_->losses.size() + 1, (*read)->losses.size());
+    EXPECT_EQ(original_->data_gaps.size() + 1, (*read)->data_gaps.size());
     for (const EventRef ref : device.event_ref) {
         EXPECT_TRUE(ref.action() != Action::unknown || ref.index() < device.others.size());
     }
@@ -205,7 +205,7 @@ TEST_F(TraceFile, ASegmentThatGoesBackTwiceIsKeptAsAnEvent) {
     back.size = 20 << 20;
     snapshot.traces = {{back, back}};
     auto trace = std::make_shared<Trace>();
-    trace->devices.push_back(derive_history(snapshot, 0, 0, trace->losses));
+    trace->devices.push_back(derive_history(snapshot, 0, 0, trace->data_gaps));
     const DeviceHistory& device = trace->devices.front();
     ASSERT_EQ(1u, device.others.size());
     EXPECT_EQ("segment_free", device.others[0].name);
@@ -251,17 +251,17 @@ TEST_F(TraceFile, EveryFormatEverReleasedOpens) {
 
 /// Everything about graphs that a trace holds.
 constexpr const char* graph_queries[] = {
-    "SELECT id, type, variable, sequence, output, state, created_time, executed_time, released_time, died_time FROM "
+    "SELECT id, type, variable, sequence, output, state, created_time, executed_time, released_time, destroyed_time FROM "
     "nodes "
     "ORDER BY id",
     "SELECT * FROM autograd_edge ORDER BY node, slot",
-    "SELECT node, name, allocation, byte_offset, bytes, version, is_view, is_packed, died_time FROM saved_tensors "
+    "SELECT node, name, allocation, byte_offset, bytes, version, is_view, is_packed, destroyed_time FROM saved_tensors "
     "ORDER BY id",
     "SELECT allocation, time, category, text FROM allocation_category c LEFT JOIN string ON string.id = name "
     "ORDER BY c.id",
-    "SELECT * FROM holder_scan",
-    "SELECT * FROM holder ORDER BY id",
-    "SELECT holder, position, kind, name.text, function.text, file.text, line FROM holder_link LEFT JOIN string name "
+    "SELECT * FROM heap_scan",
+    "SELECT * FROM referrer ORDER BY id",
+    "SELECT referrer, position, kind, name.text, function.text, file.text, line FROM path_link LEFT JOIN string name "
     "ON name.id = name LEFT JOIN string function ON function.id = function LEFT JOIN string file ON file.id = file "
     "ORDER BY holder, position",
     "SELECT value FROM meta WHERE key = 'graph.nodes_left_out'",
@@ -321,7 +321,7 @@ TEST_F(TraceFile, TablesOfItsVersionMustBeThere) {
     }
     fs::copy_file(std::string(TIDEMARK_TEST_DATA) + "/traces/format-1.tide", path_,
                   fs::copy_options::overwrite_existing);
-    alter("CREATE VIEW holder AS SELECT 1 AS id");
+    alter("CREATE VIEW referrer AS SELECT 1 AS id");
     expect_refused(ErrorKind::input, "not an ordinary table");
 }
 
@@ -336,8 +336,8 @@ Trace recorded(const Trace& imported) {
                                 {"pinned", -1, 5 << 20, 1 << 20, 8, std::nullopt, "", 0, false},
                                 {"device", 0, 0, 2 << 20, 9, std::nullopt, "libc10_cuda.so", 0, true}};
     trace.samples = {{10, 0, std::nullopt, 3 << 20, 80 << 20, "nvml"}, {10, 0, 4711, 2 << 20, 0, "nvml at oom"}};
-    trace.losses.push_back({LossKind::not_recorded, 0, 3, 0, 0, "CUPTI is in use."});
-    trace.losses.push_back({LossKind::state_disagrees, 0, 4, 7, 0, "Seven blocks differ."});
+    trace.data_gaps.push_back({DataGapKind::not_recorded, 0, 3, 0, 0, "CUPTI is in use."});
+    trace.data_gaps.push_back({DataGapKind::state_disagrees, 0, 4, 7, 0, "Seven blocks differ."});
     return trace;
 }
 
@@ -351,7 +351,7 @@ TEST_F(TraceFile, WhatARecorderSawIsReadBack) {
     test::expect_same_rows(trace.steps, (*read)->steps, "step");
     test::expect_same_rows(trace.driver_allocations, (*read)->driver_allocations, "driver allocation");
     test::expect_same_rows(trace.samples, (*read)->samples, "sample");
-    test::expect_same_rows(trace.losses, (*read)->losses, "loss");
+    test::expect_same_rows(trace.data_gaps, (*read)->data_gaps, "data_gap");
     EXPECT_EQ(trace.nvml_pid, (*read)->nvml_pid);
 }
 

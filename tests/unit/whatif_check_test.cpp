@@ -27,7 +27,7 @@ TEST_P(WhatIfModel, DoesExactlyWhatPyTorchDid) {
 TEST_P(WhatIfModel, ChangingNothingGivesWhatWasRecorded) {
     const auto trace = test::open_any(GetParam());
     for (const DeviceHistory& device : trace->devices) {
-        const LiveIndex live(device.allocations);
+        const AliveIndex live(device.allocations);
         const Counters counters = Statistics(*trace, device, live).at(device.event_count());
         if (!counters.retries_known || counters.num_ooms + counters.num_alloc_retries > 0) {
             continue;
@@ -106,12 +106,12 @@ TEST(WhatIfCheck, StartsWithGapsInExpandableMemory) {
         piece.alloc_event = event;
         piece.is_large = piece.is_expandable = true;
         device.segments.push_back(piece);
-        Allocation life;
-        life.alloc_event = event == before_history ? event : event + 1;
-        life.address = piece.address;
-        life.requested = life.block_size = portion;
-        life.segment = static_cast<uint32_t>(device.segments.size() - 1);
-        device.allocations.push_back(life);
+        Allocation lifetime;
+        lifetime.alloc_event = event == before_history ? event : event + 1;
+        lifetime.address = piece.address;
+        lifetime.requested = lifetime.block_size = portion;
+        lifetime.segment = static_cast<uint32_t>(device.segments.size() - 1);
+        device.allocations.push_back(lifetime);
     };
     add(before_history, 0);
     add(before_history, 2);
@@ -124,7 +124,7 @@ TEST(WhatIfCheck, StartsWithGapsInExpandableMemory) {
     EXPECT_TRUE(check.exact) << check.difference;
 }
 
-TEST(WhatIfCheck, SaysHowManyPoolsItHadToTellApart) {
+TEST(WhatIfCheck, SaysHowManyPoolsItHadToReportApart) {
     Progress progress;
     const auto graphs = test::open_snapshot("cudagraph");
     EXPECT_GT(check_model(*graphs, graphs->main_device(), progress).inferred_pools, 0);

@@ -25,7 +25,7 @@ std::string refusal(const Trace& trace, const Change& change) {
 
 int64_t recorded_peak(const Trace& trace) {
     const DeviceHistory& device = trace.main_device();
-    const LiveIndex live(device.allocations);
+    const AliveIndex live(device.allocations);
     return Statistics(trace, device, live).at(device.event_count()).at(Metric::reserved_bytes, PoolKind::all).peak;
 }
 
@@ -50,7 +50,7 @@ TEST(WhatIfReplay, FindsTheCapacityBetweenWhatWasReservedAndWhatWasRefused) {
     EXPECT_FALSE(capacity->is_exact);
 }
 
-TEST(WhatIfReplay, RetriesTellOfTheCapacityToo) {
+TEST(WhatIfReplay, RetriesReportOfTheCapacityToo) {
     const auto trace = test::open_snapshot("frag_oom");  // limited to 4 GiB
     const auto capacity = find_capacity(*trace, trace->main_device());
     ASSERT_TRUE(capacity);
@@ -102,7 +102,7 @@ TEST(WhatIfReplay, WhatIsFreedTooEarlyIsFreedOnceItIsThere) {
     EXPECT_EQ(outcome(*trace, at_once).peak_reserved, outcome(*trace, right_after).peak_reserved);
 }
 
-TEST(WhatIfReplay, FreeingAtTheRecordedMomentChangesNothing) {
+TEST(WhatIfReplay, FreeingAtTheRecordedTimePointChangesNothing) {
     const auto trace = test::open_snapshot("s3_varlen");
     const Allocations& a = trace->main_device().allocations;
     Change change;
@@ -122,7 +122,7 @@ TEST(WhatIfReplay, RecordedEmptyCacheCanBeLeftOut) {
     change.ignore_empty_cache = true;
     const Outcome result = outcome(*trace, change);
     EXPECT_EQ(result.end_reserved, result.peak_reserved);
-    EXPECT_EQ(result.cached_bytes_given_back, 0);
+    EXPECT_EQ(result.cached_bytes_returned, 0);
 }
 
 TEST(WhatIfReplay, EmptyCacheCanBeAdded) {
@@ -131,7 +131,7 @@ TEST(WhatIfReplay, EmptyCacheCanBeAdded) {
     change.empty_cache_at = {trace->main_device().event_count()};
     const Outcome result = outcome(*trace, change);
     EXPECT_LT(result.end_reserved, outcome(*trace, {}).end_reserved);
-    EXPECT_GT(result.cached_bytes_given_back, 0);
+    EXPECT_GT(result.cached_bytes_returned, 0);
     EXPECT_EQ(result.peak_reserved, recorded_peak(*trace));
 }
 
@@ -176,13 +176,13 @@ TEST(WhatIfReplay, SaysWhatCannotBeAsked) {
     EXPECT_NE(refusal(*trace, change), "");
 }
 
-TEST(WhatIfReplay, StopsWhenCancelled) {
+TEST(WhatIfReplay, StopsWhenCanceled) {
     const auto trace = test::open_snapshot("s3_varlen");
     Progress progress;
-    progress.cancelled = true;
+    progress.canceled = true;
     const auto result = what_if(*trace, trace->main_device(), {}, std::nullopt, progress);
     ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(result.error().kind, ErrorKind::canceled);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST(WhatIfRules, LargeBlocksKeepUpToOneMiBTooMuch) {
     EXPECT_EQ(bench.size(bench.get(19 * MiB)), 20 * MiB);
 }
 
-TEST(WhatIfRules, FreeNeighboursBecomeOneBlock) {
+TEST(WhatIfRules, FreeNeighborsBecomeOneBlock) {
     Bench bench;
     const BlockIndex a = bench.get(6 * MiB), b = bench.get(6 * MiB), c = bench.get(6 * MiB);
     const uint64_t start = bench.address(a);
@@ -129,7 +129,7 @@ TEST(WhatIfRules, RefusedItGivesUnusedMemoryBackAndAsksAgain) {
     EXPECT_NE(kept, b);
     EXPECT_EQ(bench.reserved(), 100 * MiB);
     EXPECT_EQ(bench.allocator.figures().retries, 1);
-    EXPECT_EQ(bench.allocator.figures().given_back, static_cast<int64_t>(50 * MiB));
+    EXPECT_EQ(bench.allocator.figures().returned_memory, static_cast<int64_t>(50 * MiB));
 }
 
 TEST(WhatIfRules, ARetryWaitsForPendingFrees) {
@@ -291,10 +291,10 @@ TEST(WhatIfRules, FreeMemoryBesideUnmappedPortionsStays) {
 TEST(WhatIfRules, TheGrowingEndIsTakenLast) {
     Bench bench(expandable());
     const BlockIndex a = bench.get(60 * MiB), b = bench.get(30 * MiB);
-    const uint64_t hole = bench.address(a);
+    const uint64_t gap = bench.address(a);
     bench.free(a);
     // Free: a hole of 60 MiB, and 10 MiB at the end that can grow.
-    EXPECT_EQ(bench.address(bench.get(8 * MiB)), hole);
+    EXPECT_EQ(bench.address(bench.get(8 * MiB)), gap);
     EXPECT_EQ(bench.size(b), 30 * MiB);
 }
 

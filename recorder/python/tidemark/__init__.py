@@ -15,6 +15,6 @@
 result; where something cannot be recorded, one sentence on stderr says what and why, and the program goes on.
 """
 
-from tidemark._recording import holders, mark, phase, record, step, stop
+from tidemark._recording import referrers, mark, phase, record, step, stop
 
-__all__ = ["holders", "mark", "phase", "record", "step", "stop"]
+__all__ = ["referrers", "mark", "phase", "record", "step", "stop"]

@@ -39,21 +39,21 @@ class Driver:
     def __init__(self):
         self._library = ctypes.CDLL(os.path.join(_core.home(), _LIBRARY))
         self._sentence = ctypes.create_string_buffer(1024)
-        self._lent = 0
+        self._paused = 0
         self.listening = bool(self._library.tidemark_driver_attach(self._sentence, len(self._sentence)))
         self.sentence = self._sentence.value.decode(errors="replace")
 
-    def lend(self):
+    def pause(self):
         """Gives CUPTI to somebody else until everybody who borrowed it has given it back."""
-        self._lent += 1
-        if self._lent == 1 and self.listening:
+        self._paused += 1
+        if self._paused == 1 and self.listening:
             self._library.tidemark_driver_release()
 
-    def give_back(self):
-        self._lent = max(0, self._lent - 1)
+    def resume(self):
+        self._paused = max(0, self._paused - 1)
         self.retake()
 
     def retake(self):
         """The borrower may hold on to it a little longer: called again at steps until it works."""
-        if self._lent == 0 and self.listening:
+        if self._paused == 0 and self.listening:
             self._library.tidemark_driver_retake()

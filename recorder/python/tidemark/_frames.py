@@ -46,9 +46,9 @@ class Frames:
         own_folder = os.path.dirname(os.path.abspath(__file__)) + os.sep
         self._library.tidemark_frames_walk_for(core_table, ctypes.c_uint64(address), os.fsencode(own_folder))
 
-    def module_died(self):
+    def module_destroyed(self):
         """A named module is gone: another may take its place in memory."""
-        self._library.tidemark_frames_module_died()
+        self._library.tidemark_frames_module_destroyed()
 
     def new_modules(self):
         """Addresses of modules that stacks ran through since the last call."""

@@ -25,9 +25,9 @@ class Collections:
         if phase == "start":
             self._began = self._ticks()
         elif info["collected"] and self._core.recording():
-            self._tell(f"garbage collection ({info['collected']} objects)")
+            self._report(f"garbage collection ({info['collected']} objects)")
 
-    def _tell(self, name):
+    def _report(self, name):
         api = self._core.table.contents
         ring = api.this_thread()
         text = api.text(ring, name.encode(), len(name)) if ring else 0

@@ -8,7 +8,7 @@ import functools
 import threading
 import time
 
-from tidemark import _garbage, _heap, _holders, _inside, _labels, _watch
+from tidemark import _garbage, _heap, _referrers, _inside, _labels, _watch
 
 _LARGEST_SHARE = 0.01  # of the run's time, for scans that nobody asked for
 _FREE_S = 0.2
@@ -43,7 +43,7 @@ class Graph:
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._lose = lose
         self._labels = _labels.Labels(torch, plugin, heap)
-        self._holders = _holders.Holders(torch, plugin, core, heap, self._labels)
+        self._referrers = _referrers.Referrers(torch, plugin, core, heap, self._labels)
         self._scanning = threading.Lock()
         self._began, self._spent = time.monotonic(), 0.0
         self._last_scan_s = 0.0
@@ -158,6 +158,6 @@ class Graph:
         try:
             self._nodes_at_scan = self._plugin.live_nodes()[0]
             self._bytes_at_scan = min(self._allocated, default=0)
-            self._holders.scan(reason, traceback)
+            self._referrers.scan(reason, traceback)
         finally:
             self._scanning.release()

@@ -56,7 +56,7 @@ def _hook_backward(torch):
     run = graph._engine_run_backward
 
     @functools.wraps(run)
-    def run_and_tell(*args, **kwargs):
+    def run_and_report(*args, **kwargs):
         recording = _recording.current()
         if not recording:
             return run(*args, **kwargs)
@@ -66,9 +66,9 @@ def _hook_backward(torch):
         finally:
             recording.backward_ends()
 
-    graph._engine_run_backward = run_and_tell
+    graph._engine_run_backward = run_and_report
     if getattr(torch.autograd, "_engine_run_backward", None) is run:
-        torch.autograd._engine_run_backward = run_and_tell
+        torch.autograd._engine_run_backward = run_and_report
 
 
 def _hook_parameters(torch):
@@ -104,11 +104,11 @@ def _hook_profiler(torch):
     prepare, leave = module.profile._prepare_trace, module.profile.__exit__
 
     @functools.wraps(prepare)
-    def lend_and_prepare(self, *args, **kwargs):
+    def pause_and_prepare(self, *args, **kwargs):
         recording = _recording.current()
         if recording and not getattr(self, "_tidemark_lent", False):
-            self._tidemark_lent = True
-            recording.lend_driver()
+            self._tidemark_paused = True
+            recording.pause_driver()
         return prepare(self, *args, **kwargs)
 
     @functools.wraps(leave)
@@ -118,8 +118,8 @@ def _hook_profiler(torch):
         finally:
             recording = _recording.current()
             if recording and getattr(self, "_tidemark_lent", False):
-                self._tidemark_lent = False
+                self._tidemark_paused = False
                 recording.return_driver()
 
-    module.profile._prepare_trace = lend_and_prepare
+    module.profile._prepare_trace = pause_and_prepare
     module.profile.__exit__ = leave_and_take_back

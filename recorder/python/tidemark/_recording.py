@@ -68,7 +68,7 @@ def _begin(parts, start):
 def step():
     """A training step ended here. Once told, steps are no longer taken from the optimizer."""
     if current() is not None:
-        current().step_ended(_records.STEP_TOLD)
+        current().step_ended(_records.STEP_REPORTED)
 
 
 def mark(name, value=None):
@@ -82,13 +82,13 @@ def _number(value):
     return None if value is None else float(value.detach() if hasattr(value, "detach") else value)
 
 
-def holders():
+def referrers():
     """Looks now for who holds tensors of the autograd graph and of the GPU, and writes it into the trace.
 
     Waits until it is done: some tens of milliseconds in a program with PyTorch, more with millions of Python objects.
     """
     if current() is not None:
-        current().holders()
+        current().referrers()
 
 
 def phase(name):
@@ -124,7 +124,7 @@ class Recording:
         self._named = set()  # addresses of modules that were named and live
         self._phases = {}
         self._phase = None
-        self._steps = {_records.STEP_SEEN: 0, _records.STEP_TOLD: 0}
+        self._steps = {_records.STEP_SEEN: 0, _records.STEP_REPORTED: 0}
         self._last_check = time.monotonic()
 
     def __enter__(self):
@@ -177,7 +177,7 @@ class Recording:
     def _attach_to_cuda(self, torch):
         from tidemark import _hooks
 
-        self._tell_devices(torch)
+        self._report_devices(torch)
         self.core.sample_now(0)
         if "driver" in self.parts:
             self._listen_to_driver()
@@ -185,7 +185,7 @@ class Recording:
         if self._graph:
             _hooks.hook_out_of_memory(torch)
 
-    def _tell_devices(self, torch):
+    def _report_devices(self, torch):
         for index in range(torch.cuda.device_count()):
             seen = torch.cuda.get_device_properties(index)
             pci = ""
@@ -333,7 +333,7 @@ class Recording:
         if self._graph:
             self._graph.out_of_memory()
 
-    def holders(self):
+    def referrers(self):
         if self._graph:
             self._graph.asked()
 
@@ -342,14 +342,14 @@ class Recording:
         if self._graph:
             self._graph.ends(traceback)
 
-    def lend_driver(self):
+    def pause_driver(self):
         """CUPTI is somebody else's until return_driver()."""
         if self._driver:
-            self._driver.lend()
+            self._driver.pause()
 
     def return_driver(self):
         if self._driver:
-            self._driver.give_back()
+            self._driver.resume()
 
     def _now_and_then(self):
         self._name_new_modules()
@@ -370,11 +370,11 @@ class Recording:
             for module, path in _modules.name_modules(addresses, self._module_type):
                 self.core.push(_records.module(id(module), path))
                 self._named.add(id(module))
-                weakref.finalize(module, self._module_died, id(module)).atexit = False
+                weakref.finalize(module, self._module_destroyed, id(module)).atexit = False
 
-    def _module_died(self, address):
+    def _module_destroyed(self, address):
         self._named.discard(address)
-        self._frames.module_died()
+        self._frames.module_destroyed()
 
     def end(self, how, sentence, wait_ms):
         """True when the trace is finished."""
@@ -392,7 +392,7 @@ class Recording:
             self.core.sample_now(LAST_SAMPLE_MS)
         finished = self.core.stop(how, sentence, wait_ms)
         if self._driver:
-            self._driver.lend()
+            self._driver.pause()
         if self._fallback:
             failure = self._fallback.finish()
             if failure:

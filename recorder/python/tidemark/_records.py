@@ -2,12 +2,12 @@
 
 import struct
 
-MODULE, DEVICE, MARK, STEP, SPAN, PHASE, LOSS, META, HOLDER_SCAN, HOLDER = 6, 7, 9, 10, 11, 12, 15, 16, 22, 23
+MODULE, DEVICE, MARK, STEP, SPAN, PHASE, LOSS, META, REFERRER_SCAN, REFERRER = 6, 7, 9, 10, 11, 12, 15, 16, 22, 23
 PHASE_FIRST_NAMED = 16
 KNOWN_PHASES = {"forward": 1, "backward": 2, "optimizer": 3, "eval": 4}
 END_STOPPED, END_EXITED, END_EXCEPTION, END_INTERRUPTED = range(4)
 LOSS_NOT_RECORDED = 10
-STEP_SEEN, STEP_TOLD = 0, 1
+STEP_SEEN, STEP_REPORTED = 0, 1
 SPAN_BEGINS, SPAN_ENDS = 0, 1
 
 _HEAD = struct.Struct("=BBHIQ")
@@ -42,15 +42,15 @@ def span(text, began):
     return (_record(SPAN, SPAN_BEGINS, body, began), b""), (_record(SPAN, SPAN_ENDS, body), b"")
 
 
-def holder_scan(reason, duration_ns, objects, tensors):
-    return _record(HOLDER_SCAN, 0, struct.pack("=QQQ", duration_ns, objects, tensors)), _text(reason)
+def heap_scan(reason, duration_ns, objects, tensors):
+    return _record(REFERRER_SCAN, 0, struct.pack("=QQQ", duration_ns, objects, tensors)), _text(reason)
 
 
-def holder(place, links):
+def referrer(place, links):
     """place: (node, address, sequence, device) of the tensor; links: (kind, name, function, file, line)."""
     node, address, sequence, device = place
     texts = (str(text).replace("\0", "") + "\0" for link in links for text in link)
-    return _record(HOLDER, 0, struct.pack("=QQIB", address, sequence, node, device)), _text("".join(texts))
+    return _record(REFERRER, 0, struct.pack("=QQIB", address, sequence, node, device)), _text("".join(texts))
 
 
 def _text(words):

@@ -4,7 +4,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/replay/memory_state.h"
 
 namespace tidemark {
@@ -36,7 +36,7 @@ bool took_segment(const DeviceHistory& device, AllocationIndex a) {
 AllocationIndex earlier_owner(const DeviceHistory& device, AllocationIndex a) {
     AllocationIndex earlier = no_allocation;
     for (const AllocationIndex owner : owners_of_address(device, device.allocations.address[a])) {
-        if (owner != a && device.allocations.done_event[owner] < device.allocations.alloc_event[a] &&
+        if (owner != a && device.allocations.free_completed[owner] < device.allocations.alloc_event[a] &&
             device.allocations.alloc_event[owner] < device.allocations.alloc_event[a]) {
             earlier = owner;
         }
@@ -44,28 +44,28 @@ AllocationIndex earlier_owner(const DeviceHistory& device, AllocationIndex a) {
     return earlier;
 }
 
-std::optional<Miss> find_miss(const Case& of, AllocationIndex a) {
-    const DeviceHistory& device = of.device();
+std::optional<Miss> find_miss(const AnalysisContext& context, AllocationIndex a) {
+    const DeviceHistory& device = context.device();
     const MemoryState state =
-        memory_state(device, of.analysis().live(), device.segments[device.allocations.segment[a]].alloc_event);
-    Miss miss{a, state.free_in_holes + state.free_in_idle_segments, state.largest_hole};
+        memory_state(device, context.analysis().live(), device.segments[device.allocations.segment[a]].alloc_event);
+    Miss miss{a, state.free_in_gaps + state.free_in_cached_segments, state.largest_gap};
     for (const SegmentState& segment : state.segments) {
-        miss.largest = std::max(miss.largest, segment.idle() ? segment.size : 0);
+        miss.largest = std::max(miss.largest, segment.cached() ? segment.size : 0);
     }
-    return miss.free * 2 >= of.device().allocations.block_size[a] ? std::optional(miss) : std::nullopt;
+    return miss.free * 2 >= context.device().allocations.block_size[a] ? std::optional(miss) : std::nullopt;
 }
 
-std::string request_words(const Case& of, const Words& words, AllocationIndex a) {
+std::string request_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
     return words("{bytes} of {line}",
-                 with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.requested[a]))),
-                 with("line", line_of(of.trace(), of.device().allocations.stack[a])));
+                 with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.requested[a]))),
+                 with("line", line_of(context.trace(), context.device().allocations.stack[a])));
 }
 
-void tell_reuse(Finding& finding, const Case& of, const Words& words, const Reuse& reuse, int64_t count) {
-    const Allocations& allocations = of.device().allocations;
+void report_reuse(Finding& finding, const AnalysisContext& context, const Words& words, const Reuse& reuse, int64_t count) {
+    const Allocations& allocations = context.device().allocations;
     const uint64_t now = allocations.block_size[reuse.allocation], before = allocations.block_size[reuse.earlier];
-    const auto request = with("request", request_words(of, words, reuse.allocation));
-    const auto earlier = with("earlier", request_words(of, words, reuse.earlier));
+    const auto request = with("request", request_words(context, words, reuse.allocation));
+    const auto earlier = with("earlier", request_words(context, words, reuse.earlier));
     finding.text.push_back(
         now < before
             ? words("{request} was cut from the block that had served {earlier}; the rest of it, {rest}, stays free.",
@@ -76,18 +76,18 @@ void tell_reuse(Finding& finding, const Case& of, const Words& words, const Reus
         finding.text.back() += words(" {count} requests in all were served from memory that was free already.",
                                      with("count", format_count(count)));
     }
-    finding.evidence.push_back(at_allocation(of, words("The block before: {earlier}", earlier), reuse.earlier));
-    finding.evidence.push_back(at_allocation(of, words("Served from it: {request}", request), reuse.allocation));
+    finding.evidence.push_back(at_allocation(context, words("The block before: {earlier}", earlier), reuse.earlier));
+    finding.evidence.push_back(at_allocation(context, words("Served from it: {request}", request), reuse.allocation));
 }
 
-void tell_miss(Finding& finding, const Case& of, const Words& words, const Miss& miss) {
-    const auto request = with("request", request_words(of, words, miss.allocation));
+void report_miss(Finding& finding, const AnalysisContext& context, const Words& words, const Miss& miss) {
+    const auto request = with("request", request_words(context, words, miss.allocation));
     finding.text.push_back(words(
         "For {request} a new segment was taken from the driver although {free} were free: the largest free piece had "
         "{largest}. A request is served from one piece, and free pieces of different segments cannot be put together.",
         request, with("free", format_bytes(static_cast<int64_t>(miss.free))),
         with("largest", format_bytes(static_cast<int64_t>(miss.largest)))));
-    finding.evidence.push_back(at_allocation(of, words("A new segment: {request}", request), miss.allocation));
+    finding.evidence.push_back(at_allocation(context, words("A new segment: {request}", request), miss.allocation));
     finding.fixes.push_back({words("With expandable segments free memory at the end of a segment grows instead."),
                              "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
                              {},
@@ -96,10 +96,10 @@ void tell_miss(Finding& finding, const Case& of, const Words& words, const Miss&
 
 }  // namespace
 
-void diagnose_block_reuse(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const Allocations& allocations = of.device().allocations;
-    const bool trains = of.rounds().source() == RoundSource::steps && of.rounds().size() > most_steps;
-    if (allocations.size() > most_allocations || !of.piles().empty() || trains) {
+void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const Allocations& allocations = context.device().allocations;
+    const bool trains = context.iterations().source() == IterationSource::steps && context.iterations().size() > most_steps;
+    if (allocations.size() > most_allocations || !context.suspects().empty() || trains) {
         return;
     }
     Reuse reuse;
@@ -110,10 +110,10 @@ void diagnose_block_reuse(const Case& of, const Words& words, Findings& findings
         if (allocations.alloc_event[a] < 0 || allocations.block_size[a] < least_bytes) {
             continue;
         }
-        if (took_segment(of.device(), a)) {
-            const auto found = find_miss(of, a);
+        if (took_segment(context.device(), a)) {
+            const auto found = find_miss(context, a);
             miss = found && size(a) > size(miss.allocation) ? *found : miss;
-        } else if (const AllocationIndex earlier = earlier_owner(of.device(), a); earlier != no_allocation) {
+        } else if (const AllocationIndex earlier = earlier_owner(context.device(), a); earlier != no_allocation) {
             ++reuses;
             reuse = size(a) > size(reuse.allocation) ? Reuse{a, earlier} : reuse;
         }
@@ -123,22 +123,22 @@ void diagnose_block_reuse(const Case& of, const Words& words, Findings& findings
     }
     Finding finding;
     finding.kind = FindingKind::block_reuse;
-    finding.verdict = Verdict::pattern;
+    finding.severity = Severity::pattern;
     finding.basis = words("Replayed from the allocator's events, block by block.");
     finding.count = reuses;
     finding.bytes = static_cast<int64_t>(std::max(size(reuse.allocation), size(miss.allocation)));
-    finding.layer = LayerKind::requested;
+    finding.component = ComponentKind::requested;
     const AllocationIndex largest = size(miss.allocation) > size(reuse.allocation) ? miss.allocation : reuse.allocation;
-    set_line(finding, of, allocations.stack[largest]);
+    set_line(finding, context, allocations.stack[largest]);
     finding.title = miss.allocation == no_allocation ? words("freed blocks served later requests")
                     : reuse.allocation == no_allocation
                         ? words("no freed block was large enough: a new segment was taken")
                         : words("freed blocks served some requests; for one none was large enough");
     if (reuse.allocation != no_allocation) {
-        tell_reuse(finding, of, words, reuse, reuses);
+        report_reuse(finding, context, words, reuse, reuses);
     }
     if (miss.allocation != no_allocation) {
-        tell_miss(finding, of, words, miss);
+        report_miss(finding, context, words, miss);
     }
     findings.push_back(std::move(finding));
 }

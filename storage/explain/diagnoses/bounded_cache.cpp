@@ -4,8 +4,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/holder_words.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -17,23 +17,23 @@ constexpr int64_t fewest_entries = 4;
 
 struct Cache {
     std::vector<const Site*> sites;  ///< most bytes first
-    const Holder* holder = nullptr;
+    const Referrer* referrer = nullptr;
     AllocationIndex oldest = no_allocation;
     int64_t bytes = 0, count = 0;
     size_t full = 0;        ///< slice in which it came to rest
     bool replaces = false;  ///< new entries come, old ones go
 };
 
-bool is_container(const Holder& holder) { return container_end(holder.links) < holder.links.size(); }
+bool is_container(const Referrer& referrer) { return container_end(referrer.links) < referrer.links.size(); }
 
-const Holder* holder_of(const Case& of, const Site& site) {
-    if (!of.graph()) {
+const Referrer* referrer_of(const AnalysisContext& context, const Site& site) {
+    if (!context.graph()) {
         return nullptr;
     }
     for (const AllocationIndex a : site.now) {
-        if (const Holder* holder = of.graph()->holders.of(AllocationRef{of.device_position(), a})) {
-            if (is_container(*holder)) {
-                return holder;
+        if (const Referrer* referrer = context.graph()->referrers.of(AllocationRef{context.device_position(), a})) {
+            if (is_container(*referrer)) {
+                return referrer;
             }
         }
     }
@@ -46,14 +46,14 @@ struct Entries {
     int64_t bytes = 0;
 };
 
-Entries entries_of(const Case& of, const Site& site) {
+Entries entries_of(const AnalysisContext& context, const Site& site) {
     Entries entries;
     for (const AllocationIndex a : site.now) {
         const Category category =
-            of.graph() ? of.graph()->categories.at({of.device_position(), a}, of.now_time()) : Category::unknown;
+            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time()) : Category::unknown;
         if (!is_held_outside(category) && category != Category::workspace) {
             entries.all.push_back(a);
-            entries.bytes += static_cast<int64_t>(of.device().allocations.block_size[a]);
+            entries.bytes += static_cast<int64_t>(context.device().allocations.block_size[a]);
         }
     }
     return entries;
@@ -77,23 +77,23 @@ std::optional<size_t> full_since(const Site& site, int64_t entry) {
     return filling >= fewest_filling && full <= site.level.size() * 3 / 4 ? std::optional(full) : std::nullopt;
 }
 
-std::vector<Cache> find(const Case& of) {
+std::vector<Cache> find(const AnalysisContext& context) {
     std::map<std::string, Cache> caches;
-    for (const Site& site : of.survivors().sites()) {
+    for (const Site& site : context.surviving_allocations().sites()) {
         if (site.count < fewest_entries || site.level.empty() || site.trend.shape == Shape::rising) {
             continue;
         }
-        const Entries entries = entries_of(of, site);
+        const Entries entries = entries_of(context, site);
         const auto count = static_cast<int64_t>(entries.all.size());
         const std::optional<size_t> full =
             count < fewest_entries ? std::nullopt : full_since(site, entries.bytes / count);
         if (!full) {
             continue;
         }
-        const Holder* holder = holder_of(of, site);
-        Cache& cache = caches[holder ? holder_expression(of.graph()->tables(), *holder) : std::string()];
+        const Referrer* referrer = referrer_of(context, site);
+        Cache& cache = caches[referrer ? referrer_expression(context.graph()->tables(), *referrer) : std::string()];
         cache.sites.push_back(&site);
-        cache.holder = cache.holder ? cache.holder : holder;
+        cache.referrer = cache.referrer ? cache.referrer : referrer;
         cache.oldest = cache.sites.size() == 1 ? entries.all.front() : cache.oldest;
         cache.bytes += entries.bytes;
         cache.count += count;
@@ -109,43 +109,43 @@ std::vector<Cache> find(const Case& of) {
     return found;
 }
 
-void tell(Finding& finding, const Case& of, const Cache& cache, size_t full, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Cache& cache, size_t full, const Words& words) {
     const auto bytes = with("bytes", format_bytes(cache.bytes));
     const auto tensors = with("tensors", words.counted(cache.count, "{n} tensor", "{n} tensors"));
-    const auto round = with("round", round_name(of, words, static_cast<int64_t>(full)));
-    finding.title = finding.holder.empty()
+    const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(full)));
+    finding.title = finding.referrer.empty()
                         ? words("{tensors} with {bytes} from {line} were collected, and no more", tensors, bytes,
                                 with("line", finding.line))
-                        : words("{holder} filled up to {bytes} and stays there", with("holder", finding.holder), bytes);
+                        : words("{referrer} filled up to {bytes} and stays there", with("referrer", finding.referrer), bytes);
     finding.text = {words(
-        "{tensors} made by {line} were collected over the first rounds. Since {round} their memory stays at {bytes}: "
+        "{tensors} made by {line} were collected over the first rounds. Since {iteration} their memory stays at {bytes}: "
         "it looks like a leak at the beginning and is none.",
-        tensors, bytes, round, with("line", finding.line))};
+        tensors, bytes, iteration, with("line", finding.line))};
     finding.text.push_back(
         cache.replaces ? words("New ones still come, and as many old ones go: a cache or buffer with a largest size.")
                        : words("No new ones come any more."));
 }
 
-Finding about(const Case& of, const Cache& cache, const Words& words) {
-    const size_t full = std::min(cache.full * of.survivors().rounds_per_slice(), of.rounds().size() - 1);
+Finding about(const AnalysisContext& context, const Cache& cache, const Words& words) {
+    const size_t full = std::min(cache.full * context.surviving_allocations().iterations_per_slice(), context.iterations().size() - 1);
     Finding finding;
     finding.kind = FindingKind::bounded_cache;
-    finding.verdict = Verdict::pattern;
-    finding.confidence = cache.holder ? Confidence::certain : Confidence::likely;
-    finding.basis = words("Seen in the allocator's events: it rose round by round, then stayed for {rounds} rounds.",
-                          with("rounds", of.rounds().size() - full));
+    finding.severity = Severity::pattern;
+    finding.confidence = cache.referrer ? Confidence::certain : Confidence::likely;
+    finding.basis = words("Seen in the allocator's events: it rose round by round, then stayed for {iterations} rounds.",
+                          with("iterations", context.iterations().size() - full));
     finding.bytes = cache.bytes;
     finding.count = cache.count;
-    finding.layer = LayerKind::requested;
-    set_line(finding, of, cache.sites.front()->stack);
-    if (cache.holder) {
-        finding.holder = holder_words(of.graph()->tables(), words, *cache.holder);
+    finding.component = ComponentKind::requested;
+    set_line(finding, context, cache.sites.front()->stack);
+    if (cache.referrer) {
+        finding.referrer = referrer_words(context.graph()->tables(), words, *cache.referrer);
     }
-    tell(finding, of, cache, full, words);
+    report(finding, context, cache, full, words);
     finding.evidence = {
-        at_allocation(of, words("Its oldest entry"), cache.oldest),
-        at_round(of, words("It is full"), static_cast<int64_t>(full)),
-        at_event(of, words("It is as large at {moment}", with("moment", moment_name(of, words))), of.now())};
+        at_allocation(context, words("Its oldest entry"), cache.oldest),
+        at_iteration(context, words("It is full"), static_cast<int64_t>(full)),
+        at_event(context, words("It is as large at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
     finding.fixes = {{words("If it is too much: a smaller largest size, or keep the entries in host memory."),
                       "entry = entry.to(\"cpu\")", cache.bytes, std::nullopt}};
     return finding;
@@ -153,9 +153,9 @@ Finding about(const Case& of, const Cache& cache, const Words& words) {
 
 }  // namespace
 
-void diagnose_bounded_cache(const Case& of, const Words& words, Findings& findings, Progress&) {
-    for (const Cache& cache : find(of)) {
-        findings.push_back(about(of, cache, words));
+void diagnose_bounded_cache(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    for (const Cache& cache : find(context)) {
+        findings.push_back(about(context, cache, words));
     }
 }
 

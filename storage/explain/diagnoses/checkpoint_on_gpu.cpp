@@ -4,8 +4,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/holder_words.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -45,23 +45,23 @@ struct Loaded {
     int64_t bytes = 0, matched = 0;
 };
 
-Loaded find_loaded(const Case& of) {
-    const Allocations& allocations = of.device().allocations;
-    const std::vector<bool> loading = loading_stacks(of.trace().stacks);
+Loaded find_loaded(const AnalysisContext& context) {
+    const Allocations& allocations = context.device().allocations;
+    const std::vector<bool> loading = loading_stacks(context.trace().stacks);
     Loaded loaded;
     if (std::find(loading.begin(), loading.end(), true) == loading.end()) {
         return loaded;
     }
     std::unordered_map<uint64_t, int64_t> twins;  ///< by requested bytes
-    of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
-        if (allocations.free_event[a] < of.now()) {
+    context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
+        if (allocations.free_event[a] < context.now()) {
             return;
         }
         const Category category =
-            of.graph() ? of.graph()->categories.at({of.device_position(), a}, of.now_time()) : Category::unknown;
+            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time()) : Category::unknown;
         if (loading[allocations.stack[a]] && !is_of_model(category)) {
             loaded.all.push_back(a);
-        } else if (of.graph() ? is_of_model(category) : !loading[allocations.stack[a]]) {
+        } else if (context.graph() ? is_of_model(category) : !loading[allocations.stack[a]]) {
             ++twins[allocations.requested[a]];
         }
     });
@@ -76,48 +76,48 @@ Loaded find_loaded(const Case& of) {
     return loaded;
 }
 
-AllocationIndex largest(const Case& of, const Loaded& loaded) {
-    const auto& size = of.device().allocations.block_size;
+AllocationIndex largest(const AnalysisContext& context, const Loaded& loaded) {
+    const auto& size = context.device().allocations.block_size;
     return *std::max_element(loaded.all.begin(), loaded.all.end(),
                              [&](AllocationIndex a, AllocationIndex b) { return size[a] < size[b]; });
 }
 
-void set_holder(Finding& finding, const Case& of, AllocationIndex a, const Words& words) {
-    if (!of.graph()) {
+void set_referrer(Finding& finding, const AnalysisContext& context, AllocationIndex a, const Words& words) {
+    if (!context.graph()) {
         finding.unknowns.push_back(words("Who holds the loaded tensors was not recorded."));
         return;
     }
-    if (const Hold hold = hold_of(*of.graph(), {of.device_position(), a}); hold.holder) {
-        const HolderGroup* group = of.graph()->group_of(hold.holder);
-        finding.holder = group ? holder_words(of.graph()->tables(), words, *group)
-                               : holder_words(of.graph()->tables(), words, *hold.holder);
+    if (const Retention retention = retention_of(*context.graph(), {context.device_position(), a}); retention.referrer) {
+        const ReferrerGroup* group = context.graph()->group_of(retention.referrer);
+        finding.referrer = group ? referrer_words(context.graph()->tables(), words, *group)
+                               : referrer_words(context.graph()->tables(), words, *retention.referrer);
     }
 }
 
 }  // namespace
 
-void diagnose_checkpoint_on_gpu(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const Loaded loaded = find_loaded(of);
+void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const Loaded loaded = find_loaded(context);
     if (loaded.bytes < least_bytes ||
         static_cast<double>(loaded.matched) < least_matched * static_cast<double>(loaded.bytes)) {
         return;
     }
-    const AllocationIndex example = largest(of, loaded);
+    const AllocationIndex example = largest(context, loaded);
     Finding finding;
     finding.kind = FindingKind::checkpoint_on_gpu;
-    finding.verdict = Verdict::waste;
-    finding.confidence = of.graph() ? Confidence::certain : Confidence::likely;
-    finding.basis = of.graph()
+    finding.severity = Severity::waste;
+    finding.confidence = context.graph() ? Confidence::certain : Confidence::likely;
+    finding.basis = context.graph()
                         ? words(
                               "The tensors were made inside torch.load, are no part of the model, and lie beside "
                               "parameters of the same sizes.")
                         : words("The tensors were made inside torch.load and lie beside others of the same sizes.");
     finding.bytes = loaded.bytes;
     finding.count = static_cast<int64_t>(loaded.all.size());
-    finding.layer = LayerKind::requested;
-    finding.since = of.device().alloc_time(loaded.all.front());
-    set_line(finding, of, of.device().allocations.stack[example]);
-    set_holder(finding, of, example, words);
+    finding.component = ComponentKind::requested;
+    finding.since = context.device().alloc_time(loaded.all.front());
+    set_line(finding, context, context.device().allocations.stack[example]);
+    set_referrer(finding, context, example, words);
     const auto bytes = with("bytes", format_bytes(loaded.bytes));
     const auto tensors = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
     finding.title = words("torch.load put a second copy of the weights on the GPU: {bytes}", bytes);
@@ -125,18 +125,18 @@ void diagnose_checkpoint_on_gpu(const Case& of, const Words& words, Findings& fi
         words("torch.load puts tensors back on the device they were saved from, unless map_location says otherwise. So "
               "{tensors} with {bytes} lie on the GPU beside the model's own, which load_state_dict() copied them into.",
               tensors, bytes)};
-    if (!finding.holder.empty()) {
+    if (!finding.referrer.empty()) {
         finding.text.push_back(
-            words("They are still there because {holder} holds them.", with("holder", finding.holder)));
+            words("They are still there because {referrer} holds them.", with("referrer", finding.referrer)));
     }
     finding.evidence = {
-        at_allocation(of, words("The first tensor that was loaded"), loaded.all.front()),
+        at_allocation(context, words("The first tensor that was loaded"), loaded.all.front()),
         at_allocation(
-            of,
+            context,
             words("The largest of them: {bytes}",
-                  with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.block_size[example])))),
+                  with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[example])))),
             example),
-        at_event(of, words("They are there at {moment}", with("moment", moment_name(of, words))), of.now())};
+        at_event(context, words("They are there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
     finding.fixes = {
         {words("Load the checkpoint into the computer's memory; load_state_dict() copies what it needs to the "
                "GPU."),

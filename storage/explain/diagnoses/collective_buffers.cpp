@@ -4,7 +4,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
 #include "storage/explain/driver_memory.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -17,12 +17,12 @@ struct Taking {
 };
 
 /// A communicator asks for its pieces at once; before the next one the program does something else. Most bytes first.
-std::vector<Taking> takings_of(const Case& of, const LibraryMemory& nccl) {
+std::vector<Taking> takings_of(const AnalysisContext& context, const LibraryMemory& nccl) {
     std::vector<Taking> takings;
     const DriverAllocation* last = nullptr;
     for (const DriverAllocation* a : nccl.alive) {
         const bool is_new = !last || a->stack != last->stack ||
-                            of.device().events_until(a->time) != of.device().events_until(last->time);
+                            context.device().events_until(a->time) != context.device().events_until(last->time);
         if (is_new) {
             takings.push_back({a, 0});
         }
@@ -34,44 +34,44 @@ std::vector<Taking> takings_of(const Case& of, const LibraryMemory& nccl) {
     return takings;
 }
 
-void add_evidence(Finding& finding, const Case& of, const std::vector<Taking>& takings, const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<Taking>& takings, const Words& words) {
     constexpr size_t shown = 3;
     for (size_t i = 0; i < std::min(shown, takings.size()); ++i) {
         const DriverAllocation& first = *takings[i].first;
-        const std::string line = line_of(of.trace(), first.stack);
+        const std::string line = line_of(context.trace(), first.stack);
         const auto bytes = with("bytes", format_bytes(takings[i].bytes));
         Evidence evidence =
-            at_event(of,
-                     line.empty() ? words("{bytes} at {time}", bytes, with("time", format_moment(first.time)))
+            at_event(context,
+                     line.empty() ? words("{bytes} at {time}", bytes, with("time", format_time_point(first.time)))
                                   : words("{bytes} at {line}", bytes, with("line", line)),
-                     of.device().events_until(first.time));
+                     context.device().events_until(first.time));
         evidence.time = first.time;
         evidence.stack = first.stack;
-        evidence.layer = LayerKind::library;
+        evidence.component = ComponentKind::library;
         finding.evidence.push_back(std::move(evidence));
     }
-    finding.evidence.push_back(at_layer(of, words("What NCCL holds"), LayerKind::library));
+    finding.evidence.push_back(at_component(context, words("What NCCL holds"), ComponentKind::library));
 }
 
 }  // namespace
 
-void diagnose_collective_buffers(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const auto libraries = device_memory_by_library(of);
+void diagnose_collective_buffers(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const auto libraries = device_memory_by_library(context);
     const auto nccl = std::find_if(libraries.begin(), libraries.end(), [](const auto& l) { return l.is_of("nccl"); });
     if (nccl == libraries.end() || nccl->bytes < least_bytes || nccl->grows()) {
         return;
     }
-    const std::vector<Taking> takings = takings_of(of, *nccl);
+    const std::vector<Taking> takings = takings_of(context, *nccl);
     Finding finding;
     finding.kind = FindingKind::collective_buffers;
-    finding.verdict = Verdict::pattern;
+    finding.severity = Severity::pattern;
     finding.confidence = Confidence::certain;
     finding.basis = words("Each call to the driver was recorded.");
     finding.bytes = nccl->bytes;
     finding.count = static_cast<int64_t>(nccl->alive.size());
-    finding.layer = LayerKind::library;
+    finding.component = ComponentKind::library;
     finding.since = nccl->alive.front()->time;
-    set_line(finding, of, nccl->stack);
+    set_line(finding, context, nccl->stack);
     finding.title = words("NCCL takes {bytes} for communication between GPUs, past PyTorch",
                           with("bytes", format_bytes(finding.bytes)));
     finding.text = {
@@ -87,7 +87,7 @@ void diagnose_collective_buffers(const Case& of, const Words& words, Findings& f
                   with("times", words.counted(static_cast<int64_t>(takings.size()), "{n} time", "{n} times")),
                   with("bytes", format_bytes(takings.front().bytes))));
     }
-    add_evidence(finding, of, takings, words);
+    add_evidence(finding, context, takings, words);
     finding.fixes = {{words("Make fewer process groups and use them again; destroy those that are done."),
                       "torch.distributed.destroy_process_group(group)",
                       {},

@@ -6,7 +6,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
 #include "storage/explain/passes.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -19,12 +19,12 @@ struct Accumulation {
 };
 
 /// Passes that most bytes of gradients have gathered in their lives, of those that were given back.
-size_t usual_passes(const Case& of, const PassGroup& group) {
+size_t usual_passes(const AnalysisContext& context, const PassGroup& group) {
     std::map<size_t, int64_t> bytes;
     std::set<size_t> generations;
     for (const Gradient& gradient : group.gradients) {
-        if (of.device().allocations.free_event[gradient.allocation] != never) {
-            bytes[gradient.passes()] += static_cast<int64_t>(of.device().allocations.block_size[gradient.allocation]);
+        if (context.device().allocations.free_event[gradient.allocation] != never) {
+            bytes[gradient.passes()] += static_cast<int64_t>(context.device().allocations.block_size[gradient.allocation]);
             generations.insert(gradient.first);
         }
     }
@@ -36,11 +36,11 @@ size_t usual_passes(const Case& of, const PassGroup& group) {
         ->first;
 }
 
-Accumulation find(const Case& of, const PassGroup& group) {
+Accumulation find(const AnalysisContext& context, const PassGroup& group) {
     Accumulation found;
-    found.passes = usual_passes(of, group);
+    found.passes = usual_passes(context, group);
     if (found.passes == 0) {
-        found.passes = passes_per_update(of, group);  // the same memory serves all updates
+        found.passes = passes_per_update(context, group);  // the same memory serves all updates
     }
     const auto example = std::find_if(group.gradients.rbegin(), group.gradients.rend(),
                                       [&](const Gradient& gradient) { return gradient.passes() >= found.passes; });
@@ -49,11 +49,11 @@ Accumulation find(const Case& of, const PassGroup& group) {
     }
     found.example = *example;
     found.gathered = group.passes[example->first + found.passes - 1].end;
-    found.bytes = gradient_bytes(of, group, found.gathered);
+    found.bytes = gradient_bytes(context, group, found.gathered);
     return found;
 }
 
-void tell(Finding& finding, const Case& of, const PassGroup& group, const Accumulation& found, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const PassGroup& group, const Accumulation& found, const Words& words) {
     const auto passes = with("passes", found.passes);
     const auto bytes = with("bytes", format_bytes(found.bytes));
     finding.title = words("{bytes} of gradients gather over {passes} backward passes", bytes, passes);
@@ -61,43 +61,43 @@ void tell(Finding& finding, const Case& of, const PassGroup& group, const Accumu
         words("The gradients of {passes} backward passes from {line} are added up before the optimizer takes a step "
               "(gradient accumulation). In the first of them each parameter gets its gradient, {bytes} in all; the "
               "others add to the same memory, so it does not grow with their number.",
-              passes, with("line", line_of(of.trace(), group.stack)), bytes),
+              passes, with("line", line_of(context.trace(), group.stack)), bytes),
         words("All that time the gradients lie beside the activations of the next forward pass: that is the price of "
               "the larger effective batch, and no leak.")};
 }
 
-void add_evidence(Finding& finding, const Case& of, const PassGroup& group, const Accumulation& found,
+void add_evidence(Finding& finding, const AnalysisContext& context, const PassGroup& group, const Accumulation& found,
                   const Words& words) {
     const Pass& first = group.passes[found.example.first];
     finding.evidence = {
-        at_allocation(of, words("A gradient, made in the first of these backward passes"), found.example.allocation),
-        at_event(of, words("That backward pass has ended"), first.end),
-        at_event(of, words("The next forward pass begins, and the gradients are still there"),
+        at_allocation(context, words("A gradient, made in the first of these backward passes"), found.example.allocation),
+        at_event(context, words("That backward pass has ended"), first.end),
+        at_event(context, words("The next forward pass begins, and the gradients are still there"),
                  group.passes[found.example.first + 1].forward),
-        at_event(of, words("The last of these backward passes has ended"), found.gathered)};
+        at_event(context, words("The last of these backward passes has ended"), found.gathered)};
 }
 
-Finding about(const Case& of, const PassGroup& group, const Accumulation& found, const Words& words) {
+Finding about(const AnalysisContext& context, const PassGroup& group, const Accumulation& found, const Words& words) {
     Finding finding;
     finding.kind = FindingKind::gradient_accumulation;
-    finding.verdict = Verdict::pattern;
+    finding.severity = Severity::pattern;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the graph: which backward passes ran while the same gradients were allocated.");
     finding.bytes = found.bytes;
     finding.count = static_cast<int64_t>(found.passes);
-    finding.layer = LayerKind::requested;
-    set_line(finding, of, of.device().allocations.stack[found.example.allocation]);
-    tell(finding, of, group, found, words);
-    add_evidence(finding, of, group, found, words);
+    finding.component = ComponentKind::requested;
+    set_line(finding, context, context.device().allocations.stack[found.example.allocation]);
+    report(finding, context, group, found, words);
+    add_evidence(finding, context, group, found, words);
     return finding;
 }
 
 }  // namespace
 
-void diagnose_gradient_accumulation(const Case& of, const Words& words, Findings& findings, Progress&) {
-    for (const PassGroup& group : find_passes(of)) {
-        if (const Accumulation found = find(of, group); found.passes >= 2) {
-            findings.push_back(about(of, group, found, words));
+void diagnose_gradient_accumulation(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    for (const PassGroup& group : find_passes(context)) {
+        if (const Accumulation found = find(context, group); found.passes >= 2) {
+            findings.push_back(about(context, group, found, words));
         }
     }
 }

@@ -6,7 +6,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
 #include "storage/explain/driver_memory.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/explain/workspaces.h"
 
 namespace tidemark {
@@ -30,9 +30,9 @@ bool is_math_library(const LibraryMemory& library) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return library.is_of(name); });
 }
 
-LibraryScratch find_kept(const Case& of) {
-    LibraryScratch kept{find_workspaces(of), {}, 0};
-    for (LibraryMemory& library : device_memory_by_library(of)) {
+LibraryScratch find_kept(const AnalysisContext& context) {
+    LibraryScratch kept{find_workspaces(context), {}, 0};
+    for (LibraryMemory& library : device_memory_by_library(context)) {
         if (is_math_library(library) && library.bytes > 0 && !library.grows()) {
             kept.past_pytorch += library.bytes;
             kept.libraries.push_back(std::move(library));
@@ -42,17 +42,17 @@ LibraryScratch find_kept(const Case& of) {
 }
 
 /// Of those that most workspaces were taken by.
-StackId usual_stack(const Case& of, const Workspaces& workspaces) {
+StackId usual_stack(const AnalysisContext& context, const Workspaces& workspaces) {
     std::map<StackId, int64_t> bytes;
     for (const AllocationIndex a : workspaces.all) {
-        bytes[of.device().allocations.stack[a]] += static_cast<int64_t>(of.device().allocations.block_size[a]);
+        bytes[context.device().allocations.stack[a]] += static_cast<int64_t>(context.device().allocations.block_size[a]);
     }
     return std::max_element(bytes.begin(), bytes.end(),
                             [](const auto& a, const auto& b) { return a.second < b.second; })
         ->first;
 }
 
-void tell(Finding& finding, const LibraryScratch& kept, const Words& words) {
+void report(Finding& finding, const LibraryScratch& kept, const Words& words) {
     if (!kept.in_pytorch.all.empty()) {
         finding.text.push_back(words(
             "PyTorch gives cuBLAS, the library that multiplies matrices, scratch memory for each thread and each "
@@ -77,29 +77,29 @@ void tell(Finding& finding, const LibraryScratch& kept, const Words& words) {
             : words("This is taken once, does not grow with the data, and stays until the process ends."));
 }
 
-void add_evidence(Finding& finding, const Case& of, const LibraryScratch& kept, const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const LibraryScratch& kept, const Words& words) {
     constexpr size_t shown = 4;
     for (size_t i = 0; i < std::min(shown, kept.in_pytorch.all.size()); ++i) {
         const AllocationIndex a = kept.in_pytorch.all[i];
-        const std::string line = line_of(of.trace(), of.device().allocations.stack[a]);
-        const std::string doing = doing_of(of.trace(), words, of.device().allocations.origin[a]);
-        const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(of.device().allocations.block_size[a])));
+        const std::string line = line_of(context.trace(), context.device().allocations.stack[a]);
+        const std::string doing = doing_of(context.trace(), words, context.device().allocations.origin[a]);
+        const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
         const std::string text =
             !line.empty()    ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", line))
             : !doing.empty() ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", doing))
                              : words("A workspace of {bytes}", bytes);
-        finding.evidence.push_back(at_allocation(of, text, a));
+        finding.evidence.push_back(at_allocation(context, text, a));
     }
     for (const LibraryMemory& library : kept.libraries) {
         finding.evidence.push_back(
-            at_layer(of, words("What {library} holds", with("library", library.name)), LayerKind::library));
+            at_component(context, words("What {library} holds", with("library", library.name)), ComponentKind::library));
     }
 }
 
-void add_fixes(Finding& finding, const Case& of, const LibraryScratch& kept, const Words& words) {
+void add_fixes(Finding& finding, const AnalysisContext& context, const LibraryScratch& kept, const Words& words) {
     const auto& all = kept.in_pytorch.all;
     const auto large = std::count_if(all.begin(), all.end(), [&](AllocationIndex a) {
-        return static_cast<int64_t>(of.device().allocations.requested[a]) == large_workspace;
+        return static_cast<int64_t>(context.device().allocations.requested[a]) == large_workspace;
     });
     if (kept.is_repeated()) {
         finding.fixes.push_back({words("Multiply matrices on fewer streams."), "", {}, {}});
@@ -116,31 +116,31 @@ void add_fixes(Finding& finding, const Case& of, const LibraryScratch& kept, con
 
 }  // namespace
 
-void diagnose_library_workspace(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const LibraryScratch kept = find_kept(of);
+void diagnose_library_workspace(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const LibraryScratch kept = find_kept(context);
     if (kept.bytes() < least_bytes) {
         return;
     }
     Finding finding;
     finding.kind = FindingKind::library_workspace;
-    finding.verdict = kept.is_repeated() ? Verdict::pattern : Verdict::background;
-    finding.confidence = of.graph() || kept.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
+    finding.severity = kept.is_repeated() ? Severity::pattern : Severity::background;
+    finding.confidence = context.graph() || kept.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
     finding.basis = finding.confidence == Confidence::certain
                         ? words("Seen when each workspace was taken.")
                         : words("Recognised by their size, and because they were never given back.");
     finding.bytes = kept.bytes();
     finding.count = static_cast<int64_t>(kept.in_pytorch.all.size());
-    finding.layer = kept.in_pytorch.bytes >= kept.past_pytorch ? LayerKind::requested : LayerKind::library;
+    finding.component = kept.in_pytorch.bytes >= kept.past_pytorch ? ComponentKind::requested : ComponentKind::library;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     finding.title = kept.is_repeated() ? words("cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes,
                                                with("n", kept.in_pytorch.streams))
                                        : words("cuBLAS and other libraries keep {bytes} for themselves", bytes);
     if (!kept.in_pytorch.all.empty()) {
-        set_line(finding, of, usual_stack(of, kept.in_pytorch));
+        set_line(finding, context, usual_stack(context, kept.in_pytorch));
     }
-    tell(finding, kept, words);
-    add_evidence(finding, of, kept, words);
-    add_fixes(finding, of, kept, words);
+    report(finding, kept, words);
+    add_evidence(finding, context, kept, words);
+    add_fixes(finding, context, kept, words);
     findings.push_back(std::move(finding));
 }
 

@@ -4,10 +4,10 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/holder_words.h"
-#include "storage/explain/makeup.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/composition.h"
 #include "storage/explain/passes.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -18,12 +18,12 @@ constexpr int64_t least_bytes = 1 << 20;
 /// What a line does again and again is the usual work of a round.
 constexpr int64_t most_times = 2;
 /// Of the account at the peak: so many lines, each of at least this part.
-constexpr size_t most_told = 8;
-constexpr double least_part_told = 0.02;
+constexpr size_t most_reported = 8;
+constexpr double least_part_reported = 0.02;
 
 class Search {
 public:
-    explicit Search(const Case& of) : of_(of), peak_(of.curves().peak(Series::allocated)) {}
+    explicit Search(const AnalysisContext& context) : context_(context), peak_(context.curves().peak(Series::allocated)) {}
 
     const Extremes& peak() const { return peak_; }
     bool is_worth_telling(int64_t bytes) const {
@@ -34,8 +34,8 @@ public:
     /// Most bytes first.
     std::vector<AllocationIndex> temporaries() const {
         std::vector<AllocationIndex> found;
-        for (const AllocationIndex a : allocated_at(of_, peak_.max_event)) {
-            if (!is_worth_telling(static_cast<int64_t>(of_.device().allocations.block_size[a]))) {
+        for (const AllocationIndex a : allocated_at(context_, peak_.max_event)) {
+            if (!is_worth_telling(static_cast<int64_t>(context_.device().allocations.block_size[a]))) {
                 break;
             }
             if (is_temporary(a) && is_seldom(a)) {
@@ -46,70 +46,70 @@ public:
     }
 
     bool is_temporary(AllocationIndex a) const {
-        const auto history = of_.graph()->categories.history({of_.device_position(), a});
-        return of_.device().allocations.free_event[a] != never &&
-               !of_.trace().origins[of_.device().allocations.origin[a]].op.empty() &&
+        const auto history = context_.graph()->categories.history({context_.device_position(), a});
+        return context_.device().allocations.free_event[a] != never &&
+               !context_.trace().origins[context_.device().allocations.origin[a]].op.empty() &&
                std::all_of(history.begin(), history.end(),
                            [](const CategoryChange& change) { return change.category == Category::temporary; });
     }
 
 private:
     bool is_seldom(AllocationIndex a) const {
-        const Allocations& allocations = of_.device().allocations;
-        const bool is_backward = of_.trace().origins[allocations.origin[a]].phase == "backward";
-        const auto& sites = of_.survivors().sites();
+        const Allocations& allocations = context_.device().allocations;
+        const bool is_backward = context_.trace().origins[allocations.origin[a]].phase == "backward";
+        const auto& sites = context_.surviving_allocations().sites();
         return std::any_of(sites.begin(), sites.end(), [&](const Site& site) {
-            const bool is_of_backward = of_.trace().origins[site.origin].phase == "backward";
+            const bool is_of_backward = context_.trace().origins[site.origin].phase == "backward";
             return site.stack == allocations.stack[a] && is_of_backward == is_backward &&
                    site.total_count <= most_times;
         });
     }
 
-    const Case& of_;
+    const AnalysisContext& context_;
     Extremes peak_;
 };
 
 /// What the memory at the peak is, in a person's words.
 class Names {
 public:
-    Names(const Case& of, const Words& words) : of_(of), words_(words) {}
+    Names(const AnalysisContext& context, const Words& words) : context_(context), words_(words) {}
 
     std::string of(AllocationIndex a) const {
-        const AllocationRef allocation{of_.device_position(), a};
+        const AllocationRef allocation{context_.device_position(), a};
         if (const std::string name = variable(allocation); !name.empty()) {
             return "`" + name + "`";
         }
-        const GraphCase& graph = *of_.graph();
+        const GraphContext& graph = *context_.graph();
         const Category category = graph.categories.at(allocation, never_happened);
         const std::string& name = graph.categories.name(allocation);
         if (category == Category::gradient) {
             const std::string whose = name.empty() ? owner_of_gradient(a) : name;
             return whose.empty() ? words_("a gradient") : words_("the gradient of `{name}`", with("name", whose));
         }
-        const auto line = with("line", line_of(of_.trace(), of_.device().allocations.stack[a]));
+        const auto line = with("line", line_of(context_.trace(), context_.device().allocations.stack[a]));
         return words_("{what} from {line}", with("what", category_words(words_, category)), line);
     }
 
 private:
     std::string variable(AllocationRef allocation) const {
-        const Holder* holder = of_.graph()->holders.in_python(allocation);
-        return holder ? holder_expression(of_.graph()->tables(), *holder) : std::string();
+        const Referrer* referrer = context_.graph()->referrers.in_python(allocation);
+        return referrer ? referrer_expression(context_.graph()->tables(), *referrer) : std::string();
     }
 
     /// The only leaf (or, of a retained gradient, result of that node) that is as large and has a name; "" when there
     /// is none, or several.
     std::string owner_of_gradient(AllocationIndex a) const {
-        const GraphCase& graph = *of_.graph();
+        const GraphContext& graph = *context_.graph();
         const GraphNodes& nodes = graph.tables().nodes;
-        const std::string& op = of_.trace().origins[of_.device().allocations.origin[a]].op;
+        const std::string& op = context_.trace().origins[context_.device().allocations.origin[a]].op;
         const std::string_view maker = std::string_view(op).substr(0, op.find(" > "));
-        const bool is_retained = is_retained_gradient(of_, a);
+        const bool is_retained = is_retained_gradient(context_, a);
         AllocationRef owner;
         for (NodeIndex node = 0; node < nodes.size(); ++node) {
             const AllocationRef output = nodes.output[node];
             const bool is_wanted = is_retained ? graph.index.type(node) == maker : graph.index.is_leaf(node);
-            if (is_wanted && output && output.device == of_.device_position() && !(output == owner) &&
-                of_.device().allocations.requested[output.index] == of_.device().allocations.requested[a]) {
+            if (is_wanted && output && output.device == context_.device_position() && !(output == owner) &&
+                context_.device().allocations.requested[output.index] == context_.device().allocations.requested[a]) {
                 if (owner) {
                     return {};
                 }
@@ -119,22 +119,22 @@ private:
         return owner ? variable(owner) : std::string();
     }
 
-    const Case& of_;
+    const AnalysisContext& context_;
     const Words& words_;
 };
 
 /// "x 1.00 GiB, ..." of what is large at the peak; temporaries are told apart.
-std::string account(const Case& of, const Search& search, const Words& words) {
-    const Names names(of, words);
+std::string account(const AnalysisContext& context, const Search& search, const Words& words) {
+    const Names names(context, words);
     std::vector<std::string> parts;
     int64_t rest = search.peak().max;
-    for (const AllocationIndex a : allocated_at(of, search.peak().max_event)) {
-        const auto bytes = static_cast<int64_t>(of.device().allocations.block_size[a]);
-        if (parts.size() == most_told ||
-            static_cast<double>(bytes) < least_part_told * static_cast<double>(search.peak().max)) {
+    for (const AllocationIndex a : allocated_at(context, search.peak().max_event)) {
+        const auto bytes = static_cast<int64_t>(context.device().allocations.block_size[a]);
+        if (parts.size() == most_reported ||
+            static_cast<double>(bytes) < least_part_reported * static_cast<double>(search.peak().max)) {
             break;
         }
-        const std::string& op = of.trace().origins[of.device().allocations.origin[a]].op;
+        const std::string& op = context.trace().origins[context.device().allocations.origin[a]].op;
         const std::string name =
             search.is_temporary(a) ? words("what {op} took for itself", with("op", op)) : names.of(a);
         parts.push_back(words("{bytes} {name}", with("bytes", format_bytes(bytes)), with("name", name)));
@@ -147,8 +147,8 @@ std::string account(const Case& of, const Search& search, const Words& words) {
 }
 
 /// What became of the memory after it was freed.
-std::string whereabouts(const Case& of, AllocationIndex a, const Words& words) {
-    const DeviceHistory& device = of.device();
+std::string whereabouts(const AnalysisContext& context, AllocationIndex a, const Words& words) {
+    const DeviceHistory& device = context.device();
     const uint32_t segment = device.allocations.segment[a];
     if (segment == no_segment) {
         return {};
@@ -161,9 +161,9 @@ std::string whereabouts(const Case& of, AllocationIndex a, const Words& words) {
                        bytes);
 }
 
-void tell(Finding& finding, const Case& of, const Search& search, AllocationIndex largest, const Words& words) {
-    const Allocations& allocations = of.device().allocations;
-    const std::string& op = of.trace().origins[allocations.origin[largest]].op;
+void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest, const Words& words) {
+    const Allocations& allocations = context.device().allocations;
+    const std::string& op = context.trace().origins[allocations.origin[largest]].op;
     const size_t arrow = op.find(" > ");
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[largest])));
     const auto line = with("line", finding.line);
@@ -178,32 +178,32 @@ void tell(Finding& finding, const Case& of, const Search& search, AllocationInde
                   operation, line, bytes, with("node", op.substr(0, arrow))),
         words(
             "It lived for {time}, until what came next had used it; then {left} were left.",
-            with("time", format_duration(of.device().free_time(largest).value_or(0) - of.device().alloc_time(largest))),
-            with("left", format_bytes(of.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
+            with("time", format_duration(context.device().free_time(largest).value_or(0) - context.device().alloc_time(largest))),
+            with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
         words("At the peak {peak} are allocated: {parts}.", with("peak", format_bytes(search.peak().max)),
-              with("parts", account(of, search, words)))};
-    if (const std::string where = whereabouts(of, largest, words); !where.empty()) {
+              with("parts", account(context, search, words)))};
+    if (const std::string where = whereabouts(context, largest, words); !where.empty()) {
         finding.text.push_back(where);
     }
 }
 
-Finding about(const Case& of, const Search& search, const std::vector<AllocationIndex>& temporaries,
+Finding about(const AnalysisContext& context, const Search& search, const std::vector<AllocationIndex>& temporaries,
               const Words& words) {
     const AllocationIndex largest = temporaries.front();
     Finding finding;
     finding.kind = FindingKind::op_temporary;
-    finding.verdict = Verdict::pattern;
+    finding.severity = Severity::pattern;
     finding.confidence = Confidence::certain;
     finding.basis = words("The operation and its node were recorded with the allocation.");
     for (const AllocationIndex a : temporaries) {
-        finding.bytes += static_cast<int64_t>(of.device().allocations.block_size[a]);
+        finding.bytes += static_cast<int64_t>(context.device().allocations.block_size[a]);
     }
     finding.count = static_cast<int64_t>(temporaries.size());
-    set_line(finding, of, of.device().allocations.stack[largest]);
-    tell(finding, of, search, largest, words);
-    finding.evidence = {at_allocation(of, words("What the operation took"), largest),
-                        at_event(of, words("The peak"), search.peak().max_event),
-                        at_event(of, words("It has been freed"), of.device().allocations.free_event[largest] + 1)};
+    set_line(finding, context, context.device().allocations.stack[largest]);
+    report(finding, context, search, largest, words);
+    finding.evidence = {at_allocation(context, words("What the operation took"), largest),
+                        at_event(context, words("The peak"), search.peak().max_event),
+                        at_event(context, words("It has been freed"), context.device().allocations.free_event[largest] + 1)};
     finding.fixes = {
         {words("If the peak is too high: work through the data in parts, with a backward() for each, so that "
                "what is needed in passing is smaller."),
@@ -213,13 +213,13 @@ Finding about(const Case& of, const Search& search, const std::vector<Allocation
 
 }  // namespace
 
-void diagnose_op_temporary(const Case& of, const Words& words, Findings& findings, Progress&) {
-    if (!of.graph()) {
+void diagnose_op_temporary(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    if (!context.graph()) {
         return;
     }
-    const Search search(of);
+    const Search search(context);
     if (const std::vector<AllocationIndex> temporaries = search.temporaries(); !temporaries.empty()) {
-        findings.push_back(about(of, search, temporaries, words));
+        findings.push_back(about(context, search, temporaries, words));
     }
 }
 

@@ -7,15 +7,15 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/makeup.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/composition.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
 /// State that comes later than in this part of the run, spread over more than these rounds, is no first step's.
 constexpr double first_part = 0.67;
-constexpr int64_t most_rounds_apart = 2;
+constexpr int64_t most_iterations_apart = 2;
 /// Optimizers that quantise their state to 8 bits take about a quarter of 32.
 constexpr int64_t part_saved_by_8_bits = 4;
 
@@ -39,29 +39,29 @@ std::vector<bool> stacks_that_make_state(const StackTable& stacks) {
     return makes;
 }
 
-std::vector<State> find_states(const Case& of) {
-    const Allocations& allocations = of.device().allocations;
-    const bool is_told = of.graph() && !of.graph()->tables().labels.empty();
-    const std::vector<bool> makes = is_told ? std::vector<bool>{} : stacks_that_make_state(of.trace().stacks);
+std::vector<State> find_states(const AnalysisContext& context) {
+    const Allocations& allocations = context.device().allocations;
+    const bool is_reported = context.graph() && !context.graph()->tables().labels.empty();
+    const std::vector<bool> makes = is_reported ? std::vector<bool>{} : stacks_that_make_state(context.trace().stacks);
     std::vector<State> states;
     std::unordered_map<FrameId, size_t> by_line;
-    of.analysis().live().for_each_active(of.now(), [&](AllocationIndex a) {
-        const AllocationRef allocation{of.device_position(), a};
-        const bool is_state = is_told
-                                  ? of.graph()->categories.at(allocation, of.now_time()) == Category::optimizer_state
+    context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
+        const AllocationRef allocation{context.device_position(), a};
+        const bool is_state = is_reported
+                                  ? context.graph()->categories.at(allocation, context.now_time()) == Category::optimizer_state
                                   : makes[allocations.stack[a]];
-        if (!is_state || allocations.free_event[a] < of.now()) {
+        if (!is_state || allocations.free_event[a] < context.now()) {
             return;
         }
         const auto [found, is_new] =
-            by_line.try_emplace(of.trace().stacks.user_frame(allocations.stack[a]), states.size());
+            by_line.try_emplace(context.trace().stacks.user_frame(allocations.stack[a]), states.size());
         if (is_new) {
             states.push_back({allocations.stack[a], {}, {}, 0});
         }
         State& state = states[found->second];
         state.tensors.push_back(a);
         state.bytes += static_cast<int64_t>(allocations.block_size[a]);
-        const std::string& name = is_told ? of.graph()->categories.name(allocation) : std::string();
+        const std::string& name = is_reported ? context.graph()->categories.name(allocation) : std::string();
         if (const size_t end = name.find(" of "); end != std::string::npos && allocations.block_size[a] > 512) {
             state.names.insert(name.substr(0, end));
         }
@@ -73,12 +73,12 @@ std::vector<State> find_states(const Case& of) {
 }
 
 /// More of it comes long after the first step: that is growth, or another story.
-bool comes_later(const Case& of, const State& state) {
-    const auto& made = of.device().allocations.alloc_event;
-    const int64_t first = of.rounds().at(made[state.tensors.front()]);
-    const int64_t last = of.rounds().at(made[state.tensors.back()]);
-    return last - first > most_rounds_apart &&
-           static_cast<double>(last) > first_part * static_cast<double>(of.rounds().size());
+bool comes_later(const AnalysisContext& context, const State& state) {
+    const auto& made = context.device().allocations.alloc_event;
+    const int64_t first = context.iterations().at(made[state.tensors.front()]);
+    const int64_t last = context.iterations().at(made[state.tensors.back()]);
+    return last - first > most_iterations_apart &&
+           static_cast<double>(last) > first_part * static_cast<double>(context.iterations().size());
 }
 
 std::string names_of(const State& state, const Words& words) {
@@ -90,13 +90,13 @@ std::string names_of(const State& state, const Words& words) {
 }
 
 /// Of a program with one optimizer for all its parameters.
-bool is_as_large_as_parameters(const Case& of, const State& state) {
-    const int64_t parameters = makeup_at(of, of.now()).of(Category::parameter);
+bool is_as_large_as_parameters(const AnalysisContext& context, const State& state) {
+    const int64_t parameters = composition_at(context, context.now()).of(Category::parameter);
     const int64_t expected = parameters * static_cast<int64_t>(state.names.size());
     return std::llabs(expected - state.bytes) * 20 <= state.bytes;
 }
 
-void tell(Finding& finding, const Case& of, const State& state, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
     const auto bytes = with("bytes", format_bytes(state.bytes));
     finding.title = words("the optimizer keeps {bytes} of its own since its first step", bytes);
     finding.text = {words(
@@ -105,25 +105,25 @@ void tell(Finding& finding, const Case& of, const State& state, const Words& wor
         with("line", finding.line), bytes, with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")))};
     if (const std::string names = names_of(state, words); !names.empty()) {
         finding.text.push_back(
-            is_as_large_as_parameters(of, state)
+            is_as_large_as_parameters(context, state)
                 ? words("For each parameter it keeps {names}, each as large as the parameter.", with("names", names))
                 : words("For each parameter it keeps {names}.", with("names", names)));
     }
-    if (of.graph()) {
-        finding.text.push_back(words("At {moment} the program's memory is: {parts}.",
-                                     with("moment", moment_name(of, words)),
-                                     with("parts", makeup_words(words, makeup_at(of, of.now())))));
+    if (context.graph()) {
+        finding.text.push_back(words("At {time_point} the program's memory is: {parts}.",
+                                     with("time_point", time_point_name(context, words)),
+                                     with("parts", composition_words(words, composition_at(context, context.now())))));
     }
 }
 
-void add_evidence(Finding& finding, const Case& of, const State& state, const Words& words) {
-    const auto& made = of.device().allocations.alloc_event;
+void add_evidence(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
+    const auto& made = context.device().allocations.alloc_event;
     const EventNumber before = std::max(made[state.tensors.front()], 0), after = made[state.tensors.back()] + 1;
     finding.evidence = {
-        at_event(of, words("Just before the first step()"), before),
-        at_event(of, words("Its state has been made"), after),
-        at_allocation(of, words("The first tensor of the state"), state.tensors.front()),
-        at_event(of, words("It is still there at {moment}", with("moment", moment_name(of, words))), of.now())};
+        at_event(context, words("Just before the first step()"), before),
+        at_event(context, words("Its state has been made"), after),
+        at_allocation(context, words("The first tensor of the state"), state.tensors.front()),
+        at_event(context, words("It is still there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
 }
 
 void add_fixes(Finding& finding, const Words& words) {
@@ -137,36 +137,36 @@ void add_fixes(Finding& finding, const Words& words) {
          std::nullopt, std::nullopt}};
 }
 
-Finding about(const Case& of, const State& state, const Words& words) {
+Finding about(const AnalysisContext& context, const State& state, const Words& words) {
     Finding finding;
     finding.kind = FindingKind::optimizer_state;
-    finding.verdict = Verdict::pattern;
-    const bool is_told = of.graph() != nullptr;
-    finding.confidence = is_told ? Confidence::certain : Confidence::likely;
-    finding.basis = is_told ? words("The optimizer's own record of its state was read.")
+    finding.severity = Severity::pattern;
+    const bool is_reported = context.graph() != nullptr;
+    finding.confidence = is_reported ? Confidence::certain : Confidence::likely;
+    finding.basis = is_reported ? words("The optimizer's own record of its state was read.")
                             : words("The memory was made where PyTorch's optimizers make their state (`_init_group`).");
     finding.bytes = state.bytes;
     finding.count = static_cast<int64_t>(state.tensors.size());
-    finding.layer = LayerKind::requested;
-    set_line(finding, of, state.stack);
-    const EventNumber made = of.device().allocations.alloc_event[state.tensors.front()];
-    finding.since = of.device().time_of_state(std::max(made, 0));
-    const int64_t round = of.rounds().at(made);
-    if (round >= 0 && round < static_cast<int64_t>(of.rounds().size())) {
-        set_since(finding, of, static_cast<size_t>(round));
+    finding.component = ComponentKind::requested;
+    set_line(finding, context, state.stack);
+    const EventNumber made = context.device().allocations.alloc_event[state.tensors.front()];
+    finding.since = context.device().time_of_state(std::max(made, 0));
+    const int64_t iteration = context.iterations().at(made);
+    if (iteration >= 0 && iteration < static_cast<int64_t>(context.iterations().size())) {
+        set_since(finding, context, static_cast<size_t>(iteration));
     }
-    tell(finding, of, state, words);
-    add_evidence(finding, of, state, words);
+    report(finding, context, state, words);
+    add_evidence(finding, context, state, words);
     add_fixes(finding, words);
     return finding;
 }
 
 }  // namespace
 
-void diagnose_optimizer_state(const Case& of, const Words& words, Findings& findings, Progress&) {
-    for (const State& state : find_states(of)) {
-        if (!comes_later(of, state)) {
-            findings.push_back(about(of, state, words));
+void diagnose_optimizer_state(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    for (const State& state : find_states(context)) {
+        if (!comes_later(context, state)) {
+            findings.push_back(about(context, state, words));
         }
     }
 }

@@ -5,8 +5,8 @@
 #include "storage/base/units.h"
 #include "storage/explain/answered.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/telling.h"
-#include "storage/ledger/device_samples.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/breakdown/device_samples.h"
 
 namespace tidemark {
 namespace {
@@ -28,35 +28,35 @@ struct Others {
 };
 
 /// While the program had something to do with its memory.
-std::vector<int64_t> sample_times(const Case& of) {
-    const auto& events = of.device().event_time;
+std::vector<int64_t> sample_times(const AnalysisContext& context) {
+    const auto& events = context.device().event_time;
     std::vector<int64_t> times;
-    for (const Sample& sample : of.trace().samples) {
+    for (const Sample& sample : context.trace().samples) {
         const bool is_during = !events.empty() && events.front() <= sample.time && sample.time <= events.back();
-        if (sample.device == of.device().device && !sample.pid && is_during) {
+        if (sample.device == context.device().device && !sample.pid && is_during) {
             times.push_back(sample.time);
         }
     }
     return times;
 }
 
-void add_now(const Case& of, Others& others) {
-    for (const Layer& layer : of.row().layers) {
-        if (layer.kind == LayerKind::other_processes) {
-            others.now += layer.bytes;
+void add_now(const AnalysisContext& context, Others& others) {
+    for (const Component& component : context.row().components) {
+        if (component.kind == ComponentKind::other_processes) {
+            others.now += component.bytes;
             ++others.count_now;
-            others.highest_of[layer.pid] = layer.bytes;
+            others.highest_of[component.pid] = component.bytes;
         }
     }
     others.highest = others.lowest = others.now;
-    others.highest_time = of.now_time();
+    others.highest_time = context.now_time();
 }
 
-Others find_others(const Case& of) {
-    const DeviceSamples samples(of.trace(), of.device().device);
+Others find_others(const AnalysisContext& context) {
+    const DeviceSamples samples(context.trace(), context.device().device);
     Others others;
-    add_now(of, others);
-    for (const int64_t time : sample_times(of)) {
+    add_now(context, others);
+    for (const int64_t time : sample_times(context)) {
         int64_t sum = 0;
         samples.for_each_other(time, [&](int64_t pid, int64_t bytes) {
             sum += bytes;
@@ -72,11 +72,11 @@ Others find_others(const Case& of) {
 }
 
 /// This process's own context is the measure for those of others.
-size_t count_contexts(const Case& of, const Others& others) {
-    const int64_t context = of.row().bytes_of(LayerKind::context);
+size_t count_contexts(const AnalysisContext& context, const Others& others) {
+    const int64_t own_context = context.row().bytes_of(ComponentKind::context);
     return static_cast<size_t>(
         std::count_if(others.highest_of.begin(), others.highest_of.end(), [&](const auto& other) {
-            return context > 0 && other.second * 4 >= context * 3 && other.second * 4 <= context * 5;
+            return own_context > 0 && other.second * 4 >= own_context * 3 && other.second * 4 <= own_context * 5;
         }));
 }
 
@@ -95,7 +95,7 @@ std::string names_of(const Others& others, const Words& words) {
     return words.list(names);
 }
 
-void tell(Finding& finding, const Case& of, const Others& others, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Others& others, const Words& words) {
     finding.text.push_back(
         words("NVML, which nvidia-smi asks too, names {others} on this GPU.", with("others", names_of(others, words))));
     if (others.move()) {
@@ -104,47 +104,47 @@ void tell(Finding& finding, const Case& of, const Others& others, const Words& w
             "without a tensor of this program.",
             with("lowest", format_bytes(others.lowest)), with("highest", format_bytes(others.highest))));
     }
-    if (count_contexts(of, others) >= 2) {
+    if (count_contexts(context, others) >= 2) {
         finding.text.push_back(
             words("{processes} about as much as a bare CUDA context. If they are workers of the same job, they touched "
                   "this GPU without working on it: a missing torch.cuda.set_device() does that.",
-                  with("processes", words.counted(static_cast<int64_t>(count_contexts(of, others)), "{n} process holds",
+                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)), "{n} process holds",
                                                   "{n} processes hold"))));
     }
 }
 
 }  // namespace
 
-void diagnose_other_processes(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const Others others = find_others(of);
+void diagnose_other_processes(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const Others others = find_others(context);
     if (others.highest < least_bytes) {
         return;
     }
     Finding finding;
     finding.kind = FindingKind::other_processes;
-    finding.verdict = others.came_or_went() && !is_answered(findings) ? Verdict::pattern : Verdict::background;
+    finding.severity = others.came_or_went() && !is_answered(findings) ? Severity::pattern : Severity::background;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in NVML's list of processes, which was asked a few times a second.");
     const bool are_there = others.now >= least_bytes;
     finding.bytes = are_there ? others.now : others.highest;
     finding.count = are_there ? others.count_now : static_cast<int64_t>(others.highest_of.size());
-    finding.layer = LayerKind::other_processes;
+    finding.component = ComponentKind::other_processes;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto processes = with("processes", words.counted(finding.count, "{n} other process", "{n} other processes"));
     finding.title = others.now >= least_bytes
                         ? words("{processes} on this GPU: {bytes} are theirs", processes, bytes)
                         : words("{processes} used this GPU for a while: up to {bytes}", processes, bytes);
-    tell(finding, of, others, words);
-    Evidence most = at_event(of, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
-                             of.device().events_until(others.highest_time));
+    report(finding, context, others, words);
+    Evidence most = at_event(context, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
+                             context.device().events_until(others.highest_time));
     most.time = others.highest_time;
-    most.layer = LayerKind::other_processes;
+    most.component = ComponentKind::other_processes;
     finding.evidence.push_back(std::move(most));
     finding.evidence.push_back(
-        at_layer(of,
-                 words("What they have at {moment}: {bytes}", with("moment", moment_name(of, words)),
+        at_component(context,
+                 words("What they have at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
                        with("bytes", format_bytes(others.now))),
-                 LayerKind::other_processes));
+                 ComponentKind::other_processes));
     finding.fixes = {{words("See whose they are, and agree on who uses which GPU."),
                       "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv",
                       finding.bytes,

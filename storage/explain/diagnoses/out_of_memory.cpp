@@ -5,49 +5,49 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
 #include "storage/explain/experiments.h"
-#include "storage/explain/holder_words.h"
-#include "storage/explain/hole_finder.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/free_gap_finder.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
 constexpr size_t most_named = 3;  ///< blocks or lines that are told one by one
 
-struct Autopsy {
+struct OomAnalysis {
     const OtherEvent& oom;
     EventNumber before;
     MemoryState state;
     int64_t free_on_device;
 
-    Autopsy(const Case& of, const OtherEvent& event)
+    OomAnalysis(const AnalysisContext& context, const OtherEvent& event)
         : oom(event),
           before(event.event),
-          state(memory_state(of.device(), of.analysis().live(), event.event)),
+          state(memory_state(context.device(), context.analysis().live(), event.event)),
           free_on_device(static_cast<int64_t>(event.address)) {}
 
     int64_t asked() const { return static_cast<int64_t>(oom.size); }
-    int64_t free_inside() const { return static_cast<int64_t>(state.free_in_holes + state.free_in_idle_segments); }
+    int64_t free_inside() const { return static_cast<int64_t>(state.free_in_gaps + state.free_in_cached_segments); }
     /// There was enough, but in pieces.
     bool is_fragmented() const { return free_inside() >= asked(); }
 };
 
-std::string inside_words(const Autopsy& autopsy, const Words& words) {
-    if (autopsy.free_inside() == 0) {
+std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
+    if (oom_analysis.free_inside() == 0) {
         return words("PyTorch had {reserved} reserved, all of it in use.",
-                     with("reserved", format_bytes(static_cast<int64_t>(autopsy.state.reserved))));
+                     with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))));
     }
     return words(
-        "PyTorch had {reserved} reserved. {free} of it was free, in {holes}, the largest of {largest}.",
-        with("reserved", format_bytes(static_cast<int64_t>(autopsy.state.reserved))),
-        with("free", format_bytes(autopsy.free_inside())),
-        with("holes", words.counted(autopsy.state.holes, "{n} hole between tensors", "{n} holes between tensors")),
-        with("largest", format_bytes(static_cast<int64_t>(autopsy.state.largest_hole))));
+        "PyTorch had {reserved} reserved. {free} of it was free, in {gaps}, the largest of {largest}.",
+        with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))),
+        with("free", format_bytes(oom_analysis.free_inside())),
+        with("holes", words.counted(oom_analysis.state.gaps, "{n} hole between tensors", "{n} holes between tensors")),
+        with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))));
 }
 
-std::string device_words(const Autopsy& autopsy, const Words& words) {
-    const auto free = with("free", format_bytes(autopsy.free_on_device));
-    return autopsy.free_on_device > autopsy.asked()
+std::string device_words(const OomAnalysis& oom_analysis, const Words& words) {
+    const auto free = with("free", format_bytes(oom_analysis.free_on_device));
+    return oom_analysis.free_on_device > oom_analysis.asked()
                ? words(
                      "The device itself had {free} left: it was a limit set for the process (memory fraction) that "
                      "refused.",
@@ -56,19 +56,19 @@ std::string device_words(const Autopsy& autopsy, const Words& words) {
 }
 
 /// What lies around the moment on the device beside PyTorch.
-std::string others_words(const Case& of, const Words& words) {
+std::string others_words(const AnalysisContext& context, const Words& words) {
     std::vector<std::string> parts;
-    for (const Layer& layer : of.row().layers) {
-        if (layer.bytes > 0 && layer.kind >= LayerKind::library) {
-            const auto bytes = with("bytes", format_bytes(layer.bytes));
-            switch (layer.kind) {
-                case LayerKind::library:
-                    parts.push_back(words("{bytes} {library}", bytes, with("library", layer.name)));
+    for (const Component& component : context.row().components) {
+        if (component.bytes > 0 && component.kind >= ComponentKind::library) {
+            const auto bytes = with("bytes", format_bytes(component.bytes));
+            switch (component.kind) {
+                case ComponentKind::library:
+                    parts.push_back(words("{bytes} {library}", bytes, with("library", component.name)));
                     break;
-                case LayerKind::context: parts.push_back(words("{bytes} CUDA context", bytes)); break;
-                case LayerKind::kernels: parts.push_back(words("{bytes} kernels", bytes)); break;
-                case LayerKind::other_processes:
-                    parts.push_back(words("{bytes} process {pid}", bytes, with("pid", layer.pid)));
+                case ComponentKind::context: parts.push_back(words("{bytes} CUDA context", bytes)); break;
+                case ComponentKind::kernels: parts.push_back(words("{bytes} kernels", bytes)); break;
+                case ComponentKind::other_processes:
+                    parts.push_back(words("{bytes} process {pid}", bytes, with("pid", component.pid)));
                     break;
                 default: break;
             }
@@ -78,29 +78,29 @@ std::string others_words(const Case& of, const Words& words) {
                          : words("Beside PyTorch's allocator: {parts}.", with("parts", words.list(parts)));
 }
 
-std::string block_words(const Case& of, const Words& words, AllocationIndex a) {
-    const Allocations& allocations = of.device().allocations;
+std::string block_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
+    const Allocations& allocations = context.device().allocations;
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[a])));
-    const auto line = with("line", line_of(of.trace(), allocations.stack[a]));
-    const Holder* holder = of.graph() ? of.graph()->holders.in_python(AllocationRef{of.device_position(), a}) : nullptr;
-    return holder ? words("{bytes} from {line}, held by {holder}", bytes, line,
-                          with("holder", holder_words(of.graph()->tables(), words, *holder)))
+    const auto line = with("line", line_of(context.trace(), allocations.stack[a]));
+    const Referrer* referrer = context.graph() ? context.graph()->referrers.in_python(AllocationRef{context.device_position(), a}) : nullptr;
+    return referrer ? words("{bytes} from {line}, held by {referrer}", bytes, line,
+                          with("referrer", referrer_words(context.graph()->tables(), words, *referrer)))
                   : words("{bytes} from {line}", bytes, line);
 }
 
-void name_block(Finding& finding, const Case& of, const Words& words, AllocationIndex a,
+void name_block(Finding& finding, const AnalysisContext& context, const Words& words, AllocationIndex a,
                 std::vector<std::string>& named) {
     if (named.size() < most_named && a != no_allocation) {
-        named.push_back(block_words(of, words, a));
-        finding.evidence.push_back(at_allocation(of, words("In the way: {block}", with("block", named.back())), a));
+        named.push_back(block_words(context, words, a));
+        finding.evidence.push_back(at_allocation(context, words("In the way: {block}", with("block", named.back())), a));
     }
 }
 
 /// No segment is as large as the request: what keeps those with most free memory from going back to the driver.
-void add_pins_of_segments(Finding& finding, const Case& of, const Autopsy& autopsy, const Words& words) {
+void add_pins_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis, const Words& words) {
     std::vector<const SegmentState*> segments;
-    for (const SegmentState& segment : autopsy.state.segments) {
-        if (!segment.idle() && segment.free() > segment.size / 2) {
+    for (const SegmentState& segment : oom_analysis.state.segments) {
+        if (!segment.cached() && segment.free() > segment.size / 2) {
             segments.push_back(&segment);
         }
     }
@@ -110,7 +110,7 @@ void add_pins_of_segments(Finding& finding, const Case& of, const Autopsy& autop
     for (const SegmentState* segment : segments) {
         in_use += static_cast<int64_t>(segment->allocated + segment->pending);
         for (const Block& block : segment->blocks) {
-            name_block(finding, of, words, block.allocation, named);
+            name_block(finding, context, words, block.allocation, named);
         }
     }
     if (!named.empty()) {
@@ -123,15 +123,15 @@ void add_pins_of_segments(Finding& finding, const Case& of, const Autopsy& autop
 }
 
 /// Fragmentation: the blocks that are in the way.
-void add_pins(Finding& finding, const Case& of, const Autopsy& autopsy, const Words& words) {
-    const Window window = cheapest_window(autopsy.state, autopsy.oom.size);
+void add_pins(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis, const Words& words) {
+    const Window window = cheapest_window(oom_analysis.state, oom_analysis.oom.size);
     if (window.size == 0 || window.blocks.empty()) {
-        add_pins_of_segments(finding, of, autopsy, words);
+        add_pins_of_segments(finding, context, oom_analysis, words);
         return;
     }
     std::vector<std::string> named;
     for (const AllocationIndex a : window.blocks) {
-        name_block(finding, of, words, a, named);
+        name_block(finding, context, words, a, named);
     }
     const auto count = static_cast<int64_t>(window.blocks.size());
     finding.text.push_back(
@@ -141,31 +141,31 @@ void add_pins(Finding& finding, const Case& of, const Autopsy& autopsy, const Wo
 }
 
 /// Full: who has it.
-void add_owners(Finding& finding, const Case& of, const Words& words) {
+void add_owners(Finding& finding, const AnalysisContext& context, const Words& words) {
     std::vector<std::string> named;
-    for (const Site& site : of.survivors().sites()) {
-        if (named.size() == most_named || site.bytes * 20 < of.curves().value(Series::allocated, of.now())) {
+    for (const Site& site : context.surviving_allocations().sites()) {
+        if (named.size() == most_named || site.bytes * 20 < context.curves().value(Series::allocated, context.now())) {
             break;
         }
         named.push_back(words("{bytes} in {tensors} from {line}", with("bytes", format_bytes(site.bytes)),
                               with("tensors", words.counted(site.count, "{n} tensor", "{n} tensors")),
-                              with("line", line_of(of.trace(), site.stack))));
-        finding.evidence.push_back(at_allocation(of, named.back(), site.now.back()));
+                              with("line", line_of(context.trace(), site.stack))));
+        finding.evidence.push_back(at_allocation(context, named.back(), site.now.back()));
     }
     if (!named.empty()) {
         finding.text.push_back(words("Most of what is in use: {named}.", with("named", words.list(named))));
     }
-    for (const Pile& pile : of.piles()) {
-        if (pile.holder && pile.bytes * 4 > of.curves().value(Series::allocated, of.now())) {
-            finding.holder = holder_words(of.graph()->tables(), words, *pile.holder);
-            finding.text.push_back(words("{bytes} of it piled up round after round in {holder}: see that finding.",
-                                         with("bytes", format_bytes(pile.bytes)), with("holder", finding.holder)));
+    for (const LeakSuspect& suspect : context.suspects()) {
+        if (suspect.referrer && suspect.bytes * 4 > context.curves().value(Series::allocated, context.now())) {
+            finding.referrer = referrer_words(context.graph()->tables(), words, *suspect.referrer);
+            finding.text.push_back(words("{bytes} of it piled up round after round in {referrer}: see that finding.",
+                                         with("bytes", format_bytes(suspect.bytes)), with("referrer", finding.referrer)));
         }
     }
 }
 
-void add_experiments(Finding& finding, const Case& of, const Autopsy& autopsy, const Words& words, Progress& progress) {
-    const Experiments experiments = try_settings(of, words, autopsy.before, progress);
+void add_experiments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis, const Words& words, Progress& progress) {
+    const Experiments experiments = try_settings(context, words, oom_analysis.before, progress);
     if (!experiments.was_tried) {
         finding.unknowns.push_back(experiments.why_not);
         return;
@@ -195,26 +195,26 @@ void add_experiments(Finding& finding, const Case& of, const Autopsy& autopsy, c
     }
 }
 
-void add_fragmentation(const Case& of, const Autopsy& autopsy, const Finding& failure, const Words& words,
+void add_fragmentation(const AnalysisContext& context, const OomAnalysis& oom_analysis, const Finding& failure, const Words& words,
                        Findings& findings) {
     Finding finding;
     finding.kind = FindingKind::fragmentation;
-    finding.verdict = Verdict::waste;
+    finding.severity = Severity::waste;
     finding.basis = words("Replayed from the allocator's events: every block and every hole at that moment.");
-    finding.bytes = autopsy.free_inside();
-    finding.layer = LayerKind::free_in_segments;
+    finding.bytes = oom_analysis.free_inside();
+    finding.component = ComponentKind::free_in_segments;
     finding.title =
         words("{free} were free, but in pieces too small for {asked}",
-              with("free", format_bytes(autopsy.free_inside())), with("asked", format_bytes(autopsy.asked())));
+              with("free", format_bytes(oom_analysis.free_inside())), with("asked", format_bytes(oom_analysis.asked())));
     finding.text = {
-        words("Free memory lies in {holes} between blocks that are in use; a request needs one hole that is large "
+        words("Free memory lies in {gaps} between blocks that are in use; a request needs one hole that is large "
               "enough, and the largest is {largest}. A few small tensors that live long keep large segments "
               "from being used as a whole.",
-              with("holes", words.counted(autopsy.state.holes, "{n} hole", "{n} holes")),
-              with("largest", format_bytes(static_cast<int64_t>(autopsy.state.largest_hole))))};
-    add_pins(finding, of, autopsy, words);
+              with("holes", words.counted(oom_analysis.state.gaps, "{n} hole", "{n} holes")),
+              with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))))};
+    add_pins(finding, context, oom_analysis, words);
     finding.evidence.insert(finding.evidence.begin(),
-                            at_event(of, words("The state right before the error"), autopsy.before));
+                            at_event(context, words("The state right before the error"), oom_analysis.before));
     finding.fixes = failure.fixes;
     finding.fixes.push_back({words("Make what lives long before the large temporaries, or first."), "", {}, {}});
     findings.push_back(std::move(finding));
@@ -222,31 +222,31 @@ void add_fragmentation(const Case& of, const Autopsy& autopsy, const Finding& fa
 
 }  // namespace
 
-void diagnose_out_of_memory(const Case& of, const Words& words, Findings& findings, Progress& progress) {
-    if (!of.out_of_memory()) {
+void diagnose_out_of_memory(const AnalysisContext& context, const Words& words, Findings& findings, Progress& progress) {
+    if (!context.out_of_memory()) {
         return;
     }
-    const Autopsy autopsy(of, *of.out_of_memory());
+    const OomAnalysis oom_analysis(context, *context.out_of_memory());
     Finding finding;
     finding.kind = FindingKind::out_of_memory;
-    finding.verdict = Verdict::failure;
+    finding.severity = Severity::failure;
     finding.basis = words("The error is an event of the allocator; the state before it was replayed block by block.");
-    finding.bytes = autopsy.asked();
-    finding.since = of.device().time_of_state(autopsy.before);
-    set_line(finding, of, autopsy.oom.stack);
-    const auto asked = with("asked", format_bytes(autopsy.asked()));
+    finding.bytes = oom_analysis.asked();
+    finding.since = context.device().time_of_state(oom_analysis.before);
+    set_line(finding, context, oom_analysis.oom.stack);
+    const auto asked = with("asked", format_bytes(oom_analysis.asked()));
     finding.title = finding.line.empty()
                         ? words("out of memory: {asked} were asked for", asked)
                         : words("out of memory: {asked} were asked for by {line}", asked, with("line", finding.line));
-    finding.text = {inside_words(autopsy, words) + words(" ") + device_words(autopsy, words)};
-    if (const std::string others = others_words(of, words); !others.empty()) {
+    finding.text = {inside_words(oom_analysis, words) + words(" ") + device_words(oom_analysis, words)};
+    if (const std::string others = others_words(context, words); !others.empty()) {
         finding.text.push_back(others);
     }
-    finding.evidence.push_back(at_event(of, words("The state right before the error"), autopsy.before));
-    add_owners(finding, of, words);
-    add_experiments(finding, of, autopsy, words, progress);
-    if (autopsy.is_fragmented()) {
-        add_fragmentation(of, autopsy, finding, words, findings);
+    finding.evidence.push_back(at_event(context, words("The state right before the error"), oom_analysis.before));
+    add_owners(finding, context, words);
+    add_experiments(finding, context, oom_analysis, words, progress);
+    if (oom_analysis.is_fragmented()) {
+        add_fragmentation(context, oom_analysis, finding, words, findings);
     }
     findings.push_back(std::move(finding));
 }

@@ -4,8 +4,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/holder_words.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -16,19 +16,19 @@ struct Stop {
     NodeIndex node = no_node;      ///< and not this one
 };
 
-bool has_saved(const GraphCase& graph, NodeIndex node) {
+bool has_saved(const GraphContext& graph, NodeIndex node) {
     const auto& first = graph.tables().saved.first;
     return first[node] != first[node + 1];
 }
 
 /// Saved tensors in memory of a device, each allocation once.
-int64_t saved_bytes(const Case& of, NodeIndex node, std::set<AllocationIndex>& counted) {
-    const SavedTensors& saved = of.graph()->tables().saved;
+int64_t saved_bytes(const AnalysisContext& context, NodeIndex node, std::set<AllocationIndex>& counted) {
+    const SavedTensors& saved = context.graph()->tables().saved;
     int64_t bytes = 0;
     for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
         const AllocationRef allocation = saved.allocation[s];
-        if (allocation && allocation.device == of.device_position() && counted.insert(allocation.index).second) {
-            bytes += static_cast<int64_t>(of.device().allocations.block_size[allocation.index]);
+        if (allocation && allocation.device == context.device_position() && counted.insert(allocation.index).second) {
+            bytes += static_cast<int64_t>(context.device().allocations.block_size[allocation.index]);
         }
     }
     return bytes;
@@ -36,7 +36,7 @@ int64_t saved_bytes(const Case& of, NodeIndex node, std::set<AllocationIndex>& c
 
 /// A backward runs a node before those it leads to. One that was run again after a child had its turn, and the child
 /// not, is where a second backward came to its end.
-std::optional<Stop> find(const GraphCase& graph) {
+std::optional<Stop> find(const GraphContext& graph) {
     const GraphNodes& nodes = graph.tables().nodes;
     for (NodeIndex node = 0; node < nodes.size(); ++node) {
         if (nodes.executed[node] == never_happened || !has_saved(graph, node) || graph.index.is_leaf(node)) {
@@ -61,18 +61,18 @@ struct Census {
     NodeIndex example = no_node;  ///< of the second kind, not of the graph that stopped
 };
 
-Census count(const Case& of) {
-    const GraphCase& graph = *of.graph();
+Census count(const AnalysisContext& context) {
+    const GraphContext& graph = *context.graph();
     const GraphNodes& nodes = graph.tables().nodes;
     Census census;
     std::set<AllocationIndex> counted;
     for (NodeIndex node = 0; node < nodes.size(); ++node) {
-        if (graph.index.is_leaf(node) || graph.index.state(node, of.now_time()) != NodeState::released) {
+        if (graph.index.is_leaf(node) || graph.index.state(node, context.now_time()) != NodeState::released) {
             continue;
         }
         if (has_saved(graph, node)) {
             ++census.released;
-            census.bytes += saved_bytes(of, node, counted);
+            census.bytes += saved_bytes(context, node, counted);
         } else {
             ++census.never;
             census.example = census.example == no_node ? node : census.example;
@@ -81,17 +81,17 @@ Census count(const Case& of) {
     return census;
 }
 
-std::string root_variable(const Case& of, NodeIndex node) {
-    const GraphCase& graph = *of.graph();
-    const std::vector<NodeIndex> path = graph.moment.path_to(node);
-    const Holder* holder = graph.holders.of(path.empty() ? node : path.front());
-    return holder ? holder_expression(graph.tables(), *holder) : std::string();
+std::string root_variable(const AnalysisContext& context, NodeIndex node) {
+    const GraphContext& graph = *context.graph();
+    const std::vector<NodeIndex> path = graph.time_point.path_to(node);
+    const Referrer* referrer = graph.referrers.of(path.empty() ? node : path.front());
+    return referrer ? referrer_expression(graph.tables(), *referrer) : std::string();
 }
 
-void tell(Finding& finding, const Case& of, const Stop& stop, const Census& census, const Words& words) {
-    const GraphIndex& index = of.graph()->index;
+void report(Finding& finding, const AnalysisContext& context, const Stop& stop, const Census& census, const Words& words) {
+    const GraphIndex& index = context.graph()->index;
     const auto type = with("type", index.type(stop.node));
-    const std::string variable = root_variable(of, stop.node);
+    const std::string variable = root_variable(context, stop.node);
     finding.title = variable.empty()
                         ? words("a second backward stopped at {type}: what it had saved was released", type)
                         : words("a second backward of `{name}` stopped at {type}: what it had saved was released", type,
@@ -111,28 +111,28 @@ void tell(Finding& finding, const Case& of, const Stop& stop, const Census& cens
               with("bytes", format_bytes(census.bytes)))};
 }
 
-Finding about(const Case& of, const Stop& stop, const Words& words) {
-    const Census census = count(of);
-    const GraphNodes& nodes = of.graph()->tables().nodes;
+Finding about(const AnalysisContext& context, const Stop& stop, const Words& words) {
+    const Census census = count(context);
+    const GraphNodes& nodes = context.graph()->tables().nodes;
     Finding finding;
     finding.kind = FindingKind::released_graph;
-    finding.verdict = Verdict::pattern;
+    finding.severity = Severity::pattern;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the graph: when each node was run, and when what it had saved was released.");
     finding.bytes = census.bytes;
     finding.count = census.released;
-    set_line(finding, of, nodes.stack[stop.node]);
-    tell(finding, of, stop, census, words);
-    Evidence released = at_node(of, words("The node whose saved tensors are gone"), stop.node);
+    set_line(finding, context, nodes.stack[stop.node]);
+    report(finding, context, stop, census, words);
+    Evidence released = at_node(context, words("The node whose saved tensors are gone"), stop.node);
     released.time = nodes.released[stop.node];
     finding.evidence.push_back(released);
-    finding.evidence.push_back(at_event(of, words("The first backward has released them"),
-                                        of.device().events_until(nodes.released[stop.node])));
+    finding.evidence.push_back(at_event(context, words("The first backward has released them"),
+                                        context.device().events_until(nodes.released[stop.node])));
     finding.evidence.push_back(at_event(
-        of, words("The second backward runs {type} and stops", with("type", of.graph()->index.type(stop.last_run))),
-        of.device().events_until(nodes.executed[stop.last_run])));
+        context, words("The second backward runs {type} and stops", with("type", context.graph()->index.type(stop.last_run))),
+        context.device().events_until(nodes.executed[stop.last_run])));
     if (census.example != no_node) {
-        finding.evidence.push_back(at_node(of, words("A node that never saved anything"), census.example));
+        finding.evidence.push_back(at_node(context, words("A node that never saved anything"), census.example));
     }
     finding.fixes = {
         {words("Run the forward pass again before the second backward()."), "", std::nullopt, std::nullopt},
@@ -143,12 +143,12 @@ Finding about(const Case& of, const Stop& stop, const Words& words) {
 
 }  // namespace
 
-void diagnose_released_graph(const Case& of, const Words& words, Findings& findings, Progress&) {
-    if (!of.graph()) {
+void diagnose_released_graph(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    if (!context.graph()) {
         return;
     }
-    if (const std::optional<Stop> stop = find(*of.graph())) {
-        findings.push_back(about(of, *stop, words));
+    if (const std::optional<Stop> stop = find(*context.graph())) {
+        findings.push_back(about(context, *stop, words));
     }
 }
 

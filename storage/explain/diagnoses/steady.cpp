@@ -3,12 +3,12 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
-constexpr size_t fewest_rounds = 5;
+constexpr size_t fewest_iterations = 5;
 constexpr size_t warm_up = 2;
 
 /// What was made after the warm-up and before the last round, and what of it is still there.
@@ -17,16 +17,16 @@ struct Turnover {
     int64_t left = 0, left_bytes = 0;
 };
 
-Turnover turnover_of(const Case& of) {
-    const Allocations& allocations = of.device().allocations;
+Turnover turnover_of(const AnalysisContext& context) {
+    const Allocations& allocations = context.device().allocations;
     const auto& made = allocations.alloc_event;
-    const EventNumber from = of.rounds()[warm_up].first, to = of.rounds().all().back().first;
+    const EventNumber from = context.iterations()[warm_up].first, to = context.iterations().all().back().first;
     const auto first = std::lower_bound(made.begin(), made.end(), from), last = std::lower_bound(first, made.end(), to);
     Turnover turnover;
     for (auto at = first; at != last; ++at) {
         const auto a = static_cast<size_t>(at - made.begin());
         const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
-        const bool is_left = allocations.free_event[a] >= of.now();
+        const bool is_left = allocations.free_event[a] >= context.now();
         turnover.made += 1;
         turnover.made_bytes += bytes;
         turnover.left += is_left;
@@ -39,11 +39,11 @@ struct Nodes {
     int64_t made = 0, dead = 0, released = 0, holding = 0;
 };
 
-Nodes count_nodes(const GraphCase& graph, int64_t time) {
+Nodes count_nodes(const GraphContext& graph, int64_t time) {
     Nodes nodes;
     for (NodeIndex node = 0; node < graph.tables().nodes.size(); ++node) {
         const NodeState state = graph.index.state(node, time);
-        if (graph.index.is_leaf(node) || state == NodeState::unborn) {
+        if (graph.index.is_leaf(node) || state == NodeState::not_created) {
             continue;
         }
         ++nodes.made;
@@ -61,26 +61,26 @@ bool stays_down(const std::vector<int64_t>& floor) {
     return middle != floor.end() && *std::min_element(middle, floor.end()) <= *std::max_element(begin, middle);
 }
 
-bool is_steady(const Case& of, const Findings& findings) {
+bool is_steady(const AnalysisContext& context, const Findings& findings) {
     const bool is_leak = std::any_of(findings.begin(), findings.end(),
-                                     [](const Finding& finding) { return finding.verdict <= Verdict::failure; });
-    return of.rounds().size() >= fewest_rounds && !is_leak && !of.out_of_memory() && of.piles().empty() &&
-           of.allocated_trend().shape != Shape::rising && stays_down(of.allocated_floor());
+                                     [](const Finding& finding) { return finding.severity <= Severity::failure; });
+    return context.iterations().size() >= fewest_iterations && !is_leak && !context.out_of_memory() && context.suspects().empty() &&
+           context.allocated_trend().shape != Shape::rising && stays_down(context.allocated_floor());
 }
 
-void tell(Finding& finding, const Case& of, const Turnover& turnover, const Words& words) {
-    const auto rounds = with("rounds", format_count(static_cast<int64_t>(of.rounds().size())));
-    finding.title = words("nothing piles up: over {rounds} rounds memory comes back to {bytes} each time", rounds,
-                          with("bytes", format_bytes(of.allocated_floor().back())));
+void report(Finding& finding, const AnalysisContext& context, const Turnover& turnover, const Words& words) {
+    const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size())));
+    finding.title = words("nothing piles up: over {iterations} rounds memory comes back to {bytes} each time", iterations,
+                          with("bytes", format_bytes(context.allocated_floor().back())));
     finding.text = {words(
         "After the first rounds, which make what stays (parameters, gradients, optimizer state, workspaces), {made} "
         "tensors of {made_bytes} in all were made. Of these {left} are there now, with {left_bytes}.",
         with("made", format_count(turnover.made)), with("made_bytes", format_bytes(turnover.made_bytes)),
         with("left", format_count(turnover.left)), with("left_bytes", format_bytes(turnover.left_bytes)))};
-    if (!of.graph()) {
+    if (!context.graph()) {
         return;
     }
-    const Nodes nodes = count_nodes(*of.graph(), of.now_time());
+    const Nodes nodes = count_nodes(*context.graph(), context.now_time());
     if (nodes.made > 0) {
         finding.text.push_back(words(
             "Of {made} nodes of the autograd graph {dead} are gone; {released} live on but have released what they "
@@ -92,19 +92,19 @@ void tell(Finding& finding, const Case& of, const Turnover& turnover, const Word
 
 }  // namespace
 
-void diagnose_steady(const Case& of, const Words& words, Findings& findings, Progress&) {
-    if (!is_steady(of, findings)) {
+void diagnose_steady(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    if (!is_steady(context, findings)) {
         return;
     }
     Finding finding;
     finding.kind = FindingKind::steady;
-    finding.verdict = Verdict::pattern;
+    finding.severity = Severity::pattern;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the allocator's events of all rounds.");
-    tell(finding, of, turnover_of(of), words);
-    const auto last = static_cast<int64_t>(of.rounds().size()) - 1;
-    finding.evidence = {at_round(of, words("After the first rounds"), warm_up),
-                        at_round(of, words("At the end of the last round"), last)};
+    report(finding, context, turnover_of(context), words);
+    const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
+    finding.evidence = {at_iteration(context, words("After the first rounds"), warm_up),
+                        at_iteration(context, words("At the end of the last round"), last)};
     findings.push_back(std::move(finding));
 }
 

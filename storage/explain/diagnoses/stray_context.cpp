@@ -4,7 +4,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -81,34 +81,34 @@ std::optional<Stray> stray_on(const Trace& trace, int device) {
     return is_hardly_used ? std::optional(stray) : std::nullopt;
 }
 
-void add_evidence(Finding& finding, const Case& of, const Stray& stray, const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const Stray& stray, const Words& words) {
     if (!stray.history || stray.history->allocations.size() == 0) {
         return;
     }
     const StackId stack = stray.history->allocations.stack[0];
-    set_line(finding, of, stack);
+    set_line(finding, context, stack);
     Evidence first;
     first.text = words("The first tensor on GPU {device}: {bytes} from {line}", with("device", stray.device),
                        with("bytes", format_bytes(static_cast<int64_t>(stray.history->allocations.requested[0]))),
                        with("line", finding.line));
     first.time = stray.history->alloc_time(0);
     first.stack = stack;
-    first.allocation = {static_cast<uint32_t>(stray.history - of.trace().devices.data()), 0};
+    first.allocation = {static_cast<uint32_t>(stray.history - context.trace().devices.data()), 0};
     finding.evidence.push_back(std::move(first));
 }
 
-Finding about(const Case& of, const Stray& stray, const Words& words) {
+Finding about(const AnalysisContext& context, const Stray& stray, const Words& words) {
     Finding finding;
     finding.kind = FindingKind::stray_context;
-    finding.verdict = Verdict::waste;
+    finding.severity = Severity::waste;
     finding.confidence = Confidence::likely;
     finding.basis = words(
         "The process has a context there and hardly any tensor; that the program does not need it is "
         "inferred.");
     finding.bytes = stray.context;
     finding.count = 1;
-    if (stray.device == of.device().device) {
-        finding.layer = LayerKind::context;
+    if (stray.device == context.device().device) {
+        finding.component = ComponentKind::context;
     }
     const auto device = with("device", stray.device);
     const auto bytes = with("bytes", format_bytes(stray.context));
@@ -117,17 +117,17 @@ Finding about(const Case& of, const Stray& stray, const Words& words) {
         "The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came "
         "to more than {tensors}. The first touch makes a CUDA context, which takes {bytes} and stays "
         "until the process ends.",
-        with("main", of.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)), bytes)};
-    add_evidence(finding, of, stray, words);
-    finding.evidence.push_back(stray.device == of.device().device
-                                   ? at_layer(of, words("The context"), LayerKind::context)
-                                   : at_layer(of, words("What the program uses on its own GPU"), LayerKind::requested));
+        with("main", context.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)), bytes)};
+    add_evidence(finding, context, stray, words);
+    finding.evidence.push_back(stray.device == context.device().device
+                                   ? at_component(context, words("The context"), ComponentKind::context)
+                                   : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
     finding.fixes = {{words("Say which GPU a process works on before anything else touches CUDA."),
                       "torch.cuda.set_device(local_rank)",
                       stray.context,
                       {}},
                      {words("Let the process see only the GPU it works on."),
-                      fmt::format("CUDA_VISIBLE_DEVICES={} python train.py", of.trace().main_device().device),
+                      fmt::format("CUDA_VISIBLE_DEVICES={} python train.py", context.trace().main_device().device),
                       stray.context,
                       {}},
                      {words("Load checkpoints and make helper tensors on the GPU that is used, or on the CPU."),
@@ -139,15 +139,15 @@ Finding about(const Case& of, const Stray& stray, const Words& words) {
 
 }  // namespace
 
-void diagnose_stray_context(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const bool is_main = &of.device() == &of.trace().main_device();
-    for (const int device : devices_of(of.trace())) {
+void diagnose_stray_context(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const bool is_main = &context.device() == &context.trace().main_device();
+    for (const int device : devices_of(context.trace())) {
         // Told where the work is, and where the context lies.
-        if (!is_main && device != of.device().device) {
+        if (!is_main && device != context.device().device) {
             continue;
         }
-        if (const auto stray = stray_on(of.trace(), device)) {
-            findings.push_back(about(of, *stray, words));
+        if (const auto stray = stray_on(context.trace(), device)) {
+            findings.push_back(about(context, *stray, words));
         }
     }
 }

@@ -4,7 +4,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -56,10 +56,10 @@ int64_t peak_without(const DeviceHistory& device, const std::vector<bool>& is_cu
     return peak;
 }
 
-Bursts find_bursts(const Case& of) {
-    const Allocations& allocations = of.device().allocations;
-    std::vector<bool> is_cudnn(of.trace().origins.size());
-    std::transform(of.trace().origins.begin(), of.trace().origins.end(), is_cudnn.begin(),
+Bursts find_bursts(const AnalysisContext& context) {
+    const Allocations& allocations = context.device().allocations;
+    std::vector<bool> is_cudnn(context.trace().origins.size());
+    std::transform(context.trace().origins.begin(), context.trace().origins.end(), is_cudnn.begin(),
                    [](const Origin& origin) { return uses_cudnn(origin.op); });
     std::vector<AllocationIndex> scratch;
     Bursts bursts;
@@ -76,34 +76,34 @@ Bursts find_bursts(const Case& of) {
     if (scratch.empty()) {
         return bursts;
     }
-    bursts.tensors = peak_without(of.device(), is_cudnn);
-    const EventNumber last_round = of.rounds().empty() ? never : of.rounds().all().back().first;
+    bursts.tensors = peak_without(context.device(), is_cudnn);
+    const EventNumber last_iteration = context.iterations().empty() ? never : context.iterations().all().back().first;
     for (const AllocationIndex a : scratch) {
         const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
         if (bytes * 2 >= bursts.bytes) {
             ++bursts.count;
             bursts.last = allocations.alloc_event[a];
         }
-        bursts.usual = allocations.alloc_event[a] >= last_round ? std::max(bursts.usual, bytes) : bursts.usual;
+        bursts.usual = allocations.alloc_event[a] >= last_iteration ? std::max(bursts.usual, bytes) : bursts.usual;
     }
     return bursts;
 }
 
 /// Only in the beginning: algorithms were tried.
-bool was_trial(const Case& of, const Bursts& bursts) {
-    return of.rounds().size() >= 4 && of.rounds().at(bursts.last) < static_cast<int64_t>(of.rounds().size()) / 2;
+bool was_trial(const AnalysisContext& context, const Bursts& bursts) {
+    return context.iterations().size() >= 4 && context.iterations().at(bursts.last) < static_cast<int64_t>(context.iterations().size()) / 2;
 }
 
-void tell(Finding& finding, const Case& of, const Bursts& bursts, const Words& words) {
-    const auto& origin = of.trace().origins[of.device().allocations.origin[bursts.largest]];
+void report(Finding& finding, const AnalysisContext& context, const Bursts& bursts, const Words& words) {
+    const auto& origin = context.trace().origins[context.device().allocations.origin[bursts.largest]];
     finding.text = {
         words("{op} took a workspace of {bytes} and gave it back before anything else happened: scratch memory "
               "of one algorithm of cuDNN, no result. With it allocated memory came to {peak}, without it to "
               "{tensors} at most.",
               with("op", origin.op), with("bytes", format_bytes(bursts.bytes)),
-              with("peak", format_bytes(of.curves().peak(Series::allocated).max)),
+              with("peak", format_bytes(context.curves().peak(Series::allocated).max)),
               with("tensors", format_bytes(bursts.tensors)))};
-    if (was_trial(of, bursts)) {
+    if (was_trial(context, bursts)) {
         finding.text.push_back(words(
             "It happened {times} and only at the beginning: with torch.backends.cudnn.benchmark cuDNN tries several "
             "algorithms for each new shape, the hungry ones too. Later workspaces came to {usual} at most.",
@@ -117,9 +117,9 @@ void tell(Finding& finding, const Case& of, const Bursts& bursts, const Words& w
 
 }  // namespace
 
-void diagnose_workspace_burst(const Case& of, const Words& words, Findings& findings, Progress&) {
-    const Bursts bursts = find_bursts(of);
-    const int64_t peak = of.curves().peak(Series::allocated).max;
+void diagnose_workspace_burst(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const Bursts bursts = find_bursts(context);
+    const int64_t peak = context.curves().peak(Series::allocated).max;
     if (bursts.largest == no_allocation ||
         static_cast<double>(peak - bursts.tensors) < least_share * static_cast<double>(peak)) {
         return;
@@ -127,24 +127,24 @@ void diagnose_workspace_burst(const Case& of, const Words& words, Findings& find
     Finding finding;
     finding.kind = FindingKind::workspace_burst;
     // What was tried in the beginning is given back to the driver, and does not come again.
-    finding.verdict = was_trial(of, bursts) ? Verdict::pattern : Verdict::waste;
+    finding.severity = was_trial(context, bursts) ? Severity::pattern : Severity::waste;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the allocator's events: the op took the memory and gave it back in its next call.");
     finding.bytes = bursts.bytes;
     finding.count = bursts.count;
-    finding.since = of.device().alloc_time(bursts.largest);
-    set_line(finding, of, of.device().allocations.stack[bursts.largest]);
+    finding.since = context.device().alloc_time(bursts.largest);
+    set_line(finding, context, context.device().allocations.stack[bursts.largest]);
     finding.title =
         words("one convolution took {bytes} of scratch memory for a moment", with("bytes", format_bytes(bursts.bytes)));
-    tell(finding, of, bursts, words);
-    const EventNumber made = of.device().allocations.alloc_event[bursts.largest];
-    finding.evidence = {at_allocation(of, words("The workspace while it is there"), bursts.largest),
-                        at_event(of, words("One event later it is gone"), made + 2)};
+    report(finding, context, bursts, words);
+    const EventNumber made = context.device().allocations.alloc_event[bursts.largest];
+    finding.evidence = {at_allocation(context, words("The workspace while it is there"), bursts.largest),
+                        at_event(context, words("One event later it is gone"), made + 2)};
     const int64_t saved = bursts.bytes - bursts.usual;
     const auto fix = [&](std::string text, const char* code) {
         finding.fixes.push_back({std::move(text), code, saved > 0 ? std::optional(saved) : std::nullopt, {}});
     };
-    if (was_trial(of, bursts)) {
+    if (was_trial(context, bursts)) {
         fix(words("Do not let cuDNN try algorithms; it may then choose slower ones."),
             "torch.backends.cudnn.benchmark = False");
     }

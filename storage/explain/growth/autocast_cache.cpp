@@ -2,8 +2,8 @@
 #include <unordered_set>
 
 #include "storage/base/units.h"
-#include "storage/explain/growth/pile_reader.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -22,18 +22,18 @@ bool casts_its_weights(std::string_view op) {
 }
 
 /// Of the pile's allocations those that are half of another of its allocations, made in such an op.
-int64_t half_size_copies(const Case& of, const Pile& pile) {
-    const Allocations& allocations = of.device().allocations;
+int64_t half_size_copies(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const Allocations& allocations = context.device().allocations;
     std::unordered_set<uint64_t> sizes;
-    for (const Site* site : pile.sites) {
+    for (const Site* site : suspect.sites) {
         for (const AllocationIndex a : site->now) {
             sizes.insert(allocations.requested[a]);
         }
     }
     int64_t copies = 0;
-    for (const Site* site : pile.sites) {
+    for (const Site* site : suspect.sites) {
         for (const AllocationIndex a : site->now) {
-            copies += casts_its_weights(of.trace().origins[allocations.origin[a]].op) &&
+            copies += casts_its_weights(context.trace().origins[allocations.origin[a]].op) &&
                       sizes.count(allocations.requested[a] * 2) > 0;
         }
     }
@@ -42,15 +42,15 @@ int64_t half_size_copies(const Case& of, const Pile& pile) {
 
 }  // namespace
 
-std::optional<Finding> read_autocast_cache(const Case& of, const Pile& pile, const Words& words) {
-    if (!of.graph() || pile.holder || pile.hold.native || pile.through_graph()) {
+std::optional<Finding> classify_autocast_cache(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    if (!context.graph() || suspect.referrer || suspect.retention.native || suspect.through_graph()) {
         return std::nullopt;
     }
-    const int64_t copies = half_size_copies(of, pile);
+    const int64_t copies = half_size_copies(context, suspect);
     if (copies < fewest_copies) {
         return std::nullopt;
     }
-    Finding finding = about_pile(of, pile, words);
+    Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::autocast_cache;
     finding.confidence = Confidence::likely;
     finding.title = words("autocast keeps copies of weights, and through them the weights");
@@ -61,13 +61,13 @@ std::optional<Finding> read_autocast_cache(const Case& of, const Pile& pile, con
             "Python "
             "holds them. Where models come and go within one autocast, the copies of all of them stay.",
             with("copies", format_count(copies))),
-        left_behind(of, pile, words)};
-    finding.fixes = {{words("Open autocast once for each model or {round}, not around all of them.",
-                            with("round", round_words(of, words))),
+        left_behind(context, suspect, words)};
+    finding.fixes = {{words("Open autocast once for each model or {iteration}, not around all of them.",
+                            with("iteration", iteration_words(context, words))),
                       "for model in models:\n    with torch.autocast(\"cuda\"):\n        output = model(inputs)",
-                      pile.bytes, pile.per_round},
-                     {words("Or switch its cache off."), "torch.autocast(\"cuda\", cache_enabled=False)", pile.bytes,
-                      pile.per_round}};
+                      suspect.bytes, suspect.per_iteration},
+                     {words("Or switch its cache off."), "torch.autocast(\"cuda\", cache_enabled=False)", suspect.bytes,
+                      suspect.per_iteration}};
     return finding;
 }
 

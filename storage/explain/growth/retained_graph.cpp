@@ -2,20 +2,20 @@
 #include <cmath>
 
 #include "storage/base/units.h"
-#include "storage/explain/growth/pile_reader.h"
-#include "storage/explain/holder_words.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
 /// Bytes a round that would stay if the graphs released what they saved: tensors the holder has as well.
-int64_t held_without_graph(const Case& of, const Pile& pile) {
+int64_t held_without_graph(const AnalysisContext& context, const LeakSuspect& suspect) {
     int64_t bytes = 0;
-    for (const Site* site : pile.sites) {
-        const AllocationRef newest{of.device_position(), site->now[site->now.size() > 2 ? site->now.size() - 2 : 0]};
-        if (of.graph()->holders.in_python(newest)) {
-            bytes += std::llround(site->trend.per_round / static_cast<double>(of.survivors().rounds_per_slice()));
+    for (const Site* site : suspect.sites) {
+        const AllocationRef newest{context.device_position(), site->now[site->now.size() > 2 ? site->now.size() - 2 : 0]};
+        if (context.graph()->referrers.in_python(newest)) {
+            bytes += std::llround(site->trend.per_iteration / static_cast<double>(context.surviving_allocations().iterations_per_slice()));
         }
     }
     return bytes;
@@ -23,16 +23,16 @@ int64_t held_without_graph(const Case& of, const Pile& pile) {
 
 bool is_copy_to_elsewhere(const std::string& type) { return type == "ToCopyBackward0" || type == "CopyBackwards"; }
 
-std::string way_words(const Case& of, const Pile& pile, const Words& words) {
-    const GraphIndex& index = of.graph()->index;
-    const std::string& root = index.type(pile.hold.root);
-    const auto keeper = with("keeper", index.type(pile.hold.keeper));
-    if (pile.hold.root == pile.hold.keeper) {
-        return words("What is held is the output of the node {keeper}, which saved its inputs for backward.", keeper);
+std::string way_words(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    const GraphIndex& index = context.graph()->index;
+    const std::string& root = index.type(suspect.retention.root);
+    const auto retainer = with("keeper", index.type(suspect.retention.retainer));
+    if (suspect.retention.root == suspect.retention.retainer) {
+        return words("What is held is the output of the node {retainer}, which saved its inputs for backward.", retainer);
     }
     std::string text =
-        words("From there the way goes through the node {root} down to {keeper} and the tensors it saved.",
-              with("root", root), keeper);
+        words("From there the way goes through the node {root} down to {retainer} and the tensors it saved.",
+              with("root", root), retainer);
     if (is_copy_to_elsewhere(root)) {
         text += words(
             " The tensor that is held may lie in host memory, but the copy is part of the graph: it keeps "
@@ -41,17 +41,17 @@ std::string way_words(const Case& of, const Pile& pile, const Words& words) {
     return text;
 }
 
-std::vector<Fix> fixes(const Case& of, const Pile& pile, const Words& words) {
-    const int64_t stays = held_without_graph(of, pile);
-    const int64_t goes = pile.per_round - stays;
-    const double share = pile.per_round == 0 ? 1 : static_cast<double>(goes) / static_cast<double>(pile.per_round);
+std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    const int64_t stays = held_without_graph(context, suspect);
+    const int64_t goes = suspect.per_iteration - stays;
+    const double share = suspect.per_iteration == 0 ? 1 : static_cast<double>(goes) / static_cast<double>(suspect.per_iteration);
     Fix drop{words("Leave out retain_graph=True: backward then releases what the graph saved."), "loss.backward()",
-             std::llround(static_cast<double>(pile.bytes) * share), goes};
-    Fix detach{words("Keep the value without its graph."), "", pile.bytes, pile.per_round};
-    if (pile.holder) {
-        const std::string expression = holder_expression(of.graph()->tables(), *pile.holder);
-        detach.text = words("Or keep the value in {holder} without its graph: detach it before it is stored.",
-                            with("holder", "`" + expression + "`"));
+             std::llround(static_cast<double>(suspect.bytes) * share), goes};
+    Fix detach{words("Keep the value without its graph."), "", suspect.bytes, suspect.per_iteration};
+    if (suspect.referrer) {
+        const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
+        detach.text = words("Or keep the value in {referrer} without its graph: detach it before it is stored.",
+                            with("referrer", "`" + expression + "`"));
         detach.code = fmt::format("{}.append(output.detach().cpu())", expression);
     }
     return {std::move(drop), std::move(detach)};
@@ -59,38 +59,38 @@ std::vector<Fix> fixes(const Case& of, const Pile& pile, const Words& words) {
 
 }  // namespace
 
-std::optional<Finding> read_retained_graph(const Case& of, const Pile& pile, const Words& words) {
+std::optional<Finding> classify_retained_graph(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     // A backward has run the node, and yet it has what it saved.
-    if (!pile.through_graph() || pile.hold.keeper_state != NodeState::kept) {
+    if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::kept) {
         return std::nullopt;
     }
-    Finding finding = about_pile(of, pile, words);
+    Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::retained_graph;
-    finding.count = pile.roots;
-    const auto graphs = with("graphs", words.counted(pile.roots, "{n} graph", "{n} graphs"));
-    const auto holder = with("holder", finding.holder);
-    const auto bytes = with("bytes", format_bytes(pile.per_round));
-    const auto total = with("total", format_bytes(pile.bytes));
-    const auto each = with("round", round_words(of, words));
-    finding.title = finding.holder.empty() ? words("{graphs} stay alive after backward(retain_graph=True)", graphs)
-                                           : words("{graphs} are kept alive by {holder}", graphs, holder);
+    finding.count = suspect.roots;
+    const auto graphs = with("graphs", words.counted(suspect.roots, "{n} graph", "{n} graphs"));
+    const auto referrer = with("referrer", finding.referrer);
+    const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
+    const auto total = with("total", format_bytes(suspect.bytes));
+    const auto each = with("iteration", iteration_words(context, words));
+    finding.title = finding.referrer.empty() ? words("{graphs} stay alive after backward(retain_graph=True)", graphs)
+                                           : words("{graphs} are kept alive by {referrer}", graphs, referrer);
     finding.text.push_back(
-        words("Every {round} leaves its autograd graph behind, and with it {bytes} of tensors that were "
+        words("Every {iteration} leaves its autograd graph behind, and with it {bytes} of tensors that were "
               "saved for backward: {total} in {graphs} by now.",
               each, bytes, total, graphs));
-    if (!finding.holder.empty()) {
-        finding.text.push_back(words("The root of each graph is held by {holder}. ", holder) +
-                               way_words(of, pile, words));
+    if (!finding.referrer.empty()) {
+        finding.text.push_back(words("The root of each graph is held by {referrer}. ", referrer) +
+                               way_words(context, suspect, words));
         finding.text.push_back(words(
-            "It takes both: because of {holder} the graphs live on, and because of backward(retain_graph=True) they "
+            "It takes both: because of {referrer} the graphs live on, and because of backward(retain_graph=True) they "
             "still have what they saved. Without either of the two this memory would be free.",
-            with("holder", "`" + holder_expression(of.graph()->tables(), *pile.holder) + "`")));
+            with("referrer", "`" + referrer_expression(context.graph()->tables(), *suspect.referrer) + "`")));
     } else {
         finding.text.push_back(
             words("A backward pass has run them, yet they still have what they saved: that is what "
                   "retain_graph=True asks for."));
     }
-    finding.fixes = fixes(of, pile, words);
+    finding.fixes = fixes(context, suspect, words);
     return finding;
 }
 

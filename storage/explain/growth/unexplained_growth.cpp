@@ -1,23 +1,23 @@
 // Something grows, and nothing recorded says who keeps it.
 #include "storage/base/units.h"
-#include "storage/explain/growth/pile_reader.h"
-#include "storage/explain/telling.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 
-std::optional<Finding> read_unexplained_growth(const Case& of, const Pile& pile, const Words& words) {
-    Finding finding = about_pile(of, pile, words);
+std::optional<Finding> classify_unexplained_growth(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::unexplained_growth;
     finding.title = finding.line.empty() ? words("memory piles up, made where no stack was recorded")
                                          : words("memory from {line} piles up", with("line", finding.line));
-    finding.text = {words("Every {round} leaves {bytes} more behind, made by {line}; {total} have piled up.",
-                          with("round", round_words(of, words)), with("bytes", format_bytes(pile.per_round)),
-                          with("line", finding.line), with("total", format_bytes(pile.bytes)))};
+    finding.text = {words("Every {iteration} leaves {bytes} more behind, made by {line}; {total} have piled up.",
+                          with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
+                          with("line", finding.line), with("total", format_bytes(suspect.bytes)))};
     finding.fixes = {
         {words("Look at what keeps the result of this line beyond its round: a list, a dict, an attribute, "
                "a loss that is summed with its graph."),
-         "", pile.bytes, pile.per_round}};
-    if (!of.graph()) {
+         "", suspect.bytes, suspect.per_iteration}};
+    if (!context.graph()) {
         finding.unknowns = {words("Who holds these tensors was not recorded; `tidemark record` finds their holders.")};
     } else {
         finding.unknowns = {

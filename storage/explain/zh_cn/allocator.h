@@ -33,10 +33,10 @@ inline constexpr Translation allocator[] = {
      "根据分配器事件重放得到：哪些段中有块，哪些段中没有。"},
     {"PyTorch keeps {bytes} of freed memory for later", "PyTorch 保留着 {bytes} 已释放的显存，留作后用"},
     {"A tensor that is freed does not go back to the driver: PyTorch keeps its memory and serves the next tensor from "
-     "it. nvidia-smi still counts it. {idle} of it lies in segments without any tensor and can be given back; {gaps} "
+     "it. nvidia-smi still counts it. {cached} of it lies in segments without any tensor and can be given back; {gaps} "
      "lies between tensors and cannot.",
      "释放的张量不会把显存还给驱动：PyTorch 会留着它，供下一个张量使用，而 nvidia-smi 仍把它计算在内。"
-     "其中 {idle} 在没有任何张量的段中，可以归还；{gaps} 在张量之间，无法归还。"},
+     "其中 {cached} 在没有任何张量的段中，可以归还；{gaps} 在张量之间，无法归还。"},
     {"Segments without any tensor: {bytes}", "没有任何张量的段：{bytes}"},
     {"Gaps between tensors: {bytes}", "张量之间的空隙：{bytes}"},
     {"Nothing needs mending. Only if another program needs the memory now:",
@@ -52,11 +52,11 @@ inline constexpr Translation allocator[] = {
     {"{calls} calls of torch.cuda.empty_cache() gave back {bytes} in all; {again} of it was asked from the driver "
      "again before the next call. ",
      "{calls} 次 torch.cuda.empty_cache() 调用总共归还了 {bytes}；其中 {again} 在下一次调用之前又向驱动重新申请。"},
-    {"The peak is the same with and without it: what a {round} needs it takes again. In between the memory is free for "
-     "other programs on this GPU, which may have it when the next {round} needs it: then that ends with an "
+    {"The peak is the same with and without it: what a {iteration} needs it takes again. In between the memory is free for "
+     "other programs on this GPU, which may have it when the next {iteration} needs it: then that ends with an "
      "out-of-memory error.",
-     "有没有它，峰值都一样：一{round}需要的显存总会重新申请。其间这些显存可供这块 GPU 上的其他程序使用，"
-     "而下一{round}需要时它可能已被占用：那时就会以显存不足报错告终。"},
+     "有没有它，峰值都一样：一{iteration}需要的显存总会重新申请。其间这些显存可供这块 GPU 上的其他程序使用，"
+     "而下一{iteration}需要时它可能已被占用：那时就会以显存不足报错告终。"},
     {"Before the first call", "第一次调用之前"},
     {"Before the last call", "最后一次调用之前"},
     {"What is idle at the end", "最后空闲的显存"},
@@ -68,8 +68,8 @@ inline constexpr Translation allocator[] = {
      "加载检查点）。"},
     // diagnoses/out_of_memory.cpp
     {"PyTorch had {reserved} reserved, all of it in use.", "PyTorch 保留了 {reserved}，全部在使用中。"},
-    {"PyTorch had {reserved} reserved. {free} of it was free, in {holes}, the largest of {largest}.",
-     "PyTorch 保留了 {reserved}。其中 {free} 空闲，分布在{holes}中，最大的是 {largest}。"},
+    {"PyTorch had {reserved} reserved. {free} of it was free, in {gaps}, the largest of {largest}.",
+     "PyTorch 保留了 {reserved}。其中 {free} 空闲，分布在{gaps}中，最大的是 {largest}。"},
     {"{n} hole between tensors", "张量之间的 {n} 个空洞"},
     {"{n} holes between tensors", "张量之间的 {n} 个空洞"},
     {"The device itself had {free} left: it was a limit set for the process (memory fraction) that refused.",
@@ -80,7 +80,7 @@ inline constexpr Translation allocator[] = {
     {"{bytes} kernels", "内核 {bytes}"},
     {"{bytes} process {pid}", "进程 {pid} 的 {bytes}"},
     {"Beside PyTorch's allocator: {parts}.", "PyTorch 分配器之外：{parts}。"},
-    {"{bytes} from {line}, held by {holder}", "{line} 的 {bytes}（持有者：{holder}）"},
+    {"{bytes} from {line}, held by {referrer}", "{line} 的 {bytes}（持有者：{referrer}）"},
     {"{bytes} from {line}", "{line} 的 {bytes}"},
     {"In the way: {block}", "挡住的块：{block}"},
     {"{segments} are mostly free, but a few blocks, {bytes} in all, keep them from being used as a whole or given "
@@ -94,8 +94,8 @@ inline constexpr Translation allocator[] = {
     {"{n} blocks", "{n} 个块"},
     {"{bytes} in {tensors} from {line}", "{line} 的 {tensors}共 {bytes}"},
     {"Most of what is in use: {named}.", "使用中的显存主要是：{named}。"},
-    {"{bytes} of it piled up round after round in {holder}: see that finding.",
-     "其中 {bytes} 是一轮轮堆积起来的，持有者：{holder}；参见对应的发现。"},
+    {"{bytes} of it piled up round after round in {referrer}: see that finding.",
+     "其中 {bytes} 是一轮轮堆积起来的，持有者：{referrer}；参见对应的发现。"},
     {"It would have fitted {change}: {peak} reserved at most.", "{change}，就能放下：最多保留 {peak}。"},
     {"Replayed with other settings, it fails all the same: {settings}.", "换成其他设置重放，同样会失败：{settings}。"},
     {"How much the process could have had at most is not known exactly; {bytes} were taken for it.",
@@ -103,9 +103,9 @@ inline constexpr Translation allocator[] = {
     {"Replayed from the allocator's events: every block and every hole at that moment.",
      "根据分配器事件重放得到：当时的每个块和每个空洞。"},
     {"{free} were free, but in pieces too small for {asked}", "有 {free} 空闲，但都太零碎，放不下 {asked}"},
-    {"Free memory lies in {holes} between blocks that are in use; a request needs one hole that is large enough, and "
+    {"Free memory lies in {gaps} between blocks that are in use; a request needs one hole that is large enough, and "
      "the largest is {largest}. A few small tensors that live long keep large segments from being used as a whole.",
-     "空闲显存分布在使用中的块之间的 {holes}里；一个请求需要一个足够大的空洞，而最大的只有 {largest}。"
+     "空闲显存分布在使用中的块之间的 {gaps}里；一个请求需要一个足够大的空洞，而最大的只有 {largest}。"
      "少数长期存活的小张量使得很大的段无法整体使用。"},
     {"{n} hole", "{n} 个空洞"},
     {"{n} holes", "{n} 个空洞"},
@@ -119,8 +119,8 @@ inline constexpr Translation allocator[] = {
     // diagnoses/private_pools.cpp
     {"CUDA graphs take {bytes} more {each}, in private pools", "CUDA 图{each}又占用 {bytes}，在私有池中"},
     {"A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that nothing else "
-     "may use. {pools} with {total} exist by {moment}, and {each} adds {bytes}.",
-     "CUDA 图需要固定的显存地址，所以 PyTorch 把每个图捕获到别人不能使用的私有池中。到{moment}时共有 {pools}，"
+     "may use. {pools} with {total} exist by {time_point}, and {each} adds {bytes}.",
+     "CUDA 图需要固定的显存地址，所以 PyTorch 把每个图捕获到别人不能使用的私有池中。到{time_point}时共有 {pools}，"
      "占用 {total}，{each}增加 {bytes}。"},
     {"{n} private pool", "{n} 个私有池"},
     {"{n} private pools", "{n} 个私有池"},
@@ -140,19 +140,19 @@ inline constexpr Translation allocator[] = {
      "当图和池中的张量消失时，它才会归还。"},
     {"The allocator says of each segment which pool it belongs to.", "分配器说明了每个段属于哪个池。"},
     {"The newest segment of a private pool: {bytes}", "私有池最新的段：{bytes}"},
-    {"What of the pools no tensor uses, at {moment}", "在{moment}时，池中没有张量使用的部分"},
+    {"What of the pools no tensor uses, at {time_point}", "在{time_point}时，池中没有张量使用的部分"},
     // diagnoses/reserved_follows_largest.cpp
-    {"The largest: {round}", "最大的：{round}"},
+    {"The largest: {iteration}", "最大的：{iteration}"},
     {"The peak, before the rounds begin", "轮次开始之前的峰值"},
     {"With expandable_segments:True the same requests would have reserved {bytes} at most, instead of {recorded}.",
      "如果使用 expandable_segments:True，同样的请求最多只会保留 {bytes}，而不是 {recorded}。"},
     {"Seen in the allocator's events: peaks of allocated memory fall back, reserved memory does not.",
      "从分配器事件中看到：已分配显存的峰值会回落，保留显存不会。"},
     {"the work before the rounds", "第一轮之前的工作"},
-    {"reserved memory stays at what {round} needed: {bytes}", "保留显存停留在{round}所需的水平：{bytes}"},
-    {"At its peak {round} needed {peak}; the last rounds need {later} at most. What was allocated went back. What "
+    {"reserved memory stays at what {iteration} needed: {bytes}", "保留显存停留在{iteration}所需的水平：{bytes}"},
+    {"At its peak {iteration} needed {peak}; the last rounds need {later} at most. What was allocated went back. What "
      "PyTorch had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
-     "{round}在峰值时需要 {peak}；最后几轮最多需要 {later}。已分配的显存都还了回来。"
+     "{iteration}在峰值时需要 {peak}；最后几轮最多需要 {later}。已分配的显存都还了回来。"
      "PyTorch 为最大的一次所保留的显存会留着，供下一次大的需求使用：这不是泄漏。"},
     {"What is idle now: {bytes}", "现在空闲的显存：{bytes}"},
     {"If other programs need the memory: give back what is idle, once, after the large rounds.",

@@ -7,7 +7,7 @@ namespace tidemark::zh_cn {
 
 inline constexpr Translation device[] = {
     // of several files
-    {"Each call to the driver was recorded, over {rounds} rounds.", "每次驱动调用都有记录，共 {rounds} 轮。"},
+    {"Each call to the driver was recorded, over {iterations} rounds.", "每次驱动调用都有记录，共 {iterations} 轮。"},
     {"{n} piece", "{n} 块"},
     {"{n} pieces", "{n} 块"},
     {"{n} time", "{n} 次"},
@@ -24,10 +24,10 @@ inline constexpr Translation device[] = {
      "{tensors} with {bytes} lie on the GPU beside the model's own, which load_state_dict() copied them into.",
      "除非用 map_location 另外指定，torch.load 会把张量放回保存时所在的设备。"
      "所以 GPU 上除了模型自己的权重（load_state_dict() 会把内容复制进去），还有 {tensors}共 {bytes}。"},
-    {"They are still there because {holder} holds them.", "{holder}持有它们，所以它们仍然存在。"},
+    {"They are still there because {referrer} holds them.", "{referrer}持有它们，所以它们仍然存在。"},
     {"The first tensor that was loaded", "加载的第一个张量"},
     {"The largest of them: {bytes}", "其中最大的：{bytes}"},
-    {"They are there at {moment}", "在{moment}时它们仍然存在"},
+    {"They are there at {time_point}", "在{time_point}时它们仍然存在"},
     {"Load the checkpoint into the computer's memory; load_state_dict() copies what it needs to the GPU.",
      "把检查点加载到主机内存；load_state_dict() 会把需要的部分复制到 GPU。"},
     {"Let the checkpoint go when the model has its weights.", "模型取得权重之后就放开检查点。"},
@@ -144,7 +144,7 @@ inline constexpr Translation device[] = {
     {"{processes} on this GPU: {bytes} are theirs", "这块 GPU 上有 {processes}，占用 {bytes}"},
     {"{processes} used this GPU for a while: up to {bytes}", "有 {processes}曾一度使用这块 GPU：最多 {bytes}"},
     {"The others have most: {bytes}", "其他进程占用最多的时刻：{bytes}"},
-    {"What they have at {moment}: {bytes}", "在{moment}时它们占用：{bytes}"},
+    {"What they have at {time_point}: {bytes}", "在{time_point}时它们占用：{bytes}"},
     {"See whose they are, and agree on who uses which GPU.", "看看它们属于谁，并商定谁用哪块 GPU。"},
     {"Keep a share of the GPU for others, and fail early rather than late.",
      "把 GPU 的一部分留给别人，并且让失败尽早发生。"},

@@ -9,19 +9,19 @@ inline constexpr Translation program[] = {
     // diagnoses/bounded_cache.cpp
     {"{tensors} with {bytes} from {line} were collected, and no more",
      "{line} 产生的 {tensors}（{bytes}）被收集起来，之后不再增加"},
-    {"{holder} filled up to {bytes} and stays there", "{holder}增长到 {bytes} 后保持不变"},
-    {"{tensors} made by {line} were collected over the first rounds. Since {round} their memory stays at {bytes}: it "
+    {"{referrer} filled up to {bytes} and stays there", "{referrer}增长到 {bytes} 后保持不变"},
+    {"{tensors} made by {line} were collected over the first rounds. Since {iteration} their memory stays at {bytes}: it "
      "looks like a leak at the beginning and is none.",
-     "由 {line} 产生的 {tensors}在最初几轮被收集起来。从{round}起，它们占用的显存保持在 {bytes}：一开始像是泄漏，"
+     "由 {line} 产生的 {tensors}在最初几轮被收集起来。从{iteration}起，它们占用的显存保持在 {bytes}：一开始像是泄漏，"
      "其实不是。"},
     {"New ones still come, and as many old ones go: a cache or buffer with a largest size.",
      "仍有新的加入，也有同样多旧的离开：这是有容量上限的缓存或缓冲区。"},
     {"No new ones come any more.", "不再有新的加入。"},
-    {"Seen in the allocator's events: it rose round by round, then stayed for {rounds} rounds.",
-     "从分配器事件中看到：它一轮轮上升，之后在 {rounds} 轮中保持不变。"},
+    {"Seen in the allocator's events: it rose round by round, then stayed for {iterations} rounds.",
+     "从分配器事件中看到：它一轮轮上升，之后在 {iterations} 轮中保持不变。"},
     {"Its oldest entry", "其中最旧的一项"},
     {"It is full", "它已经满了"},
-    {"It is as large at {moment}", "在{moment}时仍是这么大"},
+    {"It is as large at {time_point}", "在{time_point}时仍是这么大"},
     {"If it is too much: a smaller largest size, or keep the entries in host memory.",
      "如果占用太多：把容量上限调小，或者把其中的内容放在主机内存中。"},
     // diagnoses/broadcast_materialised.cpp
@@ -64,7 +64,7 @@ inline constexpr Translation program[] = {
      "然后回落。"},
     {"{n} garbage collection", "{n} 次垃圾回收"},
     {"{n} garbage collections", "{n} 次垃圾回收"},
-    {"Now {waiting} are waiting for the next one.", "现在有 {waiting} 在等待下一次回收。"},
+    {"Now {pending} are waiting for the next one.", "现在有 {pending} 在等待下一次回收。"},
     {"Just before a collection: this much has piled up", "就在一次回收之前：堆积了这么多"},
     {"The collection gives back {bytes}", "这次回收释放了 {bytes}"},
     {"One of those that wait now", "现在正在等待的其中一个"},
@@ -139,10 +139,10 @@ inline constexpr Translation program[] = {
     {"Delete the names that are not needed any more, or work in a function: its variables go when it returns.",
      "用 del 删除不再需要的名称，或者把工作放进函数：函数返回时它的变量就会消失。"},
     // diagnoses/longer_round.cpp
-    {"{round} needed {more} more than usual, and gave it back", "{round}比平常多用了 {more}，之后又还了回来"},
-    {"The peak of {round} is {peak}, that of a usual one ({usual_round}) {usual}. The same lines of the program made "
+    {"{iteration} needed {more} more than usual, and gave it back", "{iteration}比平常多用了 {more}，之后又还了回来"},
+    {"The peak of {iteration} is {peak}, that of a usual one ({usual_iteration}) {usual}. The same lines of the program made "
      "larger tensors: the batch or its sequences were larger.",
-     "{round}的峰值是 {peak}，平常的一轮（{usual_round}）是 {usual}。程序中同样的代码行产生了更大的张量："
+     "{iteration}的峰值是 {peak}，平常的一轮（{usual_iteration}）是 {usual}。程序中同样的代码行产生了更大的张量："
      "批次更大，或者其中的序列更长。"},
     {"Above what lay there already it took {times} times the memory of the usual one; the line that allocates most "
      "allocated {work} times as much.",
@@ -150,7 +150,7 @@ inline constexpr Translation program[] = {
     {"Afterwards allocated memory came back to where it was: this is no leak. What PyTorch had to reserve for that "
      "peak it keeps for later, as it always does.",
      "之后已分配的显存又回到原来的水平：这不是泄漏。PyTorch 为这个峰值保留的显存会照常留作后用。"},
-    {"{rounds} of {all} stand out like that.", "{all} 轮中有 {rounds} 轮这样突出。"},
+    {"{iterations} of {all} stand out like that.", "{all} 轮中有 {iterations} 轮这样突出。"},
     {"Seen in the allocator's events: the same lines allocated more in this round than in others.",
      "从分配器事件中看到：同样的代码行在这一轮比在其他轮分配得更多。"},
     {"The peak of the larger round", "较大的一轮的峰值"},
@@ -195,11 +195,11 @@ inline constexpr Translation program[] = {
     {"For each parameter it keeps {names}, each as large as the parameter.",
      "它为每个参数保留 {names}，各与参数一样大。"},
     {"For each parameter it keeps {names}.", "它为每个参数保留 {names}。"},
-    {"At {moment} the program's memory is: {parts}.", "在{moment}时，程序的显存组成：{parts}。"},
+    {"At {time_point} the program's memory is: {parts}.", "在{time_point}时，程序的显存组成：{parts}。"},
     {"Just before the first step()", "就在第一次 step() 之前"},
     {"Its state has been made", "优化器状态已经产生"},
     {"The first tensor of the state", "优化器状态的第一个张量"},
-    {"It is still there at {moment}", "在{moment}时它仍然存在"},
+    {"It is still there at {time_point}", "在{time_point}时它仍然存在"},
     {"If it is too much: an optimizer that keeps its state in 8 bits needs about a quarter.",
      "如果占用太多：以 8 位保存状态的优化器大约只需要四分之一。"},
     {"On several GPUs the state can be divided among them, as FSDP and ZeroRedundancyOptimizer do.",
@@ -208,18 +208,18 @@ inline constexpr Translation program[] = {
     {"The memory was made where PyTorch's optimizers make their state (`_init_group`).",
      "显存是在 PyTorch 的优化器建立状态的地方（`_init_group`）分配的。"},
     // diagnoses/previous_round_local.cpp
-    {"last {round}'s result of {line} is kept until the next one is made",
-     "{line} 上一{round}的结果一直保留到产生下一个结果"},
-    {"{line} makes {bytes} in every {round}. The variable it is stored in lets go of the old result only when the new "
+    {"last {iteration}'s result of {line} is kept until the next one is made",
+     "{line} 上一{iteration}的结果一直保留到产生下一个结果"},
+    {"{line} makes {bytes} in every {iteration}. The variable it is stored in lets go of the old result only when the new "
      "one is assigned: Python computes the right side first. So at the peak both are there.",
-     "{line} 在每{round}产生 {bytes}。保存它的变量要等到新结果赋值时才会放开旧结果：Python 先计算等号右边。"
+     "{line} 在每{iteration}产生 {bytes}。保存它的变量要等到新结果赋值时才会放开旧结果：Python 先计算等号右边。"
      "所以峰值时两者同时存在。"},
     {"Had the old one been dropped before, the peak would be {lower} lower.",
      "如果事先放开旧结果，峰值会降低 {lower}。"},
     {"The variable is `{name}`.", "这个变量是 `{name}`。"},
-    {"Seen in the allocator's events of {rounds} rounds: the old result is given back right after the new one was "
+    {"Seen in the allocator's events of {iterations} rounds: the old result is given back right after the new one was "
      "made.",
-     "从 {rounds} 轮的分配器事件中看到：旧结果在新结果产生之后立即被释放。"},
+     "从 {iterations} 轮的分配器事件中看到：旧结果在新结果产生之后立即被释放。"},
     {"The result of the round before", "上一轮的结果"},
     {"The new one is made, and the old one is still there", "新结果已经产生，旧结果仍然存在"},
     {"The peak of this round, with both", "这一轮的峰值，两者都在"},
@@ -273,7 +273,7 @@ inline constexpr Translation program[] = {
      "pass.",
      "在非叶子张量上看到了这些梯度，副本是由它们的节点在反向传播中产生的。"},
     {"The largest of these gradients", "这些梯度中最大的"},
-    {"They are still there at {moment}", "在{moment}时它们仍然存在"},
+    {"They are still there at {time_point}", "在{time_point}时它们仍然存在"},
     {"Remove retain_grad() when nobody looks at these gradients.", "没有人查看这些梯度时，去掉 retain_grad()。"},
     {"To look at a gradient as it passes by, register a hook: it keeps nothing.",
      "如果只想在梯度经过时查看，就注册一个 hook：它什么都不保留。"},
@@ -321,8 +321,8 @@ inline constexpr Translation program[] = {
     {"If the gradients of several rounds are not to be added up, give them back before the forward pass.",
      "如果不需要把几轮的梯度累加起来，就在前向传播之前释放它们。"},
     // diagnoses/steady.cpp
-    {"nothing piles up: over {rounds} rounds memory comes back to {bytes} each time",
-     "没有任何堆积：在 {rounds} 轮中，显存每次都回到 {bytes}"},
+    {"nothing piles up: over {iterations} rounds memory comes back to {bytes} each time",
+     "没有任何堆积：在 {iterations} 轮中，显存每次都回到 {bytes}"},
     {"After the first rounds, which make what stays (parameters, gradients, optimizer state, workspaces), {made} "
      "tensors of {made_bytes} in all were made. Of these {left} are there now, with {left_bytes}.",
      "在产生常驻显存（参数、梯度、优化器状态、工作区）的最初几轮之后，总共产生了 {made} 个张量，"

@@ -1,0 +1,260 @@
+// tidemark holders: who held the tensors that kept graphs alive when the heap was searched.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "recorder/cli/command.h"
+#include "recorder/cli/describe.h"
+#include "recorder/cli/graph_view.h"
+#include "recorder/cli/output.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct ReferrersOptions {
+    std::string trace, at = "latest";
+    std::string format = "text";
+    size_t limit = 20;  ///< 0: all
+    bool all = false;
+};
+
+/// What one search found.
+struct Page {
+    Page(const Graph& graph, size_t number, bool all);
+
+    const GraphTables& tables() const { return time_point.index().tables(); }
+
+    size_t number;  ///< of the search, from 0
+    const HeapScan& scan;
+    GraphState time_point;
+    ReferrerIndex referrers;
+    std::vector<ReferrerGroup> groups;
+    size_t without_graph = 0;  ///< groups left out for that
+    std::unordered_set<NodeIndex> roots;
+};
+
+Page::Page(const Graph& graph, size_t n, bool all)
+    : number(n),
+      scan(graph.tables().scans[n]),
+      time_point(graph.index, graph.categories, scan.time),
+      referrers(graph.index, scan.time),
+      groups(referrer_groups(time_point, referrers)),
+      roots(time_point.roots().begin(), time_point.roots().end()) {
+    if (!all) {
+        without_graph = std::erase_if(groups, [](const ReferrerGroup& group) { return group.nodes == 0; });
+    }
+}
+
+/// Types of the nodes that made a group's tensors, most first; roots and others apart.
+struct MadeBy {
+    std::string type;
+    bool is_root = false;
+    int64_t count = 0;
+};
+
+std::vector<MadeBy> made_by(const Page& page, const ReferrerGroup& group) {
+    std::map<std::pair<uint32_t, bool>, int64_t> counts;
+    for (const uint32_t h : group.referrers) {
+        const NodeIndex node = page.tables().referrers[h].node;
+        if (node != no_node && page.time_point.is_alive(node)) {
+            ++counts[{page.tables().nodes.type[node], page.roots.contains(node)}];
+        }
+    }
+    std::vector<MadeBy> made;
+    for (const auto& [key, count] : counts) {
+        made.push_back({page.tables().texts[key.first], key.second, count});
+    }
+    std::stable_sort(made.begin(), made.end(), [](const MadeBy& a, const MadeBy& b) { return a.count > b.count; });
+    return made;
+}
+
+/// "100 tensors, 100 graph roots SumBackward0"
+std::string tensors_text(const Page& page, const ReferrerGroup& group) {
+    std::string text = counted(group.count, "tensor");
+    for (const MadeBy& made : made_by(page, group)) {
+        text += fmt::format(", {} {}", counted(made.count, made.is_root ? "graph root" : "node"), made.type);
+    }
+    return text;
+}
+
+std::string group_text(const Page& page, const ReferrerGroup& group) {
+    return fmt::format("{:>10}  {:>10}  {:>9}  {}\n{:35}{}\n", format_bytes(group.reachable_bytes),
+                       format_bytes(group.freed_bytes), format_count(group.nodes),
+                       one_line(describe_referrer(page.tables(), group)), "", one_line(tensors_text(page, group)));
+}
+
+/// "search 2 of 2, at 12.345678 s (end): 1,234 objects looked at in 12.3 ms, 200 tensors"
+std::string scan_text(const GraphTables& tables, size_t number) {
+    const HeapScan& scan = tables.scans[number];
+    return fmt::format("search {} of {}, at {} ({}): {} looked at in {}, {} found", number + 1, tables.scans.size(),
+                       format_time_point(scan.time), scan.reason, counted(scan.objects, "object"),
+                       format_duration(scan.duration), counted(scan.tensors, "tensor"));
+}
+
+std::string page_text(const Page& page, size_t limit) {
+    std::string text;
+    for (size_t scan = 0; scan < page.tables().scans.size(); ++scan) {
+        text += fmt::format("{} {}\n", scan == page.number ? "*" : " ", one_line(scan_text(page.tables(), scan)));
+    }
+    if (page.groups.empty()) {
+        text += "Nobody was found who holds a graph.\n";
+    } else {
+        text += fmt::format("\n{:>10}  {:>10}  {:>9}  {}\n", "Kept", "Goes along", "Nodes", "Held by");
+    }
+    const size_t shown = limited(page.groups.size(), limit);
+    for (size_t g = 0; g < shown; ++g) {
+        text += group_text(page, page.groups[g]);
+    }
+    text += rest_text(page.groups.size() - shown, 35);
+    if (page.without_graph > 0) {
+        text += fmt::format("{} of tensors without a graph left out; --all shows them.\n",
+                            counted(static_cast<int64_t>(page.without_graph), "referrer"));
+    }
+    return text;
+}
+
+ordered_json scan_json(const GraphTables& tables, size_t number) {
+    const HeapScan& scan = tables.scans[number];
+    return {{"scan", number + 1},           {"time_ns", scan.time},    {"reason", scan.reason},
+            {"duration_ns", scan.duration}, {"objects", scan.objects}, {"tensors", scan.tensors}};
+}
+
+ordered_json group_json(const Graph& graph, const Page& page, const ReferrerGroup& group) {
+    auto made = ordered_json::array(), nodes = ordered_json::array(), allocations = ordered_json::array();
+    for (const MadeBy& by : made_by(page, group)) {
+        made.push_back({{"type", by.type}, {"is_root", by.is_root}, {"count", by.count}});
+    }
+    for (const uint32_t h : group.referrers) {
+        const Referrer& referrer = page.tables().referrers[h];
+        if (referrer.node != no_node) {
+            nodes.push_back(page.tables().nodes.id[referrer.node]);
+        }
+        if (referrer.allocation) {
+            const DeviceHistory& device = graph.trace().devices[referrer.allocation.device];
+            allocations.push_back(device.allocation_id(referrer.allocation.index));
+        }
+    }
+    return {{"text", describe_referrer(page.tables(), group)},
+            {"links", links_json(page.tables(), group.links)},
+            {"varying_link", or_null(group.varying)},
+            {"first_index", group.varying ? ordered_json(group.first_index) : ordered_json()},
+            {"last_index", group.varying ? ordered_json(group.last_index) : ordered_json()},
+            {"tensors", group.count},
+            {"graph_nodes", group.nodes},
+            {"reachable_bytes", group.reachable_bytes},
+            {"retained_bytes", group.freed_bytes},
+            {"made_by", std::move(made)},
+            {"nodes", std::move(nodes)},
+            {"allocations", std::move(allocations)}};
+}
+
+ordered_json page_json(const Graph& graph, const Page& page, size_t limit) {
+    auto scans = ordered_json::array(), groups = ordered_json::array();
+    for (size_t scan = 0; scan < page.tables().scans.size(); ++scan) {
+        scans.push_back(scan_json(page.tables(), scan));
+    }
+    const size_t shown = limited(page.groups.size(), limit);
+    for (size_t g = 0; g < shown; ++g) {
+        groups.push_back(group_json(graph, page, page.groups[g]));
+    }
+    return {{"scans", std::move(scans)},
+            {"scan", page.number + 1},
+            {"groups", std::move(groups)},
+            {"groups_left_out", page.groups.size() - shown},
+            {"groups_without_graph", page.without_graph}};
+}
+
+Error never_scanned_error(const Trace& trace) {
+    return input_error(trace.path +
+                       ": nobody searched this program for holders. A recording with the part graph does so at the "
+                       "end, when memory runs out and whenever the program calls tidemark.holders().");
+}
+
+/// The last search that found anybody: what a function held is gone when the program ends.
+size_t last_that_found(const GraphTables& tables) {
+    return tables.referrers.empty() ? tables.scans.size() - 1 : tables.referrers.back().scan;
+}
+
+/// A search by its number, "scan:2", or the last one before a moment, or "latest": the last that found anybody.
+Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace, const ReferrersOptions& options) {
+    constexpr std::string_view form = "scan:";
+    const auto& scans = graph.tables().scans;
+    if (options.at == "latest") {
+        return last_that_found(graph.tables());
+    }
+    if (options.at.starts_with(form)) {
+        size_t number = 0;
+        const char* end = options.at.data() + options.at.size();
+        const auto parsed = std::from_chars(options.at.data() + form.size(), end, number);
+        if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 || number > scans.size()) {
+            return usage_error(
+                fmt::format("There is no \"{}\": this trace has scan:1 to scan:{}.", options.at, scans.size()));
+        }
+        return number - 1;
+    }
+    const auto time_point = main_time_point(std::move(trace), {options.trace, options.at, std::nullopt});
+    if (!time_point) {
+        return time_point.error();
+    }
+    const HeapScan* scan = ReferrerIndex(graph.index, time_point->time).scan();
+    return static_cast<size_t>(scan - scans.data());
+}
+
+Status run_referrers(const ReferrersOptions& options, Progress& progress) {
+    const auto trace = open_input(options.trace, progress);
+    if (!trace) {
+        return trace.error();
+    }
+    const auto graph = read_whole_graph(*trace, progress);
+    if (!graph) {
+        return graph.error();
+    }
+    if (*graph == nullptr) {
+        return no_graph_error(**trace);
+    }
+    if ((*graph)->tables().scans.empty()) {
+        return never_scanned_error(**trace);
+    }
+    const auto number = find_scan(**graph, *trace, options);
+    if (!number) {
+        return number.error();
+    }
+    const Page page(**graph, *number, options.all);
+    return options.format == "json" ? print_json(page_json(**graph, page, options.limit))
+                                    : print(page_text(page, options.limit));
+}
+
+}  // namespace
+
+void add_referrers_command(CLI::App& app, Job& job) {
+    auto options = std::make_shared<ReferrersOptions>();
+    CLI::App& command = add_command(
+        app, "referrers", "Who holds the tensors that keep graphs alive",
+        "What a search of the program's objects found: variables, attributes, list elements and others, put together\n"
+        "where only an index differs. Bytes kept are those of the tensors and of all that their graphs saved; bytes\n"
+        "that \"go along\" are what nobody else keeps.",
+        "  tidemark holders run.tide\n"
+        "  tidemark holders run.tide --at scan:1 --all --format json");
+    command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
+    command
+        .add_option(
+            "--at", options->at,
+            "The search: latest (that found anybody), scan:N, or the last one before event:N, time:T, mark:NAME, ...")
+        ->capture_default_str();
+    command.add_option("--limit", options->limit, "How many holders to show, 0 for all")->capture_default_str();
+    command.add_flag("--all", options->all, "Also holders of tensors that have no graph");
+    command.add_option("--format", options->format, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    command.callback(
+        [options, &job] { job = [options](Progress& progress) { return run_referrers(*options, progress); }; });
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,50 @@
+// Searches of the program's heap, and who was found to hold tensors.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "recorder/daemon/definitions.h"
+#include "recorder/daemon/memory_finder.h"
+#include "recorder/daemon/node_log.h"
+#include "recorder/daemon/tick_clock.h"
+#include "storage/write/streaming_writer.h"
+
+namespace tidemark::recorder {
+
+class ReferrerLog {
+public:
+    /// `asker`: marks this log's questions.
+    ReferrerLog(StreamingWriter& writer, const TickClock& clock, MemoryFinder& memory, uint8_t asker)
+        : writer_(writer), clock_(clock), memory_(memory), asker_(asker) {}
+
+    void on_scan(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
+    /// Belongs to the latest scan of its thread; without one it means nothing.
+    void on_referrer(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
+    void on_answer(const MemoryAnswer& answer) { referrers_.answer(answer.ticket.subject, answer.allocation); }
+
+    /// Gives the writer what is due.
+    void report(const CommitTimePoint& commit);
+
+private:
+    struct Referrer {
+        int64_t scan = 0;
+        uint32_t node = 0;
+        std::string links;  ///< as in the record
+    };
+
+    void write(const Referrer& referrer, int64_t allocation);
+
+    StreamingWriter& writer_;
+    const TickClock& clock_;
+    MemoryFinder& memory_;
+    const uint8_t asker_;
+    std::unordered_map<const ThreadDefinitions*, int64_t> scans_;  ///< latest, by thread
+    AwaitingMemory<Referrer> referrers_;
+    size_t pending_bytes_ = 0;
+    uint32_t commit_ = 0;
+};
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,404 @@
+#include "recorder/torch/graph_recorder.h"
+
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
+#include <torch/csrc/autograd/functions/tensor.h>
+#include <torch/csrc/autograd/graph_task.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <typeinfo>
+
+#include "recorder/torch/allocator_tracker.h"
+#include "recorder/torch/forward_links.h"
+#include "recorder/torch/labels.h"
+#include "recorder/torch/node_types.h"
+
+namespace tidemark::plugin {
+
+namespace {
+
+using torch::autograd::AccumulateGrad;
+using torch::autograd::FunctionPreHook;
+using torch::autograd::variable_list;
+using torch::dynamo::autograd::CompiledNodeArgs;
+
+// Of the process, as its nodes are. Numbers are never used again.
+std::atomic<uint32_t> last_number{0};
+std::atomic<uint64_t> nodes_alive{0};
+std::atomic<uint32_t> following{0};  ///< counts recordings that follow; 0: this one does not
+std::atomic<uint32_t> followings{0};
+std::atomic<uint32_t> regions_reported{0};  ///< the recording in which it was said what a compiled region hides
+
+class NodeTag final : public FunctionPreHook {
+public:
+    NodeTag(Node& node, bool accumulates) : node_(node), accumulates_(accumulates) {
+        nodes_alive.fetch_add(!accumulates_, std::memory_order_relaxed);
+    }
+    NodeTag(const NodeTag&) = delete;
+    NodeTag& operator=(const NodeTag&) = delete;
+    ~NodeTag() override {
+        nodes_alive.fetch_sub(!accumulates_, std::memory_order_relaxed);
+        report_death();
+    }
+
+    variable_list operator()(const variable_list& grads) override {
+        if (number_ != 0 && recording_ == following.load(std::memory_order_relaxed)) {
+            RanNode ran{number_};
+            if (accumulates_) {
+                ran.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
+            }
+            if (!node_.retains_grad_hooks().empty()) {
+                report_retained_gradient();
+            }
+            ThreadState::here().node_runs(ran);
+        }
+        return grads;
+    }
+
+    // Compiled autograd asks hooks what they are; this one is nothing to it. The function is const since torch 2.7.
+    void compiled_args(CompiledNodeArgs&) {}
+    void compiled_args(CompiledNodeArgs&) const {}
+
+    uint32_t number(uint32_t recording) const { return recording_ == recording ? number_ : 0; }
+    void begin(uint32_t recording) {
+        number_ = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
+        recording_ = recording;
+    }
+    /// What the node made, for the gradient it may be told to retain.
+    void made(const c10::TensorImpl& output) {
+        output_ = WeakTensor(StrongTensor::reclaim_copy(const_cast<c10::TensorImpl*>(&output)));
+    }
+
+private:
+    void report_retained_gradient() const {
+        const StrongTensor output = output_.lock();
+        if (const c10::TensorImpl* gradient = output ? gradient_of(*output) : nullptr) {
+            const TensorPlace place = place_of(*gradient);
+            report_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device});
+        }
+    }
+
+    void report_death() const {
+        if (recording_ != following.load(std::memory_order_relaxed) || number_ == 0) {
+            return;
+        }
+        if (tidemark_ring* ring = ThreadState::here().ring()) {
+            tidemark_record record{};
+            record.kind = TIDEMARK_NODE_DESTROYED;
+            record.node_destroyed.id = number_;
+            core()->push(ring, &record, nullptr, 0);
+        }
+    }
+
+    Node& node_;
+    const bool accumulates_;  ///< leaves are not counted: parameters keep them
+    WeakTensor output_{StrongTensor()};
+    uint32_t number_ = 0;
+    uint32_t recording_ = 0;
+};
+
+// Threads meet at the leaves they share, and tag them once.
+std::array<std::mutex, 64> tagging;
+
+/// Its number in this recording, and whether it has just got it.
+struct Tagged {
+    uint32_t number;
+    bool is_new;
+    NodeTag* tag;
+};
+Tagged tag(Node& node, uint32_t recording) {
+    const std::lock_guard lock(tagging[(reinterpret_cast<uintptr_t>(&node) >> 6) % tagging.size()]);
+    NodeTag* mine = nullptr;
+    for (const auto& hook : node.pre_hooks()) {
+        if (typeid(*hook) == typeid(NodeTag)) {
+            mine = static_cast<NodeTag*>(hook.get());
+        }
+    }
+    if (mine == nullptr) {
+        auto made = std::make_unique<NodeTag>(node, type_of(node).kind == NodeType::Kind::accumulate_grad);
+        mine = made.get();
+        node.add_pre_hook(std::move(made));
+    } else if (const uint32_t number = mine->number(recording)) {
+        return {number, false, mine};
+    }
+    mine->begin(recording);
+    return {mine->number(recording), true, mine};
+}
+
+/// Text ids of node types and their fields, on one thread and in one recording.
+class TypeTexts {
+public:
+    struct Texts {
+        uint32_t name = 0;
+        std::vector<uint32_t> fields;
+    };
+
+    const Texts& of(const NodeType& type, tidemark_ring* ring) {
+        if (ring != ring_ || ring->serial != serial_) {
+            ring_ = ring;
+            serial_ = ring->serial;
+            texts_.clear();
+        }
+        if (texts_.size() <= type.number) {
+            texts_.resize(type.number + 1);
+        }
+        Texts& texts = texts_[type.number];
+        if (texts.name == 0) {
+            texts.name = core()->text(ring, type.name.data(), type.name.size());
+            texts.fields.clear();
+            for (const SavedField& field : type.saved) {
+                texts.fields.push_back(core()->text(ring, field.name.data(), field.name.size()));
+            }
+        }
+        return texts;
+    }
+
+private:
+    tidemark_ring* ring_ = nullptr;
+    uint16_t serial_ = 0;
+    std::vector<Texts> texts_;
+};
+
+/// Slots of edges that are none of next_edges: the node that CopySlices wraps.
+constexpr uint16_t wrapped_slot = UINT16_MAX;
+
+class GraphRecorder {
+public:
+    static GraphRecorder& here() {
+        static thread_local GraphRecorder* recorder = nullptr;
+        if (recorder == nullptr) {
+            recorder = new GraphRecorder;  // never destroyed: nodes die after a thread's destructors have run
+        }
+        return *recorder;
+    }
+
+    uint32_t report(Node& root, const c10::TensorImpl& output, const TensorPlace& taken) {
+        const uint32_t recording = following.load(std::memory_order_relaxed);
+        ring_ = recording == 0 ? nullptr : ThreadState::here().ring();
+        if (ring_ == nullptr) {
+            return 0;
+        }
+        const Tagged tagged = tag(root, recording);
+        if (!tagged.is_new) {
+            return tagged.number;
+        }
+        tagged.tag->made(output);
+        recording_ = recording;
+        to_report_.push_back({&root, tagged.number});
+        for (bool is_root = true; !to_report_.empty(); is_root = false) {
+            const Found found = to_report_.back();
+            to_report_.pop_back();
+            report_one(*found.node, found.number, is_root ? taken : TensorPlace{}, is_root);
+        }
+        return tagged.number;
+    }
+
+private:
+    struct Found {
+        Node* node;
+        uint32_t number;
+    };
+
+    void say_what_is_hidden(const NodeType& type) {
+        constexpr char region[] = "CompiledFunction";
+        constexpr uint8_t not_recorded = 10;
+        constexpr char sentence[] =
+            "Inside what torch.compile compiled no single op is seen: a region is one node (CompiledFunctionBackward) "
+            "with all that it saved, and memory taken inside has no category unless it was saved.";
+        if (type.kind == NodeType::Kind::python && type.name.compare(0, sizeof region - 1, region) == 0 &&
+            regions_reported.exchange(recording_, std::memory_order_relaxed) != recording_) {
+            tidemark_record record{};
+            record.kind = TIDEMARK_DATA_GAP;
+            record.detail = not_recorded;
+            core()->push(ring_, &record, sentence, sizeof sentence - 1);
+        }
+    }
+
+    void report_one(Node& node, uint32_t number, const TensorPlace& taken, bool is_root) {
+        const NodeType& type = type_of(node);
+        say_what_is_hidden(type);
+        const TypeTexts::Texts& texts = texts_.of(type, ring_);
+        tidemark_record record{};
+        record.kind = TIDEMARK_NODE;
+        record.node.id = number;
+        record.node.type = texts.name;
+        record.node.op = is_root ? ThreadState::here().current_op() : 0;
+        record.node.number = node.sequence_nr();
+        TensorPlace place = taken;
+        if (type.kind == NodeType::Kind::accumulate_grad) {
+            place = describe_leaf(static_cast<AccumulateGrad&>(node), record);
+        } else {
+            name_maker(node, record);
+        }
+        record.node.address = place.address;
+        record.node.device = place.device;
+        collect_edges(node, type);
+        collect_saved(node, type, texts, record.node.device);
+        record.node.edges = static_cast<uint16_t>(edges_.size());
+        record.node.saved = static_cast<uint16_t>(saved_.size());
+        if (record.node.device != TIDEMARK_NO_DEVICE) {
+            record.node.sequence = events_so_far(record.node.device);
+        }
+        push(record);
+    }
+
+    static TensorPlace describe_leaf(AccumulateGrad& node, tidemark_record& record) {
+        const c10::TensorImpl* variable = node.variable.unsafeGetTensorImpl();
+        record.node.flags = TIDEMARK_NODE_ACCUMULATES;
+        record.node.number = reinterpret_cast<uintptr_t>(variable);
+        return place_of(*variable);
+    }
+
+    static void name_maker(const Node& node, tidemark_record& record) {
+        const StackRef maker = forward_op(node.thread_id(), static_cast<int64_t>(node.sequence_nr()));
+        record.node.stack = maker.id;
+        record.node.stack_thread = maker.thread;
+    }
+
+    void collect_edges(Node& node, const NodeType& type) {
+        edges_.clear();
+        const auto& edges = node.next_edges();
+        for (size_t slot = 0; slot < std::min(edges.size(), size_t{wrapped_slot}); ++slot) {
+            if (edges[slot].function) {
+                add_edge(*edges[slot].function, static_cast<uint16_t>(slot),
+                         static_cast<uint16_t>(edges[slot].input_nr));
+            }
+        }
+        if (type.kind == NodeType::Kind::copy_slices) {
+            if (const auto& wrapped = static_cast<torch::autograd::CopySlices&>(node).fn) {
+                add_edge(*wrapped, wrapped_slot, 0);
+            }
+        }
+    }
+
+    void add_edge(Node& next, uint16_t slot, uint16_t input) {
+        const Tagged tagged = tag(next, recording_);
+        if (tagged.is_new) {
+            to_report_.push_back({&next, tagged.number});
+        }
+        edges_.push_back({tagged.number, slot, input});
+    }
+
+    /// One device per node: that of what it saved, where its output names none.
+    void collect_saved(const Node& node, const NodeType& type, const TypeTexts::Texts& texts, uint8_t& device) {
+        slots_.clear();
+        saved_.clear();
+        append_saved(node, type, slots_);
+        for (const SavedSlot& slot : slots_) {
+            if (saved_.size() < UINT16_MAX) {
+                add_saved(slot, type, texts, device);
+            }
+        }
+    }
+
+    void add_saved(const SavedSlot& slot, const NodeType& type, const TypeTexts::Texts& texts, uint8_t& device) {
+        const at::Tensor& data = data_of(*slot.saved);
+        const bool packed = is_packed(*slot.saved);
+        if (!packed && !data.defined()) {
+            return;
+        }
+        tidemark_saved saved{};
+        saved.name = slot.index < 0 ? texts.fields[slot.field] : name_in_list(type.saved[slot.field].name, slot.index);
+        saved.version = static_cast<uint16_t>(std::min<uint32_t>(version_of(*slot.saved), UINT16_MAX));
+        saved.device = TIDEMARK_NO_DEVICE;
+        saved.flags = packed ? TIDEMARK_SAVED_PACKED : 0;
+        if (!packed) {
+            describe(*data.unsafeGetTensorImpl(), saved);
+        }
+        if (saved.device != TIDEMARK_NO_DEVICE) {
+            ThreadState::here().op_memory().claim({saved.address, saved.device});
+            device = device == TIDEMARK_NO_DEVICE ? saved.device : device;
+        }
+        if (saved.device != device) {
+            saved.address = 0;  // the record tells the events of one device only
+            saved.device = TIDEMARK_NO_DEVICE;
+        }
+        saved_.push_back(saved);
+    }
+
+    static void describe(const c10::TensorImpl& tensor, tidemark_saved& saved) {
+        const TensorPlace place = place_of(tensor);
+        const TensorExtent extent = extent_of(tensor, place);
+        saved.address = place.address;
+        saved.device = place.device;
+        saved.offset = extent.offset;
+        saved.bytes = extent.bytes;
+        saved.flags = extent.bytes != place.storage_bytes ? TIDEMARK_SAVED_VIEW : 0;
+    }
+
+    uint32_t name_in_list(const std::string& list, int32_t index) {
+        char text[256];
+        const int length = std::snprintf(text, sizeof text, "%s[%d]", list.c_str(), static_cast<int>(index));
+        return core()->text(ring_, text, static_cast<size_t>(length));
+    }
+
+    void push(tidemark_record& record) {
+        const size_t edges = edges_.size() * sizeof(tidemark_edge), saved = saved_.size() * sizeof(tidemark_saved);
+        payload_.resize(edges + saved);
+        if (edges > 0) {
+            std::memcpy(payload_.data(), edges_.data(), edges);
+        }
+        if (saved > 0) {
+            std::memcpy(payload_.data() + edges, saved_.data(), saved);
+        }
+        core()->push(ring_, &record, payload_.data(), static_cast<uint32_t>(payload_.size()));
+    }
+
+    tidemark_ring* ring_ = nullptr;
+    uint32_t recording_ = 0;
+    TypeTexts texts_;
+    std::vector<Found> to_report_;
+    std::vector<SavedSlot> slots_;
+    std::vector<tidemark_edge> edges_;
+    std::vector<tidemark_saved> saved_;
+    std::vector<char> payload_;
+};
+
+}  // namespace
+
+void follow_graph(bool follow) {
+    following.store(follow ? followings.fetch_add(1, std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
+}
+
+bool graph_is_followed() { return following.load(std::memory_order_relaxed) != 0; }
+
+uint32_t report_node(Node& node, const c10::TensorImpl& output, const TensorPlace& taken) {
+    return GraphRecorder::here().report(node, output, taken);
+}
+
+Node* node_of(const c10::TensorImpl& tensor) {
+    const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(
+        const_cast<c10::TensorImpl&>(tensor).autograd_meta());
+    return meta == nullptr ? nullptr : meta->grad_fn_.get();
+}
+
+void report_node_ran(const RanNode& ran) {
+    tidemark_ring* ring = graph_is_followed() ? ThreadState::here().ring() : nullptr;
+    if (ring == nullptr) {
+        return;
+    }
+    tidemark_record record{};
+    record.kind = TIDEMARK_NODE_RUN;
+    record.detail = !torch::autograd::get_current_graph_task_keep_graph();
+    record.node_run.id = ran.number;
+    record.node_run.device = TIDEMARK_NO_DEVICE;
+    const StrongTensor variable = ran.variable.lock();
+    if (const c10::TensorImpl* gradient = variable ? gradient_of(*variable) : nullptr) {
+        const TensorPlace place = place_of(*gradient);
+        record.node_run.device = place.device;
+        record.node_run.address = place.device == TIDEMARK_NO_DEVICE ? 0 : place.address;
+        record.node_run.sequence = place.device == TIDEMARK_NO_DEVICE ? 0 : events_so_far(place.device);
+    }
+    core()->push(ring, &record, nullptr, 0);
+}
+
+LiveNodes live_nodes() {
+    return {nodes_alive.load(std::memory_order_relaxed), last_number.load(std::memory_order_relaxed)};
+}
+
+}  // namespace tidemark::plugin

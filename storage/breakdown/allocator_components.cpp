@@ -1,0 +1,90 @@
+#include "storage/breakdown/allocator_components.h"
+
+#include <algorithm>
+
+#include "storage/breakdown/segment_walk.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr EventNumber states_per_checkpoint = 64;
+
+void add_allocated(BlockSums& sums, const Allocations& all, AllocationIndex a, int64_t sign) {
+    sums.requested += sign * static_cast<int64_t>(all.requested[a]);
+    sums.rounding += sign * static_cast<int64_t>(all.block_size[a] - all.requested[a]);
+    sums.blocks += sign;
+}
+
+void add_pending(BlockSums& sums, const Allocations& all, AllocationIndex a, int64_t sign) {
+    sums.pending += sign * static_cast<int64_t>(all.block_size[a]);
+    sums.pending_blocks += sign;
+}
+
+BlockSums sums_at_start(const Allocations& all) {
+    BlockSums sums;
+    for (AllocationIndex a = 0; a < all.size() && all.alloc_event[a] == before_history; ++a) {
+        if (all.free_event[a] != before_history) {
+            add_allocated(sums, all, a, 1);
+        } else if (all.free_completed[a] != before_history) {
+            add_pending(sums, all, a, 1);
+        }
+    }
+    return sums;
+}
+
+/// Moves the sums over one event.
+void apply(BlockSums& sums, const DeviceHistory& device, EventNumber event) {
+    const EventRef ref = device.event_ref[static_cast<size_t>(event)];
+    const Allocations& all = device.allocations;
+    const AllocationIndex a = ref.index();
+    switch (ref.action()) {
+        case Action::alloc: add_allocated(sums, all, a, 1); break;
+        case Action::free_requested:
+            add_allocated(sums, all, a, -1);
+            if (all.free_completed[a] != event) {
+                add_pending(sums, all, a, 1);
+            }
+            break;
+        case Action::free_completed:
+            all.free_event[a] == event ? add_allocated(sums, all, a, -1) : add_pending(sums, all, a, -1);
+            break;
+        default: break;
+    }
+}
+
+}  // namespace
+
+AllocatorComponents::AllocatorComponents(const Trace& trace, const DeviceHistory& device) : device_(device) {
+    BlockSums sums = sums_at_start(device.allocations);
+    SegmentWalk walk(trace, device);
+    for (EventNumber n = 0; n <= device.event_count(); ++n) {
+        if (n > 0) {
+            apply(sums, device, n - 1);
+            walk.apply(n - 1);
+        }
+        if (n % states_per_checkpoint == 0) {
+            checkpoints_.push_back(sums);
+        }
+        if (n == 0 || walk.sums() != change_sums_.back()) {
+            change_at_.push_back(n);
+            change_sums_.push_back(walk.sums());
+        }
+    }
+}
+
+BlockSums AllocatorComponents::blocks(EventNumber n) const {
+    const EventNumber checkpoint = n / states_per_checkpoint;
+    BlockSums sums = checkpoints_[static_cast<size_t>(checkpoint)];
+    for (EventNumber e = checkpoint * states_per_checkpoint; e < n; ++e) {
+        apply(sums, device_, e);
+    }
+    return sums;
+}
+
+SegmentSums AllocatorComponents::segments(EventNumber n) const {
+    const auto after = std::upper_bound(change_at_.begin(), change_at_.end(), n);
+    return change_sums_[static_cast<size_t>(after - change_at_.begin()) - 1];
+}
+
+}  // namespace tidemark

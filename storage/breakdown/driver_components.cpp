@@ -1,0 +1,75 @@
+#include "storage/breakdown/driver_components.h"
+
+#include <array>
+#include <map>
+#include <optional>
+
+namespace tidemark {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+/// Kinds that take device memory when somebody asks for it: not "mapped" (takes none of its own) nor "pinned" (host).
+bool takes_device_memory(std::string_view kind) {
+    constexpr std::array kinds{"device"sv, "async"sv, "pool"sv, "physical"sv, "managed"sv, "array"sv};
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+std::string library_name(std::string_view source) {
+    const std::string_view file = source.substr(source.find_last_of('/') + 1);
+    if (file.starts_with("libtorch") || file.starts_with("libc10")) {
+        return "PyTorch beside its allocator";
+    }
+    return file.empty() ? "a library that was not told" : std::string(file);
+}
+
+/// What the allocation is part of; nothing where it is counted elsewhere.
+std::optional<std::pair<ComponentKind, std::string>> component_of(const DriverAllocation& a, bool has_pools) {
+    if (a.kind == "context") {
+        return std::pair(ComponentKind::context, std::string());
+    }
+    if (a.kind == "kernels") {
+        return std::pair(ComponentKind::kernels, std::string());
+    }
+    // What a driver pool holds includes what was handed out of it.
+    const bool counted_with_pool = a.kind == "async" && has_pools;
+    if (a.in_allocator || !takes_device_memory(a.kind) || counted_with_pool) {
+        return std::nullopt;
+    }
+    return std::pair(ComponentKind::library, library_name(a.source));
+}
+
+}  // namespace
+
+bool has_driver_calls(const Trace& trace, int device) {
+    return std::any_of(trace.driver_allocations.begin(), trace.driver_allocations.end(), [&](const auto& a) {
+        return a.device == device && (a.in_allocator || takes_device_memory(a.kind));
+    });
+}
+
+std::vector<DriverComponent> driver_components(const Trace& trace, int device) {
+    const bool has_pools =
+        std::any_of(trace.driver_allocations.begin(), trace.driver_allocations.end(),
+                    [&](const DriverAllocation& a) { return a.device == device && a.kind == "pool"; });
+    std::map<std::pair<ComponentKind, std::string>, Amount> amounts;
+    for (const DriverAllocation& a : trace.driver_allocations) {
+        const auto component = a.device == device ? component_of(a, has_pools) : std::nullopt;
+        if (!component) {
+            continue;
+        }
+        const auto bytes = static_cast<int64_t>(a.bytes);
+        amounts[*component].change(a.time, bytes, 1);
+        if (a.free_time) {
+            amounts[*component].change(*a.free_time, -bytes, -1);
+        }
+    }
+    std::vector<DriverComponent> components;
+    for (auto& [component, amount] : amounts) {
+        amount.settle();
+        components.push_back({component.first, component.second, std::move(amount)});
+    }
+    return components;
+}
+
+}  // namespace tidemark

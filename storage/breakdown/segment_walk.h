@@ -1,0 +1,49 @@
+// Walks along a device's history and keeps, for every stretch of reserved memory, how much of it blocks use.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "storage/breakdown/allocator_components.h"
+
+namespace tidemark {
+
+class SegmentWalk {
+public:
+    /// Stands in the state before event 0.
+    SegmentWalk(const Trace& trace, const DeviceHistory& device);
+
+    /// Moves over one event; events in order.
+    void apply(EventNumber event);
+    const SegmentSums& sums() const { return sums_; }
+
+private:
+    /// A segment, or touching pieces of expandable memory that act as one. By address.
+    struct Run {
+        uint64_t end = 0, used = 0;
+        uint32_t piece = 0;  ///< one of its pieces
+    };
+    using Runs = std::map<uint64_t, Run>;
+
+    void add_piece(uint32_t piece);
+    void remove_piece(uint32_t piece);
+    void add_block(AllocationIndex a);
+    void remove_block(AllocationIndex a);
+    Runs::iterator find(uint64_t address);
+    bool join(const Run& a, const Run& b) const;
+    uint64_t used_between(uint64_t from, uint64_t to) const;
+    void count(const Runs::value_type& run, int64_t sign);
+    void put(uint64_t address, const Run& run);
+    Run take(Runs::iterator at);
+
+    const Trace& trace_;
+    const DeviceHistory& device_;
+    Runs runs_;
+    std::map<uint64_t, uint64_t> expandable_blocks_;  ///< sizes by address: needed where a run is split
+    std::vector<uint32_t> by_free_event_;             ///< pieces
+    size_t next_piece_ = 0, next_freed_ = 0;
+    SegmentSums sums_;
+};
+
+}  // namespace tidemark

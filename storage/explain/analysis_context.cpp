@@ -1,0 +1,176 @@
+#include "storage/explain/analysis_context.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+/// Before the program's end only gave memory back: the state in front of its last frees.
+EventNumber before_last_frees(const DeviceHistory& device) {
+    EventNumber n = device.event_count();
+    while (n > 0) {
+        const Action action = device.event_ref[static_cast<size_t>(n - 1)].action();
+        if (action == Action::alloc || action == Action::oom || action == Action::segment_alloc ||
+            action == Action::segment_map) {
+            break;
+        }
+        --n;
+    }
+    return n == 0 ? device.event_count() : n;
+}
+
+/// Tensors for which each search of the heap found a holder in Python.
+std::vector<size_t> found_by_scans(const GraphTables& tables) {
+    std::vector<size_t> found(tables.scans.size());
+    for (const Referrer& referrer : tables.referrers) {
+        found[referrer.scan] += !is_native(referrer);
+    }
+    return found;
+}
+
+/// What the program still held when its own code had ended: then its objects are searched a last time. Where all was
+/// gone by then, because functions had returned, the state before that.
+EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables) {
+    const EventNumber before = before_last_frees(analysis.device());
+    if (!tables || tables->scans.empty() || tables->scans.back().reason != "end") {
+        return before;
+    }
+    const std::vector<size_t> found = found_by_scans(*tables);
+    const EventNumber searched = analysis.device().events_until(tables->scans.back().time);
+    if (found.back() == 0 || found.back() < *std::max_element(found.begin(), found.end())) {
+        return before;
+    }
+    const auto allocated = [&](EventNumber n) { return analysis.curves().value(Series::allocated, n); };
+    return searched > before && allocated(searched) * 2 >= allocated(before) ? searched : before;
+}
+
+const OtherEvent* last_out_of_memory(const DeviceHistory& device) {
+    const auto found = std::find_if(device.others.rbegin(), device.others.rend(),
+                                    [](const OtherEvent& event) { return event.action == Action::oom; });
+    return found == device.others.rend() ? nullptr : &*found;
+}
+
+/// Events of a typical round.
+EventNumber usual_length(const Iterations& iterations) {
+    std::vector<EventNumber> lengths;
+    for (const Iteration& iteration : iterations.all()) {
+        lengths.push_back(iteration.last - iteration.first);
+    }
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    return *middle;
+}
+
+/// The search of the heap that speaks best of this moment: the last one before it, or the one after it if that found at
+/// least as much (at the program's end its functions have returned, and their variables are gone).
+int64_t time_of_scan(const GraphTables& tables, int64_t now) {
+    const auto after = std::partition_point(tables.scans.begin(), tables.scans.end(),
+                                            [&](const HeapScan& scan) { return scan.time < now; });
+    if (after == tables.scans.end()) {
+        return now;
+    }
+    const auto position = static_cast<size_t>(after - tables.scans.begin());
+    const std::vector<size_t> found = found_by_scans(tables);
+    return position == 0 || found[position] >= found[position - 1] ? after->time : now;
+}
+
+}  // namespace
+
+GraphContext::GraphContext(std::shared_ptr<const Graph> whole, int64_t time, int64_t scan_time)
+    : graph(std::move(whole)),
+      index(graph->index),
+      categories(graph->categories),
+      time_point(index, categories, time),
+      referrers(index, scan_time),
+      searched(index, categories, referrers.scan() ? referrers.scan()->time : time),
+      groups(referrer_groups(searched, referrers)) {
+    for (size_t group = 0; group < groups.size(); ++group) {
+        for (const uint32_t referrer : groups[group].referrers) {
+            group_of_referrer.emplace(referrer, group);
+        }
+    }
+}
+
+bool GraphContext::was_scanned(AllocationRef allocation) const {
+    return referrers.scan() &&
+           index.trace().devices[allocation.device].alloc_time(allocation.index) <= referrers.scan()->time;
+}
+
+const ReferrerGroup* GraphContext::group_of(const Referrer* referrer) const {
+    if (!referrer) {
+        return nullptr;
+    }
+    const auto found = group_of_referrer.find(static_cast<uint32_t>(referrer - tables().referrers.data()));
+    return found == group_of_referrer.end() ? nullptr : &groups[found->second];
+}
+
+AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph)
+    : analysis_(std::move(analysis)), breakdown_(analysis_), iterations_(trace(), device()) {
+    device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
+    oom_ = last_out_of_memory(device());
+    const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
+    select_now(tables);
+    find_floor();
+    look_behind_the_steps();
+    row_ = breakdown_.at(now_);
+    surviving_allocations_ = SurvivingAllocations(trace(), device(), iterations_, now_);
+    if (tables) {
+        const int64_t search = time_of_scan(*tables, now_time_);
+        graph_ = std::make_unique<GraphContext>(std::move(graph), now_time_, search);
+    }
+    suspects_ = find_suspects(surviving_allocations_, iterations_, graph_.get(), device(), device_position_);
+}
+
+void AnalysisContext::select_now(const GraphTables* tables) {
+    now_ = before_last_frees(device());
+    const bool counts_iterations = !iterations_.empty() && iterations_.source() != IterationSource::repetition;
+    const EventNumber last = counts_iterations ? iterations_.all().back().last : 0;
+    if (last > 0 && now_ - last < usual_length(iterations_)) {
+        now_ = last;
+    } else {
+        now_ = end_of_work(*analysis_, tables);
+    }
+    if (iterations_.source() == IterationSource::repetition) {
+        iterations_.end_at(now_);
+    }
+    if (oom_ && device().event_count() - oom_->event <= std::max(now_ / 10, 1000)) {
+        now_ = oom_->event + 1;
+    }
+    now_time_ = device().time_of_state(now_);
+}
+
+void AnalysisContext::look_behind_the_steps() {
+    if (iterations_.source() != IterationSource::steps && iterations_.source() != IterationSource::marks) {
+        return;
+    }
+    const EventNumber end = iterations_.all().back().last;
+    if (trend_.shape == Shape::rising || now_ - end < device().event_count() / 10) {
+        return;
+    }
+    Iterations behind(trace(), device(), end, now_);
+    std::swap(iterations_, behind);
+    find_floor();
+    if (trend_.shape != Shape::rising) {
+        std::swap(iterations_, behind);
+        find_floor();
+    }
+}
+
+void AnalysisContext::find_floor() {
+    floor_.clear();
+    for (const Iteration& iteration : iterations_.all()) {
+        const EventNumber first = std::min(iteration.first + 1, iteration.last);
+        floor_.push_back(curves().extremes(Series::allocated, first, iteration.last).min);
+    }
+    trend_ = find_trend(floor_);
+}
+
+std::vector<int64_t> AnalysisContext::peaks(Series series) const {
+    std::vector<int64_t> values;
+    for (const Iteration& iteration : iterations_.all()) {
+        values.push_back(curves().extremes(series, iteration.first, iteration.last).max);
+    }
+    return values;
+}
+
+}  // namespace tidemark

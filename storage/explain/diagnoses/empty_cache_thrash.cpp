@@ -1,0 +1,90 @@
+// S5: empty_cache() in each round: what it gives back is asked from the driver again at once.
+#include <numeric>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/returned_memory.h"
+#include "storage/explain/finding_parts.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t fewest_calls = 3;
+
+struct Sum {
+    int64_t bytes = 0, taken_again = 0, free_time = 0, ask_time = 0, largest = 0;
+    bool times_known = true;
+};
+
+Sum sum_of(const std::vector<ReturnedMemory>& calls) {
+    Sum sum;
+    for (const ReturnedMemory& call : calls) {
+        sum.bytes += call.bytes;
+        sum.taken_again += call.taken_again;
+        sum.largest = std::max(sum.largest, call.bytes);
+        sum.ask_time += call.ask_time;
+        sum.free_time += call.free_time.value_or(0);
+        sum.times_known &= call.free_time.has_value();
+    }
+    return sum;
+}
+
+std::string time_words(const Words& words, const Sum& sum) {
+    const auto ask = with("ask", format_duration(sum.ask_time));
+    return sum.times_known
+               ? words(
+                     "Giving back took {free} in the driver, during which the GPU stands still; asking again "
+                     "took at most {ask}.",
+                     with("free", format_duration(sum.free_time)), ask)
+               : words("Asking again took at most {ask}.", ask);
+}
+
+}  // namespace
+
+void diagnose_empty_cache_thrash(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const std::vector<ReturnedMemory> calls = returned_memory(context);
+    const Sum sum = sum_of(calls);
+    // The last call of a run gives back what nobody needs any more.
+    if (calls.size() < fewest_calls || calls.size() * 2 < context.iterations().size() || sum.taken_again * 2 < sum.bytes) {
+        return;
+    }
+    Finding finding;
+    finding.kind = FindingKind::empty_cache_thrash;
+    finding.severity = Severity::waste;
+    finding.basis = words("Seen in the allocator's own events: what went back to the driver, and what came again.");
+    finding.count = static_cast<int64_t>(calls.size());
+    finding.bytes = sum.largest;
+    finding.component = ComponentKind::cached_segments;
+    set_line(finding, context, calls.back().stack);
+    const auto count = with("calls", format_count(finding.count));
+    finding.title =
+        words("empty_cache() was called {calls} times, and most of what it gave back was taken again", count);
+    finding.text = {
+        words("{calls} calls of torch.cuda.empty_cache() gave back {bytes} in all; {again} of it was asked from the "
+              "driver "
+              "again before the next call. ",
+              count, with("bytes", format_bytes(sum.bytes)), with("again", format_bytes(sum.taken_again))) +
+            time_words(words, sum),
+        words(
+            "The peak is the same with and without it: what a {iteration} needs it takes again. In between the memory is "
+            "free "
+            "for other programs on this GPU, which may have it when the next {iteration} needs it: then that ends with an "
+            "out-of-memory error.",
+            with("iteration", iteration_words(context, words)))};
+    finding.evidence.push_back(at_event(context, words("Before the first call"), calls.front().event));
+    finding.evidence.push_back(at_event(context, words("Before the last call"), calls.back().event));
+    finding.evidence.push_back(at_component(context, words("What is idle at the end"), ComponentKind::cached_segments));
+    finding.fixes = {
+        {words("Leave it out of the loop. Freed memory that PyTorch keeps is used again for the next tensors."),
+         "",
+         {},
+         {}},
+        {words("Where others need the memory: call it once, after a phase that needed much more than what "
+               "follows (a large validation batch, loading a checkpoint)."),
+         "torch.cuda.empty_cache()",
+         sum.largest,
+         {}}};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

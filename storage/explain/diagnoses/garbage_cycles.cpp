@@ -1,0 +1,168 @@
+// #26: objects that refer to each other hold tensors until Python's garbage collector finds them: a sawtooth.
+#include <algorithm>
+#include <unordered_map>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/finding_parts.h"
+
+namespace tidemark {
+namespace {
+
+/// A collection that gives back less is no matter.
+constexpr int64_t least_bytes = 1 << 20;
+/// Once may be chance, or the program's end.
+constexpr size_t fewest_collections = 2;
+/// Of what a line's memory is given back, so much must be by collections.
+constexpr double least_part = 0.8;
+
+struct Collection {
+    const Annotation* span = nullptr;
+    EventNumber first = 0, last = 0;  ///< its events
+    int64_t bytes = 0;                ///< that it gave back
+};
+
+struct Cycles {
+    std::vector<Collection> collections;  ///< that gave back memory, by time
+    std::unordered_map<StackId, int64_t> freed;
+    std::vector<const Site*> sites;  ///< whose memory goes by collections; most bytes ever first
+    int64_t pending = 0;             ///< bytes of them now
+    int64_t count = 0;               ///< allocations of them now
+};
+
+void add_frees(const AnalysisContext& context, Collection& collection, Cycles& cycles) {
+    const DeviceHistory& device = context.device();
+    for (EventNumber event = collection.first; event < collection.last; ++event) {
+        const EventRef ref = device.event_ref[static_cast<size_t>(event)];
+        if (ref.action() == Action::free_requested) {
+            const auto bytes = static_cast<int64_t>(device.allocations.block_size[ref.index()]);
+            collection.bytes += bytes;
+            cycles.freed[device.allocations.stack[ref.index()]] += bytes;
+        }
+    }
+}
+
+void add_collections(const AnalysisContext& context, Cycles& cycles) {
+    for (const Annotation& span : context.trace().annotations) {
+        if (!span.closed || !is_garbage_collection(span)) {
+            continue;
+        }
+        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end), 0};
+        // What happens after the moment the case is about is the program's end.
+        if (collection.first < context.now()) {
+            add_frees(context, collection, cycles);
+        }
+        if (collection.bytes >= least_bytes) {
+            cycles.collections.push_back(collection);
+        }
+    }
+}
+
+Cycles find(const AnalysisContext& context) {
+    Cycles cycles;
+    add_collections(context, cycles);
+    if (cycles.collections.size() < fewest_collections) {
+        return cycles;
+    }
+    for (const Site& site : context.surviving_allocations().sites()) {
+        const auto freed = cycles.freed.find(site.stack);
+        const auto gone = static_cast<double>(site.total_bytes - site.bytes);
+        if (freed != cycles.freed.end() && gone > 0 && static_cast<double>(freed->second) >= least_part * gone) {
+            cycles.sites.push_back(&site);
+            cycles.pending += site.bytes;
+            cycles.count += site.count;
+        }
+    }
+    std::stable_sort(cycles.sites.begin(), cycles.sites.end(),
+                     [](const Site* a, const Site* b) { return a->total_bytes > b->total_bytes; });
+    return cycles;
+}
+
+int64_t most_freed(const Cycles& cycles) {
+    return std::max_element(cycles.collections.begin(), cycles.collections.end(),
+                            [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; })
+        ->bytes;
+}
+
+void report(Finding& finding, const Cycles& cycles, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(most_freed(cycles)));
+    const auto line = with("line", finding.line);
+    finding.title = words("up to {bytes} from {line} wait for the garbage collector", bytes, line);
+    finding.text = {
+        words(
+            "Objects that refer to each other in a circle are not freed when the last variable lets go of them: their "
+            "counts of references never reach zero. The tensors they hold stay on the GPU until Python's garbage "
+            "collector looks for such circles, and it counts objects, not bytes."),
+        words(
+            "{collections} gave memory back, up to {bytes} at once, most of it made by {line}. In between it piles up: "
+            "memory rises round by round and then falls back.",
+            bytes, line,
+            with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
+                                              "{n} garbage collections")))};
+    if (cycles.pending > 0) {
+        finding.text.push_back(
+            words("Now {pending} are waiting for the next one.", with("waiting", format_bytes(cycles.pending))));
+    }
+}
+
+void add_evidence(Finding& finding, const AnalysisContext& context, const Cycles& cycles, const Words& words) {
+    const Collection& largest =
+        *std::max_element(cycles.collections.begin(), cycles.collections.end(),
+                          [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; });
+    finding.evidence.push_back(at_event(context, words("Just before a collection: this much has piled up"), largest.first));
+    Evidence collection = at_event(
+        context, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
+    collection.time = largest.span->start;
+    collection.until = largest.span->end;
+    finding.evidence.push_back(collection);
+    if (!cycles.sites.front()->now.empty()) {
+        finding.evidence.push_back(
+            at_allocation(context, words("One of those that wait now"), cycles.sites.front()->now.front()));
+    }
+}
+
+void add_referrer(Finding& finding, const AnalysisContext& context, const Cycles& cycles, const Words& words) {
+    if (context.graph() && !cycles.sites.front()->now.empty()) {
+        const AllocationRef pending{context.device_position(), cycles.sites.front()->now.front()};
+        const Referrer* referrer = context.graph()->referrers.of(pending);
+        if (referrer && !referrer->links.empty() && referrer->links.front().kind == "cycle") {
+            finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
+        }
+    }
+    if (finding.referrer.empty()) {
+        finding.unknowns.push_back(
+            words("Which objects refer to each other was not seen. `gc.set_debug(gc.DEBUG_SAVEALL)` "
+                  "keeps what a collection finds in `gc.garbage`, to look at."));
+    }
+}
+
+Finding about(const AnalysisContext& context, const Cycles& cycles, const Words& words) {
+    Finding finding;
+    finding.kind = FindingKind::garbage_cycles;
+    finding.severity = Severity::waste;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("The memory was given back during garbage collections, which were recorded.");
+    finding.bytes = cycles.pending;
+    finding.count = cycles.count;
+    finding.component = ComponentKind::requested;
+    set_line(finding, context, cycles.sites.front()->stack);
+    report(finding, cycles, words);
+    add_evidence(finding, context, cycles, words);
+    add_referrer(finding, context, cycles, words);
+    finding.fixes = {{words("Break the circle: let one side hold the other weakly."),
+                      "import weakref\nself.owner = weakref.ref(owner)", most_freed(cycles), std::nullopt},
+                     {words("Or collect after each round; it costs time in programs with many objects."),
+                      "gc.collect()", most_freed(cycles), std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_garbage_cycles(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    if (const Cycles cycles = find(context); !cycles.sites.empty()) {
+        findings.push_back(about(context, cycles, words));
+    }
+}
+
+}  // namespace tidemark

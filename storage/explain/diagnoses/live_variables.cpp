@@ -1,0 +1,133 @@
+// S7: so many tensors, held by so many names.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/composition.h"
+#include "storage/explain/finding_parts.h"
+
+namespace tidemark {
+namespace {
+
+/// Two names explain themselves.
+constexpr size_t fewest_variables = 3;
+/// Each of them holds at least this part of what they hold together.
+constexpr double least_part = 0.05;
+/// Together they hold this part of what is allocated, workspaces aside.
+constexpr double least_share = 0.5;
+constexpr int64_t least_bytes = 1 << 20;
+constexpr size_t most_names = 8;
+
+struct Variable {
+    const Referrer* referrer = nullptr;
+    AllocationIndex allocation = no_allocation;
+    int64_t bytes = 0;
+};
+
+/// A plain name, not an element of something.
+bool is_variable(const Referrer& referrer) {
+    return referrer.links.size() == 1 && (referrer.links[0].kind == "global" || referrer.links[0].kind == "local");
+}
+
+/// Those with a fair part of the memory; most bytes first.
+std::vector<Variable> find(const AnalysisContext& context) {
+    std::vector<Variable> variables;
+    int64_t all = 0;
+    for (const AllocationIndex a : allocated_at(context, context.now())) {
+        const AllocationRef allocation{context.device_position(), a};
+        const Referrer* referrer = context.graph()->referrers.of(allocation);
+        if (referrer && is_variable(*referrer) && !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
+            variables.push_back({referrer, a, static_cast<int64_t>(context.device().allocations.block_size[a])});
+            all += variables.back().bytes;
+        }
+    }
+    std::erase_if(variables, [&](const Variable& variable) {
+        return static_cast<double>(variable.bytes) < least_part * static_cast<double>(all);
+    });
+    return variables;
+}
+
+int64_t bytes_of(const std::vector<Variable>& variables) {
+    int64_t bytes = 0;
+    for (const Variable& variable : variables) {
+        bytes += variable.bytes;
+    }
+    return bytes;
+}
+
+bool is_the_story(const AnalysisContext& context, const std::vector<Variable>& variables) {
+    if (variables.size() < fewest_variables) {
+        return false;
+    }
+    const Composition composition = composition_at(context, context.now());
+    const int64_t held = bytes_of(variables), all = composition.total() - composition.of(Category::workspace);
+    return held >= least_bytes && static_cast<double>(held) >= least_share * static_cast<double>(all);
+}
+
+std::string names_of(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
+    std::vector<std::string> names;
+    for (const Variable& variable : variables) {
+        names.push_back("`" + referrer_expression(context.graph()->tables(), *variable.referrer) + "`");
+    }
+    std::sort(names.begin(), names.end());
+    if (names.size() > most_names) {
+        const size_t more = names.size() - most_names;
+        names.resize(most_names);
+        names.push_back(words("{n} more", with("n", more)));
+    }
+    return words.list(names);
+}
+
+Finding about(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
+    const auto count =
+        with("tensors", words.counted(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
+    const auto bytes = with("bytes", format_bytes(bytes_of(variables)));
+    const auto names = with("names", names_of(context, variables, words));
+    Finding finding;
+    finding.kind = FindingKind::live_variables;
+    finding.severity = Severity::pattern;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("The variables were found by searching the program's objects.");
+    finding.bytes = bytes_of(variables);
+    finding.count = static_cast<int64_t>(variables.size());
+    finding.component = ComponentKind::requested;
+    set_line(finding, context, context.device().allocations.stack[variables.front().allocation]);
+    finding.referrer = referrer_words(context.graph()->tables(), words, *variables.front().referrer);
+    finding.title = words("{tensors} with {bytes} are held by as many variables", count, bytes);
+    finding.text = {
+        words(
+            "{tensors} are alive because {names} refer to them: {bytes} together. A tensor's memory is given back when "
+            "no name and nothing else refers to it any more, and not when it was used for the last time.",
+            count, bytes, names),
+        words(
+            "Under a single name only the last one would stay: assigning a name again lets go of what it referred to "
+            "before, after the new tensor was made. So two of them exist for a moment, and their two pieces of memory "
+            "take turns.")};
+    for (const Variable& variable : variables) {
+        if (finding.evidence.size() < fewest_variables + 1) {
+            finding.evidence.push_back(at_allocation(
+                context, words("Held by `{name}`", with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
+                variable.allocation));
+        }
+    }
+    const std::string first = referrer_expression(context.graph()->tables(), *variables.front().referrer);
+    finding.fixes = {
+        {words("Delete the names that are not needed any more, or work in a function: its variables go when "
+               "it returns."),
+         "del " + first, variables.front().bytes, std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_live_variables(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    if (!context.graph()) {
+        return;
+    }
+    if (const std::vector<Variable> variables = find(context); is_the_story(context, variables)) {
+        findings.push_back(about(context, variables, words));
+    }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,147 @@
+// #24: a library takes more and more from the driver, past PyTorch's allocator.
+#include <algorithm>
+#include <cmath>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/driver_memory.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/breakdown/driver_components.h"
+
+namespace tidemark {
+namespace {
+
+/// Without driver calls only NVML tells, which counts all of the process: a rise must be clear.
+constexpr int64_t least_unknown_rise = 64 << 20;
+constexpr size_t fewest_samples = 8;
+constexpr size_t most_samples = 256;
+
+Finding growth(const Words& words) {
+    Finding finding;
+    finding.kind = FindingKind::non_pytorch_growth;
+    finding.severity = Severity::leak;
+    finding.fixes = {
+        {words("Free what the extension allocates, or allocate it once and use it again in each round."), "", {}, {}},
+        {words("Let the extension take its memory from PyTorch, which reuses what is given back."),
+         "at::Tensor workspace = torch::empty({bytes}, torch::dtype(torch::kUInt8).device(torch::kCUDA));",
+         {},
+         {}}};
+    return finding;
+}
+
+/// Bytes in pieces of lines that took several: what was taken once belongs to the library's start.
+int64_t grown(const LibraryMemory& library) {
+    int64_t bytes = 0;
+    for (const DriverAllocation* a : library.alive) {
+        bytes += a->stack == library.stack ? static_cast<int64_t>(a->bytes) : 0;
+    }
+    return std::max(bytes, library.trend.rise);
+}
+
+Finding about_library(const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
+    Finding finding = growth(words);
+    finding.confidence = Confidence::certain;
+    finding.basis = words("Each call to the driver was recorded, over {iterations} rounds.",
+                          with("iterations", format_count(static_cast<int64_t>(context.iterations().size()))));
+    finding.bytes = grown(library);
+    finding.per_iteration = std::llround(library.trend.per_iteration);
+    finding.count = static_cast<int64_t>(library.alive.size());
+    finding.component = ComponentKind::library;
+    set_since(finding, context, began_in(context, library));
+    set_line(finding, context, library.stack);
+    const auto name = with("library", library_words(words, library.name));
+    const auto each = with("each", each_iteration(context, words));
+    const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
+    finding.title = words("{library} takes {bytes} more {each}, past PyTorch", name, bytes, each);
+    finding.text = {
+        words(
+            "{bytes} more are taken from the driver {each} and not given back, by {library}; {total} have piled up in "
+            "{pieces}.",
+            name, bytes, each, with("total", format_bytes(finding.bytes)),
+            with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+        words(
+            "PyTorch does not know of this memory: torch.cuda.memory_allocated() and empty_cache() do not change with "
+            "it, nvidia-smi does.")};
+    if (!finding.line.empty()) {
+        finding.text.push_back(words("The calls come from {line}.", with("line", finding.line)));
+    }
+    for (Fix& fix : finding.fixes) {
+        fix.bytes = finding.bytes;
+        fix.per_iteration = finding.per_iteration;
+    }
+    add_growth_evidence(finding, context, library, words);
+    finding.evidence.push_back(at_component(
+        context, words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))), ComponentKind::library));
+    return finding;
+}
+
+/// What the process uses beyond everything known, at moments NVML was asked.
+struct Unknown {
+    std::vector<int64_t> times, bytes;
+};
+
+Unknown unknown_of_process(const AnalysisContext& context) {
+    std::vector<int64_t> times;
+    for (const Sample& sample : context.trace().samples) {
+        if (sample.device == context.device().device && !sample.pid && sample.time <= context.now_time()) {
+            times.push_back(sample.time);
+        }
+    }
+    Unknown unknown;
+    const size_t step = times.size() / most_samples + 1;
+    for (size_t i = 0; i < times.size(); i += step) {
+        if (const auto bytes = unexplained_at(context, times[i])) {
+            unknown.times.push_back(times[i]);
+            unknown.bytes.push_back(*bytes);
+        }
+    }
+    return unknown;
+}
+
+void look_at_unknown(const AnalysisContext& context, const Words& words, Findings& findings) {
+    const Unknown unknown = unknown_of_process(context);
+    const Trend trend = find_trend(unknown.bytes, 1 << 20);
+    if (unknown.bytes.size() < fewest_samples || context.iterations().empty() || trend.shape != Shape::rising ||
+        trend.rise < least_unknown_rise) {
+        return;
+    }
+    Finding finding = growth(words);
+    finding.confidence = Confidence::likely;
+    finding.basis = words("Inferred from NVML's figures; driver calls were not recorded.");
+    finding.bytes = trend.rise;
+    finding.component = ComponentKind::unknown;
+    finding.since = unknown.times[trend.since];
+    const EventNumber first = context.device().events_until(*finding.since);
+    const int64_t from = std::max<int64_t>(context.iterations().at(first), 0);
+    const int64_t iterations = std::max<int64_t>(static_cast<int64_t>(context.iterations().size()) - from, 1);
+    finding.per_iteration = trend.rise / iterations;
+    finding.title = words("memory that is not PyTorch's grows by {bytes} {each}",
+                          with("bytes", format_bytes(*finding.per_iteration)), with("each", each_iteration(context, words)));
+    finding.text = {
+        words("According to NVML the process uses more and more, {bytes} since {time}, while what PyTorch "
+              "took from the driver does not account for it: a library or an extension allocates by itself.",
+              with("bytes", format_bytes(trend.rise)), with("time", format_time_point(*finding.since)))};
+    finding.evidence = {at_event(context, words("It begins here"), first),
+                        at_component(context, words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))),
+                                 ComponentKind::unknown)};
+    finding.unknowns = {
+        words("Which library takes it was not recorded; `tidemark record` with the driver part sees "
+              "each call, unless another tool uses CUPTI.")};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void diagnose_non_pytorch_growth(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    if (!has_driver_calls(context.trace(), context.device().device)) {
+        look_at_unknown(context, words, findings);
+        return;
+    }
+    for (const LibraryMemory& library : device_memory_by_library(context)) {
+        if (library.grows() && !library.alive.empty()) {
+            findings.push_back(about_library(context, library, words));
+        }
+    }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,157 @@
+// #34: a profiler or recorder takes GPU memory itself, while it runs.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/driver_memory.h"
+#include "storage/explain/finding_parts.h"
+
+namespace tidemark {
+namespace {
+
+/// NVML counts in pages.
+constexpr int64_t least_bytes = 1 << 20;
+/// How the recorder says that it lent CUPTI to the program's own profiler.
+constexpr std::string_view paused = "Driver memory was not seen from ";
+
+struct Stretch {
+    int64_t from = 0, until = 0;
+};
+
+/// "1.234567 s" as written by format_moment; what follows it goes on in `text`.
+std::optional<int64_t> take_time_point(std::string_view& text, std::string_view end) {
+    const size_t at = text.find(end);
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string number(text.substr(0, at));
+    number.erase(std::remove_if(number.begin(), number.end(), [](char c) { return c == ' ' || c == ','; }),
+                 number.end());
+    text.remove_prefix(at + end.size());
+    return parse_duration(number);
+}
+
+std::vector<Stretch> stretches_of(const Trace& trace) {
+    std::vector<Stretch> found;
+    for (const DataGap& data_gap : trace.data_gaps) {
+        std::string_view text = data_gap.text;
+        if (data_gap.kind != DataGapKind::not_recorded || !text.starts_with(paused)) {
+            continue;
+        }
+        text.remove_prefix(paused.size());
+        const auto from = take_time_point(text, " to "), until = take_time_point(text, ":");
+        if (from && until) {
+            found.push_back({*from, *until});
+        }
+    }
+    return found;
+}
+
+/// How much more that was at its highest during the stretches; nothing: NVML was not asked then.
+std::optional<int64_t> measured_during(const AnalysisContext& context, const std::vector<Stretch>& stretches) {
+    std::optional<int64_t> most;
+    for (const Sample& sample : context.trace().samples) {
+        const auto around = std::find_if(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
+            return stretch.from <= sample.time && sample.time < stretch.until;
+        });
+        if (sample.device != context.device().device || sample.pid || around == stretches.end()) {
+            continue;
+        }
+        const auto before = unexplained_at(context, around->from), during = unexplained_at(context, sample.time);
+        if (before && during) {
+            most = std::max(most.value_or(0), *during - *before);
+        }
+    }
+    return most;
+}
+
+bool is_profiler(const LibraryMemory& library) {
+    constexpr std::array names{"cupti", "nvperf", "kineto", "nsys", "ToolsInjection"};
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return library.is_of(name); });
+}
+
+/// Bytes of it past PyTorch that a profiler's library asked for itself.
+int64_t recorded_of_profilers(const AnalysisContext& context) {
+    int64_t bytes = 0;
+    for (const LibraryMemory& library : device_memory_by_library(context)) {
+        bytes += is_profiler(library) ? library.bytes : 0;
+    }
+    return bytes;
+}
+
+void add_stretches(Finding& finding, const AnalysisContext& context, const std::vector<Stretch>& stretches, const Words& words) {
+    constexpr size_t shown = 3;
+    for (size_t i = 0; i < std::min(shown, stretches.size()); ++i) {
+        Evidence stretch = at_event(
+            context,
+            words("A profiler ran for {time}", with("time", format_duration(stretches[i].until - stretches[i].from))),
+            context.device().events_until(stretches[i].from));
+        stretch.time = stretches[i].from;
+        stretch.until = stretches[i].until;
+        finding.evidence.push_back(std::move(stretch));
+    }
+}
+
+void report(Finding& finding, std::optional<int64_t> measured, const Words& words) {
+    finding.text = {
+        words("A profiler such as torch.profiler collects what the GPU does in buffers, which may lie on the GPU "
+              "itself; they go when it ends, and are no part of the program's memory without it.")};
+    if (measured && *measured >= least_bytes) {
+        finding.text.push_back(
+            words("While it ran, NVML showed up to {bytes} for the process that nothing else explains.",
+                  with("bytes", format_bytes(*measured))));
+    } else if (measured) {
+        finding.text.push_back(words("Here NVML showed nothing for the process while it ran that is not explained."));
+    }
+}
+
+}  // namespace
+
+void diagnose_profiler_overhead(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    const std::vector<Stretch> stretches = stretches_of(context.trace());
+    const int64_t recorded = recorded_of_profilers(context);
+    if (stretches.empty() && recorded < least_bytes) {
+        return;
+    }
+    const auto measured = measured_during(context, stretches);
+    Finding finding;
+    finding.kind = FindingKind::profiler_overhead;
+    finding.bytes = std::max(recorded, measured.value_or(0));
+    finding.severity = finding.bytes >= least_bytes ? Severity::waste : Severity::background;
+    finding.confidence = recorded > 0 ? Confidence::certain : Confidence::likely;
+    finding.basis = recorded > 0
+                        ? words("The profiler's own calls to the driver were recorded.")
+                        : words(
+                              "The program's profiler took over CUPTI, the part of the driver that tells tools "
+                              "what happens.");
+    finding.count = static_cast<int64_t>(stretches.size());
+    finding.component = recorded > 0 ? ComponentKind::library : ComponentKind::unknown;
+    finding.title = finding.bytes >= least_bytes
+                        ? words("a profiler takes {bytes} itself", with("bytes", format_bytes(finding.bytes)))
+                    : measured ? words("a profiler ran, and took next to no GPU memory")
+                               : words("a profiler ran, which may have taken GPU memory itself");
+    report(finding, measured, words);
+    if (!measured && recorded == 0) {
+        finding.unknowns.push_back(
+            words("How much it took was not measured: the recorder had lent CUPTI to the profiler, "
+                  "and NVML was not asked meanwhile."));
+    }
+    if (!stretches.empty()) {
+        finding.since = stretches.front().from;
+        add_stretches(finding, context, stretches, words);
+    } else {
+        finding.evidence.push_back(at_component(context, words("What the profiler holds"), ComponentKind::library));
+    }
+    if (finding.bytes >= least_bytes) {
+        finding.fixes = {{words("Profile a few steps only, and measure memory without the profiler."),
+                          "torch.profiler.schedule(wait=5, warmup=1, active=3, repeat=1)",
+                          {},
+                          {}}};
+    }
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,110 @@
+// S11: reserved memory rises with each new largest round and stays; allocated memory falls back each time.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/experiments.h"
+#include "storage/explain/finding_parts.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t least_bytes = 16 << 20;  ///< that a smaller round leaves unused
+constexpr double clearly_smaller = 0.67;   ///< than the largest: peak of the rounds at the end
+
+/// What needed most, and what is needed at the end.
+struct Rise {
+    std::optional<size_t> iteration;  ///< with the highest peak; nothing: it came before the rounds
+    EventNumber event = 0;        ///< of that peak
+    int64_t peak = 0;             ///< allocated
+    int64_t later = 0;            ///< highest peak of the last quarter of the rounds
+};
+
+std::optional<Rise> find_rise(const AnalysisContext& context) {
+    const std::vector<int64_t> peaks = context.peaks(Series::allocated);
+    if (peaks.size() < 3) {
+        return std::nullopt;
+    }
+    const auto highest = std::max_element(peaks.begin(), peaks.end());
+    const size_t last = std::max<size_t>(1, peaks.size() / 4);
+    const Extremes all = context.curves().extremes(Series::allocated, 0, context.now());
+    Rise rise{
+        {}, all.max_event, all.max, *std::max_element(peaks.end() - static_cast<std::ptrdiff_t>(last), peaks.end())};
+    if (*highest == all.max) {
+        rise.iteration = static_cast<size_t>(highest - peaks.begin());
+    }
+    const bool fell = static_cast<double>(rise.later) < clearly_smaller * static_cast<double>(rise.peak);
+    return fell ? std::optional(rise) : std::nullopt;
+}
+
+/// What was allocated there last: at the peak that is what made it one.
+StackId stack_of_peak(const AnalysisContext& context, EventNumber state) {
+    const EventRef ref = state > 0 ? context.device().event_ref[static_cast<size_t>(state - 1)] : EventRef();
+    return state > 0 && ref.action() == Action::alloc ? context.device().allocations.stack[ref.index()] : 0;
+}
+
+Evidence evidence_of(const AnalysisContext& context, const Words& words, const Rise& rise, const std::string& name) {
+    return rise.iteration
+               ? at_iteration(context, words("The largest: {iteration}", with("iteration", name)), static_cast<int64_t>(*rise.iteration))
+               : at_event(context, words("The peak, before the rounds begin"), rise.event);
+}
+
+void add_expandable(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
+    const Experiments experiments = try_expandable(context, words, progress);
+    if (experiments.was_tried) {
+        const Outcome& outcome = experiments.tried.front().outcome;
+        const int64_t saved = experiments.as_recorded.peak_reserved - outcome.peak_reserved;
+        finding.fixes.push_back({words("With expandable_segments:True the same requests would have reserved {bytes} at "
+                                       "most, instead of {recorded}.",
+                                       with("bytes", format_bytes(outcome.peak_reserved)),
+                                       with("recorded", format_bytes(experiments.as_recorded.peak_reserved))),
+                                 experiments.tried.front().code,
+                                 std::max<int64_t>(saved, 0),
+                                 {}});
+    } else if (!experiments.why_not.empty()) {
+        finding.unknowns.push_back(experiments.why_not);
+    }
+}
+
+}  // namespace
+
+void diagnose_reserved_high_water(const AnalysisContext& context, const Words& words, Findings& findings, Progress& progress) {
+    const int64_t reserved = context.curves().value(Series::reserved, context.now());
+    const std::optional<Rise> rise = find_rise(context);
+    if (!rise || reserved < rise->peak || reserved - rise->later < least_bytes || !context.suspects().empty()) {
+        return;
+    }
+    const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);
+    Finding finding;
+    finding.kind = FindingKind::reserved_high_water;
+    finding.severity = Severity::pattern;
+    finding.basis =
+        words("Seen in the allocator's events: peaks of allocated memory fall back, reserved memory does not.");
+    finding.bytes = reserved - context.curves().value(Series::allocated, context.now());
+    finding.component = ComponentKind::cached_segments;
+    finding.since = context.device().time_of_state(rise->event);
+    set_line(finding, context, stack_of_peak(context, rise->event));
+    std::string iteration = words("the work before the rounds");
+    if (rise->iteration) {
+        set_since(finding, context, *rise->iteration);
+        iteration = iteration_name(context, words, static_cast<int64_t>(*rise->iteration));
+    }
+    finding.title = words("reserved memory stays at what {iteration} needed: {bytes}", with("iteration", iteration),
+                          with("bytes", format_bytes(reserved)));
+    finding.text = {words(
+        "At its peak {iteration} needed {peak}; the last rounds need {later} at most. What was allocated went back. What "
+        "PyTorch "
+        "had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
+        with("iteration", iteration), with("peak", format_bytes(rise->peak)), with("later", format_bytes(rise->later)))};
+    finding.evidence = {
+        evidence_of(context, words, *rise, iteration),
+        at_component(context, words("What is idle now: {bytes}", with("bytes", format_bytes(cached))), ComponentKind::cached_segments)};
+    finding.fixes = {{words("If other programs need the memory: give back what is idle, once, after the large rounds."),
+                      "torch.cuda.empty_cache()",
+                      cached,
+                      {}}};
+    add_expandable(finding, context, words, progress);
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,117 @@
+// S4, #8: retain_grad() on tensors that are no leaves: their gradients stay after the backward pass.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/referrer_words.h"
+#include "storage/explain/passes.h"
+#include "storage/explain/finding_parts.h"
+
+namespace tidemark {
+namespace {
+
+/// Less is not worth a change of the program.
+constexpr int64_t least_bytes = 1 << 20;
+constexpr size_t most_nodes_named = 3;
+
+struct Retained {
+    std::vector<AllocationIndex> gradients;  ///< most bytes first
+    int64_t bytes = 0;
+    std::vector<std::string> nodes;  ///< types of the nodes whose results they belong to, each once
+};
+
+/// "MulBackward0" of "MulBackward0 > aten::clone".
+std::string node_of(const std::string& op) { return op.substr(0, op.find(" > ")); }
+
+Retained find(const AnalysisContext& context) {
+    Retained found;
+    const Allocations& allocations = context.device().allocations;
+    context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
+        const bool is_gradient =
+            allocations.free_event[a] >= context.now() && is_retained_gradient(context, a) &&
+            context.graph()->categories.at({context.device_position(), a}, never_happened) == Category::gradient;
+        if (is_gradient) {
+            found.gradients.push_back(a);
+            found.bytes += static_cast<int64_t>(allocations.block_size[a]);
+            const std::string node = node_of(context.trace().origins[allocations.origin[a]].op);
+            if (std::find(found.nodes.begin(), found.nodes.end(), node) == found.nodes.end()) {
+                found.nodes.push_back(node);
+            }
+        }
+    });
+    std::stable_sort(found.gradients.begin(), found.gradients.end(), [&](AllocationIndex a, AllocationIndex b) {
+        return allocations.block_size[a] > allocations.block_size[b];
+    });
+    found.nodes.resize(std::min(found.nodes.size(), most_nodes_named));
+    return found;
+}
+
+/// The line whose result the gradient belongs to: that of the node that was run when the copy had been made.
+StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
+    const GraphContext& graph = *context.graph();
+    const GraphNodes& nodes = graph.tables().nodes;
+    const std::string type = node_of(context.trace().origins[context.device().allocations.origin[gradient]].op);
+    const int64_t made = context.device().alloc_time(gradient);
+    NodeIndex next = no_node;
+    for (NodeIndex node = 0; node < nodes.size(); ++node) {
+        if (nodes.executed[node] >= made && nodes.executed[node] != never_happened && graph.index.type(node) == type &&
+            (next == no_node || nodes.executed[node] < nodes.executed[next])) {
+            next = node;
+        }
+    }
+    return next == no_node ? context.device().allocations.stack[gradient] : nodes.stack[next];
+}
+
+void report(Finding& finding, const Retained& found, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(found.bytes));
+    finding.title = words("retain_grad() keeps {bytes} of gradients of {tensors}", bytes,
+                          with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")));
+    finding.text = {
+        words(
+            "Only parameters and other leaves need a gradient after the backward pass. On {tensors} the program called "
+            "retain_grad(), so the backward pass of {nodes} made a copy of the gradient for each, as large as the "
+            "tensor, and it stays as long as the tensor does.",
+            with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
+            with("nodes", words.list(found.nodes))),
+        words("{bytes} are kept in this way.", bytes)};
+}
+
+Finding about(const AnalysisContext& context, const Retained& found, const Words& words) {
+    const AllocationIndex largest = found.gradients.front();
+    Finding finding;
+    finding.kind = FindingKind::retain_grad;
+    finding.severity = Severity::waste;
+    finding.confidence = Confidence::certain;
+    finding.basis = words(
+        "The gradients were seen on tensors that are no leaves, and the copies were made by their "
+        "nodes in the backward pass.");
+    finding.bytes = found.bytes;
+    finding.count = static_cast<int64_t>(found.gradients.size());
+    finding.component = ComponentKind::requested;
+    set_line(finding, context, stack_of(context, largest));
+    if (const Referrer* referrer = context.graph()->referrers.of(AllocationRef{context.device_position(), largest})) {
+        finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
+    }
+    report(finding, found, words);
+    finding.evidence = {
+        at_allocation(context, words("The largest of these gradients"), largest),
+        at_event(context, words("They are still there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+    finding.fixes = {
+        {words("Remove retain_grad() when nobody looks at these gradients."), "", found.bytes, std::nullopt},
+        {words("To look at a gradient as it passes by, register a hook: it keeps nothing."),
+         "activation.register_hook(lambda gradient: norms.append(gradient.norm().item()))", found.bytes, std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_retain_grad(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    if (!context.graph()) {
+        return;
+    }
+    if (const Retained found = find(context); found.bytes >= least_bytes) {
+        findings.push_back(about(context, found, words));
+    }
+}
+
+}  // namespace tidemark

@@ -1,0 +1,149 @@
+// #32: the same values are saved for backward in two types, as 32-bit and 16-bit numbers.
+#include <algorithm>
+#include <set>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/finding_parts.h"
+
+namespace tidemark {
+namespace {
+
+/// Less is not worth a change of the program.
+constexpr int64_t least_bytes = 1 << 20;
+constexpr double least_part_of_peak = 0.02;
+
+struct Pair {
+    NodeIndex cast = no_node;
+    AllocationRef source, copy;
+    NodeIndex source_saver = no_node, copy_saver = no_node;
+    int64_t bytes = 0;  ///< of the smaller of both
+};
+
+class Search {
+public:
+    Search(const AnalysisContext& context, EventNumber state)
+        : context_(context), graph_(*context.graph()), index_(graph_.index), state_(state), time_(context.device().time_of_state(state)) {}
+
+    std::vector<Pair> find() {
+        const GraphNodes& nodes = graph_.tables().nodes;
+        std::vector<Pair> pairs;
+        std::set<AllocationIndex> seen;
+        for (NodeIndex node = 0; node < nodes.size(); ++node) {
+            if (!index_.type(node).starts_with("ToCopyBackward") || index_.children(node).empty()) {
+                continue;
+            }
+            const NodeIndex child = index_.children(node).front();
+            Pair pair{node,
+                      index_.is_leaf(child) ? AllocationRef{} : nodes.output[child],
+                      nodes.output[node],
+                      no_node,
+                      no_node,
+                      0};
+            pair.source_saver = saver_of(pair.source);
+            pair.copy_saver = saver_of(pair.copy);
+            if (pair.source_saver != no_node && pair.copy_saver != no_node && is_cast(pair) &&
+                seen.insert(pair.copy.index).second) {
+                pair.bytes = std::min(size_of(pair.source), size_of(pair.copy));
+                pairs.push_back(pair);
+            }
+        }
+        return pairs;
+    }
+
+private:
+    /// A node that holds this memory as saved at that moment.
+    NodeIndex saver_of(AllocationRef allocation) const {
+        const Allocations& allocations = context_.device().allocations;
+        if (!allocation || allocation.device != context_.device_position() ||
+            allocations.alloc_event[allocation.index] >= state_ || allocations.free_event[allocation.index] < state_ ||
+            is_held_outside(graph_.categories.at(allocation, time_))) {
+            return no_node;
+        }
+        for (const uint32_t saved : index_.saved_in(allocation)) {
+            const NodeIndex node = index_.saver(saved);
+            if (holds_saved(index_.state(node, time_))) {
+                return node;
+            }
+        }
+        return no_node;
+    }
+    /// As many elements, in twice or half the bytes.
+    bool is_cast(const Pair& pair) const {
+        const auto& requested = context_.device().allocations.requested;
+        const uint64_t a = requested[pair.source.index], b = requested[pair.copy.index];
+        return a == 2 * b || b == 2 * a;
+    }
+    int64_t size_of(AllocationRef allocation) const {
+        return static_cast<int64_t>(context_.device().allocations.block_size[allocation.index]);
+    }
+
+    const AnalysisContext& context_;
+    const GraphContext& graph_;
+    const GraphIndex& index_;
+    EventNumber state_;
+    int64_t time_;
+};
+
+void report(Finding& finding, const AnalysisContext& context, const std::vector<Pair>& pairs, const Words& words) {
+    const GraphIndex& index = context.graph()->index;
+    const Pair& first = pairs.front();
+    const auto bytes = with("bytes", format_bytes(finding.bytes));
+    const auto count = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
+    finding.title = words("{tensors} are saved for backward in two types: {bytes} that could be spared", count, bytes);
+    finding.text = {
+        words("At the peak the graph keeps {tensors} twice for the backward pass: once as they were, and once cast to "
+              "another type, with the same values. {original} saved the one and {cast} the other.",
+              count, with("original", index.type(first.source_saver)), with("cast", index.type(first.copy_saver))),
+        words(
+            "Mixed precision casts the input of each matrix product to 16 bits; an operation that uses the same input "
+            "in 32 bits saves it once more. One of both would do: {bytes} less.",
+            bytes)};
+}
+
+Finding about(const AnalysisContext& context, EventNumber peak, const std::vector<Pair>& pairs, const Words& words) {
+    const Pair& first = pairs.front();
+    Finding finding;
+    finding.kind = FindingKind::saved_in_two_dtypes;
+    finding.severity = Severity::waste;
+    finding.confidence = Confidence::certain;
+    finding.basis = words("Both were seen as saved tensors of the graph, with the cast between them.");
+    for (const Pair& pair : pairs) {
+        finding.bytes += pair.bytes;
+    }
+    finding.count = static_cast<int64_t>(pairs.size());
+    finding.component = ComponentKind::requested;
+    const GraphNodes& nodes = context.graph()->tables().nodes;
+    set_line(finding, context, nodes.stack[first.source_saver]);
+    report(finding, context, pairs, words);
+    finding.evidence = {at_allocation(context, words("The tensor as it was"), first.source.index),
+                        at_node(context, words("The node that saved it"), first.source_saver),
+                        at_allocation(context, words("The same values in the other type"), first.copy.index),
+                        at_node(context, words("The node that saved these"), first.copy_saver),
+                        at_event(context, words("The peak, at which both are kept"), peak)};
+    finding.fixes = {{words("Use the same type in both places: cast once, and let both operations take the result."),
+                      "x = x.to(torch.get_autocast_dtype(\"cuda\"))  # before both uses", finding.bytes, std::nullopt},
+                     {words("Or compute this part again in the backward pass instead of saving it."),
+                      "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", std::nullopt, std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+void diagnose_saved_in_two_dtypes(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+    if (!context.graph()) {
+        return;
+    }
+    const Extremes peak = context.curves().peak(Series::allocated);
+    std::vector<Pair> pairs = Search(context, peak.max_event).find();
+    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.bytes > b.bytes; });
+    int64_t bytes = 0;
+    for (const Pair& pair : pairs) {
+        bytes += pair.bytes;
+    }
+    if (bytes >= least_bytes && static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak.max)) {
+        findings.push_back(about(context, peak.max_event, pairs, words));
+    }
+}
+
+}  // namespace tidemark

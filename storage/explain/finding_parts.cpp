@@ -1,0 +1,113 @@
+#include "storage/explain/finding_parts.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+std::string time_point_of_iteration(const AnalysisContext& context, const Words& words, const Iteration& iteration) {
+    const auto number = with("number", iteration.number);
+    return context.iterations().source() == IterationSource::steps ? words("step {number}", number)
+                                                      : words("round {number}", number);
+}
+
+}  // namespace
+
+std::string line_of(const Trace& trace, StackId stack) {
+    const FrameId frame = trace.stacks.user_frame(stack);
+    return frame == 0 ? std::string() : describe_frame(trace.stacks, frame);
+}
+
+std::string doing_of(const Trace& trace, const Words& words, uint32_t origin) {
+    const Origin& what = trace.origins[origin];
+    std::vector<std::string> about;
+    if (!what.module.empty()) {
+        about.push_back(words("module `{module}`", with("module", what.module)));
+    }
+    if (what.phase == "backward" || what.phase == "forward" || what.phase == "optimizer") {
+        about.push_back(what.phase == "backward"  ? words("backward pass")
+                        : what.phase == "forward" ? words("forward pass")
+                                                  : words("optimizer step"));
+    }
+    if (what.op.empty()) {
+        return words.list(about);
+    }
+    return about.empty() ? what.op : words("{op} ({about})", with("op", what.op), with("about", words.list(about)));
+}
+
+std::string iteration_name(const AnalysisContext& context, const Words& words, int64_t position) {
+    const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
+    return last < 0
+               ? std::string()
+               : time_point_of_iteration(context, words, context.iterations()[static_cast<size_t>(std::clamp<int64_t>(position, 0, last))]);
+}
+
+std::string iteration_words(const AnalysisContext& context, const Words& words) {
+    return context.iterations().source() == IterationSource::steps ? words("step") : words("iteration");
+}
+
+std::string each_iteration(const AnalysisContext& context, const Words& words) {
+    return context.iterations().source() == IterationSource::steps ? words("each step") : words("each round");
+}
+
+std::string time_point_name(const AnalysisContext& context, const Words& words) {
+    if (context.out_of_memory() && context.now() == context.out_of_memory()->event + 1) {
+        return words("the out-of-memory error");
+    }
+    const Iterations& iterations = context.iterations();
+    if (!iterations.empty() && context.now() == iterations.all().back().last && iterations.source() != IterationSource::repetition) {
+        return words("the end of {iteration}", with("iteration", time_point_of_iteration(context, words, iterations.all().back())));
+    }
+    return words("the end of the run");
+}
+
+Evidence at_event(const AnalysisContext& context, std::string text, EventNumber event) {
+    Evidence evidence;
+    evidence.text = std::move(text);
+    evidence.event = event;
+    evidence.time = context.device().time_of_state(event);
+    return evidence;
+}
+
+Evidence at_iteration(const AnalysisContext& context, std::string text, int64_t position) {
+    const Iteration& iteration = context.iterations()[static_cast<size_t>(position)];
+    Evidence evidence = at_event(context, std::move(text), iteration.last);
+    evidence.time = context.device().time_of_state(std::min(iteration.first + 1, iteration.last));
+    evidence.until = iteration.end;
+    return evidence;
+}
+
+Evidence at_allocation(const AnalysisContext& context, std::string text, AllocationIndex allocation) {
+    const EventNumber made = context.device().allocations.alloc_event[allocation];
+    Evidence evidence = at_event(context, std::move(text), made + 1);
+    evidence.allocation = {context.device_position(), allocation};
+    evidence.stack = context.device().allocations.stack[allocation];
+    return evidence;
+}
+
+Evidence at_node(const AnalysisContext& context, std::string text, NodeIndex node) {
+    Evidence evidence = at_event(context, std::move(text), context.now());
+    evidence.node = node;
+    if (context.graph()) {
+        evidence.stack = context.graph()->tables().nodes.stack[node];
+    }
+    return evidence;
+}
+
+Evidence at_component(const AnalysisContext& context, std::string text, ComponentKind component) {
+    Evidence evidence = at_event(context, std::move(text), context.now());
+    evidence.component = component;
+    return evidence;
+}
+
+void set_line(Finding& finding, const AnalysisContext& context, StackId stack) {
+    finding.stack = stack;
+    finding.line = line_of(context.trace(), stack);
+}
+
+void set_since(Finding& finding, const AnalysisContext& context, size_t iteration) {
+    finding.since = context.iterations()[iteration].start;
+    finding.since_iteration = context.iterations()[iteration].number;
+}
+
+}  // namespace tidemark

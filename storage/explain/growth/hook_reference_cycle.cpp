@@ -1,0 +1,31 @@
+// #6: a hook refers to a tensor whose graph refers to the hook.
+#include "storage/explain/growth/suspect_classifier.h"
+
+namespace tidemark {
+
+std::optional<Finding> classify_hook_reference_cycle(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    // A Python object that only C++ refers to, and through it the tensor: the closure of a hook.
+    if (suspect.referrer || !suspect.retention.native || suspect.retention.native->links.empty() ||
+        context.graph()->text(suspect.retention.native->links.front().name).empty()) {
+        return std::nullopt;
+    }
+    Finding finding = suspect_finding(context, suspect, words);
+    finding.kind = FindingKind::hook_reference_cycle;
+    finding.confidence = Confidence::likely;
+    finding.title = words("hooks keep the graphs they are registered on: a cycle through C++");
+    finding.text = {words("The tensors are reached only through a Python object that C++ holds, as the variables of a "
+                          "hook's function "
+                          "are. A hook that uses a tensor of the graph it is registered on closes a cycle: graph, "
+                          "hook, tensor, graph. "
+                          "The garbage collector does not see it."),
+                    left_behind(context, suspect, words)};
+    finding.fixes = {
+        {words("Let the hook use a detached tensor."),
+         "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))", suspect.bytes,
+         suspect.per_iteration},
+        {words("Or remove the hook after the backward pass."),
+         "handle = features.register_hook(hook)\nloss.backward()\nhandle.remove()", suspect.bytes, suspect.per_iteration}};
+    return finding;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,186 @@
+#include "storage/explain/summary.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "storage/base/units.h"
+#include "storage/explain/composition.h"
+#include "storage/explain/finding_parts.h"
+
+namespace tidemark {
+namespace {
+
+constexpr double too_little_for_a_name = 0.02;
+constexpr size_t most_shares = 7;
+constexpr size_t fewest_iterations = 5;  ///< to say that nothing grows
+
+std::string component_name(const Words& words, const Component& component) {
+    switch (component.kind) {
+        case ComponentKind::requested: return words("the program's tensors");
+        case ComponentKind::rounding: return words("rounding of block sizes");
+        case ComponentKind::pending: return words("freed, but waiting for a stream");
+        case ComponentKind::free_in_segments: return words("free gaps between tensors");
+        case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
+        case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
+        case ComponentKind::library: return words("{library}, past PyTorch's allocator", with("library", component.name));
+        case ComponentKind::context: return words("the CUDA context");
+        case ComponentKind::kernels: return words("loaded kernels");
+        case ComponentKind::other_processes: return words("other programs on this GPU");
+        case ComponentKind::unknown: return words("not explained by what was recorded");
+    }
+    return {};
+}
+
+using Parts = std::map<std::string, Share>;
+
+void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component, std::optional<Category> category = {}) {
+    Share& part = parts[name];
+    part.name = std::move(name);
+    part.bytes += bytes;
+    part.component = component;
+    part.category = category;
+}
+
+/// The program's tensors by what they are to it; blocks' requested bytes add up to the layer.
+void add_categories(const AnalysisContext& context, const Words& words, const Component& component, Parts& parts) {
+    int64_t known = 0;
+    const GraphContext& graph = *context.graph();
+    const Allocations& allocations = context.device().allocations;
+    context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
+        if (allocations.free_event[a] >= context.now()) {
+            const auto bytes = static_cast<int64_t>(allocations.requested[a]);
+            const Category category = graph.categories.at({context.device_position(), a}, context.now_time());
+            add_part(parts, category_words(words, category), bytes, component.kind, category);
+            known += bytes;
+        }
+    });
+    if (known != component.bytes) {
+        add_part(parts, component_name(words, component), component.bytes - known, component.kind);
+    }
+}
+
+void write_shares(const AnalysisContext& context, const Words& words, Explanation& explanation) {
+    Parts parts;
+    for (const Component& component : context.row().components) {
+        if (component.kind == ComponentKind::requested && context.graph()) {
+            add_categories(context, words, component, parts);
+        } else {
+            add_part(parts, component_name(words, component), component.bytes, component.kind);
+        }
+        explanation.total += component.bytes;
+    }
+    auto& shares = explanation.shares;
+    for (auto& [name, part] : parts) {
+        part.of_total =
+            explanation.total == 0 ? 0 : static_cast<double>(part.bytes) / static_cast<double>(explanation.total);
+        shares.push_back(std::move(part));
+    }
+    std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
+    Share rest{words("everything else"), 0, 0};
+    while (!shares.empty() && (shares.size() > most_shares || shares.back().of_total < too_little_for_a_name)) {
+        rest.bytes += shares.back().bytes;
+        rest.of_total += shares.back().of_total;
+        shares.pop_back();
+    }
+    if (rest.bytes != 0) {
+        shares.push_back(rest);
+    }
+}
+
+/// Page-locked host memory is none of the GPU's.
+bool is_leak_of_the_gpu(const Finding& finding) {
+    return finding.severity == Severity::leak && finding.kind != FindingKind::pinned_memory_growth;
+}
+
+RunTrend run_trend_of(const AnalysisContext& context, const Explanation& explanation) {
+    const auto& findings = explanation.findings;
+    if (context.out_of_memory()) {
+        return RunTrend::out_of_memory;
+    }
+    if (std::any_of(findings.begin(), findings.end(), is_leak_of_the_gpu)) {
+        return RunTrend::grows;
+    }
+    return context.iterations().size() < fewest_iterations ? RunTrend::too_short : RunTrend::steady;
+}
+
+std::string where_it_is(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+    const int64_t others = context.row().bytes_of(ComponentKind::other_processes), mine = explanation.total - others;
+    const std::string others_name = words("other programs on this GPU");
+    std::vector<std::string> largest;
+    for (const Share& share : explanation.shares) {
+        const double of_mine = mine <= 0 ? 0 : static_cast<double>(share.bytes) / static_cast<double>(mine);
+        if (largest.size() < 3 && of_mine >= 0.05 && share.name != others_name) {
+            largest.push_back(
+                words("{share} {name}", with("share", Words::percent(of_mine)), with("name", share.name)));
+        }
+    }
+    const auto total = with("total", format_bytes(mine));
+    const auto time_point = with("time_point", explanation.time_point);
+    const auto parts = with("parts", words.list(largest));
+    std::string text =
+        context.row().device_used
+            ? words("At {time_point} this program takes {total} of the GPU: {parts}.", time_point, total, parts)
+            : words("At {time_point} {total} of the GPU are known to be in use: {parts}.", time_point, total, parts);
+    if (others > mine / 10) {
+        text += words(" Other programs take {bytes} beside it.", with("bytes", format_bytes(others)));
+    }
+    return text;
+}
+
+std::string growth(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+    int64_t per_iteration = 0;
+    size_t leaks = 0;
+    for (const Finding& finding : explanation.findings) {
+        if (is_leak_of_the_gpu(finding)) {
+            ++leaks;
+            per_iteration += finding.per_iteration.value_or(0);
+        }
+    }
+    const auto each = with("each", each_iteration(context, words));
+    if (leaks > 0 && per_iteration > 0) {
+        return words("It grows by {bytes} {each} and does not come back.", with("bytes", format_bytes(per_iteration)),
+                     each);
+    }
+    if (leaks > 0) {
+        return words("It grows and does not come back.");
+    }
+    if (explanation.run_trend == RunTrend::too_short) {
+        return words("Nothing repeats often enough to say whether it would grow.");
+    }
+    return words("It does not grow: after the first rounds {each} ends where the one before did.", each);
+}
+
+/// Both mend all of it, each by itself.
+bool has_two_ways(const Finding& finding) {
+    return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
+}
+
+std::string first_step(const Words& words, const Explanation& explanation) {
+    const auto& findings = explanation.findings;
+    if (findings.empty() || findings.front().severity > Severity::pattern ||
+        findings.front().kind == FindingKind::steady) {
+        return words("There is nothing to mend.");
+    }
+    const Finding& first = findings.front();
+    const auto title = with("title", first.title);
+    if (first.severity == Severity::pattern) {
+        return words("Nothing needs mending; what stands out: {title}.", title);
+    }
+    std::string text = words("First: {title}.", title);
+    if (!first.fixes.empty()) {
+        text += words(" ") + first.fixes[0].text + (has_two_ways(first) ? words(" ") + first.fixes[1].text : "");
+    }
+    return text;
+}
+
+}  // namespace
+
+void write_summary(const AnalysisContext& context, const Words& words, Explanation& explanation) {
+    write_shares(context, words, explanation);
+    explanation.run_trend = run_trend_of(context, explanation);
+    explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
+                            first_step(words, explanation)};
+}
+
+}  // namespace tidemark

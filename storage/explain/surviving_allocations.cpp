@@ -1,0 +1,99 @@
+#include "storage/explain/surviving_allocations.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tidemark {
+namespace {
+
+constexpr size_t most_slices = 256;
+constexpr size_t retained_of_site = 4096;
+
+/// Sites with the changes of their levels, until all allocations were seen.
+class Counting {
+public:
+    Counting(const Trace& trace, const DeviceHistory& device, std::vector<EventNumber> ends, EventNumber now)
+        : trace_(trace), allocations_(device.allocations), ends_(std::move(ends)), now_(now) {}
+
+    std::vector<Site> count() {
+        for (AllocationIndex a = 0; a < allocations_.size(); ++a) {
+            add(a);
+        }
+        for (Site& site : sites_) {
+            finish(site);
+        }
+        std::sort(sites_.begin(), sites_.end(), [](const Site& a, const Site& b) { return a.bytes > b.bytes; });
+        return std::move(sites_);
+    }
+
+private:
+    void add(AllocationIndex a) {
+        const EventNumber made = allocations_.alloc_event[a], freed = allocations_.free_event[a];
+        const auto bytes = static_cast<int64_t>(allocations_.block_size[a]);
+        Site& site = site_of(a);
+        site.total_bytes += bytes;
+        ++site.total_count;
+        if (made < now_ && now_ <= freed) {
+            site.bytes += bytes;
+            ++site.count;
+            site.now.push_back(a);
+        }
+        while (slice_ < ends_.size() && ends_[slice_] <= made) {
+            ++slice_;  // allocations come by alloc event
+        }
+        if (slice_ == ends_.size() || freed < ends_[slice_]) {
+            return;
+        }
+        site.level[slice_] += bytes;
+        const auto gone = static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), freed) - ends_.begin());
+        if (gone < ends_.size()) {
+            site.level[gone] -= bytes;
+        }
+    }
+
+    Site& site_of(AllocationIndex a) {
+        const StackId stack = allocations_.stack[a];
+        const uint32_t origin = allocations_.origin[a];
+        const bool is_backward = trace_.origins[origin].phase == "backward";
+        const auto [found, is_new] = by_key_.try_emplace(uint64_t{stack} << 1 | is_backward, sites_.size());
+        if (is_new) {
+            Site& site = sites_.emplace_back();
+            site.stack = stack;
+            site.origin = origin;
+            site.level.resize(ends_.size());
+        }
+        return sites_[found->second];
+    }
+
+    void finish(Site& site) {
+        for (size_t i = 1; i < site.level.size(); ++i) {
+            site.level[i] += site.level[i - 1];
+        }
+        site.trend = find_trend(site.level);
+        if (site.now.size() > retained_of_site) {
+            const auto half = static_cast<std::ptrdiff_t>(retained_of_site / 2);
+            site.now.erase(site.now.begin() + half, site.now.end() - half);
+        }
+    }
+
+    const Trace& trace_;
+    const Allocations& allocations_;
+    std::vector<EventNumber> ends_;  ///< states at which the slices end
+    EventNumber now_;
+    size_t slice_ = 0;  ///< the first whose end comes after the allocation
+    std::vector<Site> sites_;
+    std::unordered_map<uint64_t, size_t> by_key_;
+};
+
+}  // namespace
+
+SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations, EventNumber now)
+    : iterations_per_slice_(std::max<size_t>(1, (iterations.size() + most_slices - 1) / most_slices)) {
+    std::vector<EventNumber> ends;
+    for (size_t end = iterations_per_slice_; end <= iterations.size(); end += iterations_per_slice_) {
+        ends.push_back(iterations[end - 1].last);
+    }
+    sites_ = Counting(trace, device, std::move(ends), now).count();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,221 @@
+#include "storage/graph/referrer_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <span>
+
+namespace tidemark {
+namespace {
+
+constexpr size_t most_groups = 252;
+
+/// The number of a link "index"; nothing for other links.
+std::optional<int64_t> index_of(const GraphTables& tables, const PathLink& link) {
+    const std::string& text = tables.texts[link.name];
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    return link.kind == "index" && is_number ? std::optional(number) : std::nullopt;
+}
+
+/// The same for chains that differ in nothing but indices.
+std::string shape_of(const GraphTables& tables, const Referrer& referrer) {
+    std::string shape;
+    for (const PathLink& link : referrer.links) {
+        const uint32_t name = index_of(tables, link) ? 0 : link.name;
+        shape += fmt::format("{} {} {} {} {}\n", link.kind, name, link.function, link.file, link.line);
+    }
+    return shape;
+}
+
+/// Finds the outermost index in which the chains differ, or the innermost one where they do not.
+void find_range(const GraphTables& tables, ReferrerGroup& group) {
+    for (size_t position = 0; position < group.links.size(); ++position) {
+        if (!index_of(tables, group.links[position])) {
+            continue;
+        }
+        std::pair range(INT64_MAX, INT64_MIN);
+        for (const uint32_t referrer : group.referrers) {
+            const int64_t index = index_of(tables, tables.referrers[referrer].links[position]).value_or(0);
+            range = {std::min(range.first, index), std::max(range.second, index)};
+        }
+        group.varying = position;
+        std::tie(group.first_index, group.last_index) = range;
+        if (range.first < range.second) {
+            return;
+        }
+    }
+}
+
+std::string expression(const GraphTables& tables, std::span<const PathLink> links) {
+    std::string text;
+    for (const PathLink& link : links) {
+        if (!append_link(text, tables, link)) {
+            const std::string& name = tables.texts[link.name];
+            text += fmt::format("{}<{}{}{}>", text.empty() ? "" : " ", link.kind, name.empty() ? "" : " ", name);
+        }
+    }
+    return text;
+}
+
+/// "variable of main, s01.py:31", "global, s01.py"; empty if nothing is known.
+std::string whereabouts(const GraphTables& tables, const PathLink& link) {
+    const std::string& function = tables.texts[link.function];
+    const std::string& path = tables.texts[link.file];
+    std::string text = link.kind == "local" ? "variable" : link.kind;
+    text += function.empty() ? "" : " of " + function;
+    if (!path.empty()) {
+        text += ", " + path.substr(path.find_last_of("/\\") + 1);
+        text += link.line > 0 ? fmt::format(":{}", link.line) : "";
+    }
+    return text;
+}
+
+/// What nodes saved has tensors that only C++ holds: these nodes, and nobody beside the graph.
+bool is_the_graphs_own(const GraphState& time_point, const Referrer& referrer) {
+    if (referrer.links.empty() || !is_native(referrer)) {
+        return false;
+    }
+    const auto parents = referrer.node == no_node ? std::span<const NodeIndex>() : time_point.index().parents(referrer.node);
+    return std::any_of(parents.begin(), parents.end(), [&](NodeIndex parent) { return time_point.is_alive(parent); }) ||
+           (referrer.allocation && !time_point.retainers(referrer.allocation).empty());
+}
+
+}  // namespace
+
+bool append_link(std::string& text, const GraphTables& tables, const PathLink& link) {
+    const std::string& name = tables.texts[link.name];
+    if (link.kind == "attribute") {
+        text += '.' + name;
+    } else if (link.kind == "item") {
+        text += fmt::format("[{:?}]", name);
+    } else if (link.kind == "index") {
+        text += fmt::format("[{}]", name);
+    } else if (text.empty() && !name.empty()) {
+        text = name;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool is_native(const Referrer& referrer) { return referrer.links.empty() || referrer.links.front().kind == "native"; }
+
+ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(index) {
+    const auto& scans = index.tables().scans;
+    if (scans.empty()) {
+        return;
+    }
+    const auto after = std::upper_bound(scans.begin(), scans.end(), time,
+                                        [](int64_t t, const HeapScan& scan) { return t < scan.time; });
+    scan_ = static_cast<uint32_t>(after == scans.begin() ? 0 : after - scans.begin() - 1);
+    const auto& referrers = index.tables().referrers;
+    for (uint32_t h = 0; h < referrers.size(); ++h) {
+        if (referrers[h].scan != *scan_) {
+            continue;
+        }
+        referrers_.push_back(h);
+        if (referrers[h].node != no_node) {
+            by_node_.try_emplace(referrers[h].node, h);
+        }
+        if (referrers[h].allocation) {
+            by_memory_.try_emplace(memory_key(referrers[h].allocation), h);
+        }
+    }
+}
+
+const HeapScan* ReferrerIndex::scan() const { return scan_ ? &index_.tables().scans[*scan_] : nullptr; }
+
+const Referrer* ReferrerIndex::of(NodeIndex node) const {
+    if (const auto found = by_node_.find(node); found != by_node_.end()) {
+        return &index_.tables().referrers[found->second];
+    }
+    return node == no_node ? nullptr : of(index_.tables().nodes.output[node]);
+}
+
+const Referrer* ReferrerIndex::of(AllocationRef allocation) const {
+    const auto found = allocation ? by_memory_.find(memory_key(allocation)) : by_memory_.end();
+    return found == by_memory_.end() ? nullptr : &index_.tables().referrers[found->second];
+}
+
+std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const ReferrerIndex& referrers) {
+    const GraphTables& tables = time_point.index().tables();
+    std::map<std::string, ReferrerGroup> by_shape;
+    for (const uint32_t h : referrers.referrers()) {
+        if (is_the_graphs_own(time_point, tables.referrers[h])) {
+            continue;
+        }
+        by_shape[shape_of(tables, tables.referrers[h])].referrers.push_back(h);
+    }
+    std::vector<ReferrerGroup> groups;
+    for (auto& [shape, group] : by_shape) {
+        groups.push_back(std::move(group));
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const ReferrerGroup& a, const ReferrerGroup& b) { return a.referrers.size() > b.referrers.size(); });
+    groups.resize(std::min(groups.size(), most_groups));
+
+    std::vector<Held> held;
+    for (ReferrerGroup& group : groups) {
+        group.links = tables.referrers[group.referrers.front()].links;
+        group.count = static_cast<int64_t>(group.referrers.size());
+        find_range(tables, group);
+        Held& has = held.emplace_back();
+        std::set<uint64_t> memory;
+        for (const uint32_t h : group.referrers) {
+            const Referrer& referrer = tables.referrers[h];
+            if (referrer.node != no_node) {
+                has.nodes.push_back(referrer.node);
+            }
+            if (referrer.allocation && memory.insert(memory_key(referrer.allocation)).second) {
+                has.allocations.push_back(referrer.allocation);
+            }
+        }
+        group.allocations = static_cast<int64_t>(memory.size());
+    }
+    const std::vector<Reachable> kept = time_point.reachable_from(held);
+    for (size_t g = 0; g < groups.size(); ++g) {
+        groups[g].nodes = kept[g].nodes;
+        groups[g].reachable_bytes = kept[g].bytes;
+        groups[g].freed_bytes = kept[g].freed_bytes;
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const ReferrerGroup& a, const ReferrerGroup& b) { return a.reachable_bytes > b.reachable_bytes; });
+    return groups;
+}
+
+std::string describe_referrer(const GraphTables& tables, const ReferrerGroup& group) {
+    if (group.links.empty()) {
+        return "unknown";
+    }
+    const std::span links(group.links);
+    const size_t end = group.varying.value_or(links.size());
+    std::string text = fmt::format("{}`{}` ({})", group.varying ? "list " : "", expression(tables, links.first(end)),
+                                   whereabouts(tables, links.front()));
+    if (!group.varying) {
+        return text;
+    }
+    text += group.first_index == group.last_index
+                ? fmt::format(", element {}", group.first_index)
+                : fmt::format(", elements {} to {}", group.first_index, group.last_index);
+    const std::string rest = expression(tables, links.subspan(end + 1));
+    return rest.empty() ? text : fmt::format("{}, there `{}`", text, rest);
+}
+
+std::string describe_referrer(const GraphTables& tables, const Referrer& referrer) {
+    ReferrerGroup alone;
+    alone.links = referrer.links;
+    for (size_t position = 0; position < referrer.links.size(); ++position) {
+        if (const auto index = index_of(tables, referrer.links[position])) {
+            alone.varying = position;
+            alone.first_index = alone.last_index = *index;
+        }
+    }
+    return describe_referrer(tables, alone);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,347 @@
+#include "storage/write/streaming_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "storage/format/chunk_codec.h"
+#include "storage/format/schema.h"
+
+namespace tidemark {
+
+namespace {
+
+constexpr auto longest_wait_for_readers = std::chrono::seconds(2);
+
+Error refusal(const std::string& path) {
+    return environment_error(fmt::format("{} cannot be written: {}.", path, std::strerror(errno)));
+}
+
+Error written_by_another(const std::string& path) {
+    return environment_error(path + " is being written by another program. Wait for it, or choose another name.");
+}
+
+/// Removes a trace nobody is writing, with what a killed writer left beside it.
+Status remove_old(const std::string& path) {
+    const int old = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (old >= 0) {
+        const bool is_free = flock(old, LOCK_EX | LOCK_NB) == 0;
+        close(old);
+        if (!is_free) {
+            return written_by_another(path);
+        }
+    }
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+        return refusal(path);
+    }
+    return {};
+}
+
+/// Puts rows into the order of their ids, which they mostly have: then the tables' trees only ever grow at their ends.
+template <class Row>
+void sort_by_id(std::vector<std::pair<int64_t, Row>>& rows) {
+    const auto by_id = [](const auto& a, const auto& b) { return a.first < b.first; };
+    if (!std::is_sorted(rows.begin(), rows.end(), by_id)) {
+        std::stable_sort(rows.begin(), rows.end(), by_id);
+    }
+}
+
+}  // namespace
+
+Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if_exists) {
+    if (if_exists == IfExists::replace) {
+        TIDEMARK_TRY(remove_old(path));
+    }
+    // Made here and not by SQLite, so that a refusal names its reason.
+    const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (lock < 0) {
+        return errno == EEXIST ? environment_error(path + " exists already; it is not overwritten.") : refusal(path);
+    }
+    StreamingFile file(path, lock);
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+        return written_by_another(path);
+    }
+    for (const char* beside : {"-wal", "-shm", "-journal"}) {
+        unlink((path + beside).c_str());
+    }
+    if (auto status = file.open_database(); !status) {
+        unlink(path.c_str());
+        return file.explain(status.error());
+    }
+    return file;
+}
+
+StreamingFile::StreamingFile(StreamingFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      lock_(std::exchange(other.lock_, -1)),
+      connection_(std::exchange(other.connection_, std::nullopt)),
+      rows_(std::exchange(other.rows_, std::nullopt)) {}
+
+StreamingFile& StreamingFile::operator=(StreamingFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
+    std::swap(connection_, other.connection_);
+    std::swap(rows_, other.rows_);
+    return *this;
+}
+
+StreamingFile::~StreamingFile() {
+    rows_.reset();
+    connection_.reset();
+    // Last: closing any descriptor of the file drops SQLite's own locks on it.
+    if (lock_ >= 0) {
+        close(lock_);
+    }
+}
+
+Status StreamingFile::open_database() {
+    auto connection = Connection::open(path_, OpenMode::create);
+    if (!connection) {
+        return connection.error();
+    }
+    connection_ = *std::move(connection);
+    // No fsync while the run goes on: a killed recorder loses nothing by it, and the program's disk is left alone.
+    TIDEMARK_TRY(connection_->execute("PRAGMA page_size=4096; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384"));
+    TIDEMARK_TRY(connection_->execute("BEGIN"));
+    TIDEMARK_TRY(create_schema(*connection_));
+    TIDEMARK_TRY(connection_->execute("COMMIT; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0"));
+    auto rows = TraceRows::prepare(*connection_);
+    if (!rows) {
+        return rows.error();
+    }
+    rows_ = *std::move(rows);
+    return {};
+}
+
+Error StreamingFile::explain(const Error& error) const {
+    return {error.kind, fmt::format("{} could not be written. {}", path_, error.message)};
+}
+
+Status StreamingFile::write(StreamingBatch& batch) {
+    TIDEMARK_TRY(connection_->execute("BEGIN IMMEDIATE"));
+    Status status = insert(batch);
+    if (status) {
+        status = connection_->execute("COMMIT");
+    }
+    if (!status) {
+        sqlite3_exec(connection_->raw(), "ROLLBACK", nullptr, nullptr, nullptr);
+        return explain(status.error());
+    }
+    // As far as readers allow; what is left is done after a later commit.
+    sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    return {};
+}
+
+Status StreamingFile::insert(StreamingBatch& batch) {
+    for (const auto& [id, text] : batch.strings) {
+        TIDEMARK_TRY(rows_->string(id, text));
+    }
+    for (const auto& [id, frame] : batch.frames) {
+        TIDEMARK_TRY(rows_->frame(id, frame));
+    }
+    for (const auto& [id, stack] : batch.stacks) {
+        TIDEMARK_TRY(rows_->stack(id, stack));
+    }
+    for (const auto& [id, stream] : batch.streams) {
+        TIDEMARK_TRY(rows_->stream(id, stream));
+    }
+    for (const auto& [id, pool] : batch.pools) {
+        TIDEMARK_TRY(rows_->pool(id, pool));
+    }
+    for (const auto& [id, origin] : batch.origins) {
+        TIDEMARK_TRY(rows_->origin(id, origin));
+    }
+    for (const auto& [key, value] : batch.meta) {
+        TIDEMARK_TRY(rows_->meta(key, value));
+    }
+    for (const auto& [id, process] : batch.processes) {
+        TIDEMARK_TRY(rows_->process(id, process));
+    }
+    for (const auto& [id, segment] : batch.segments) {
+        TIDEMARK_TRY(rows_->segment(id, segment));
+    }
+    sort_by_id(batch.created);
+    for (const auto& [id, row] : batch.created) {
+        TIDEMARK_TRY(rows_->allocation(id, row, segment_id(static_cast<int>(id >> event_id_shift), 0)));
+    }
+    sort_by_id(batch.ended);
+    for (const auto& [id, row] : batch.ended) {
+        TIDEMARK_TRY(rows_->allocation_end(id, row));
+    }
+    for (const StreamingBatch::Event& e : batch.events) {
+        TIDEMARK_TRY(rows_->event(e.device, e.event, e.time, e.origin));
+    }
+    for (const auto& [id, row] : batch.driver) {
+        TIDEMARK_TRY(rows_->driver_allocation(id, row));
+    }
+    for (const Sample& sample : batch.samples) {
+        TIDEMARK_TRY(rows_->sample(sample));
+    }
+    for (const auto& [id, row] : batch.annotations) {
+        TIDEMARK_TRY(rows_->annotation(id, row));
+    }
+    if (batch.drop_steps) {
+        TIDEMARK_TRY(connection_->execute("DELETE FROM step"));
+    }
+    for (const auto& [id, step] : batch.steps) {
+        TIDEMARK_TRY(rows_->step(id, step));
+    }
+    for (const auto& [id, mark] : batch.marks) {
+        TIDEMARK_TRY(rows_->mark(id, mark));
+    }
+    for (const DataGap& data_gap : batch.data_gaps) {
+        TIDEMARK_TRY(rows_->data_gap(data_gap));
+    }
+    for (const auto& [id, device] : batch.devices) {
+        TIDEMARK_TRY(rows_->device(id, device));
+    }
+    return insert_graph(batch);
+}
+
+Status StreamingFile::insert_graph(const StreamingBatch& batch) {
+    for (const auto& [id, node] : batch.nodes) {
+        TIDEMARK_TRY(rows_->node(id, node));
+    }
+    for (const auto& [id, node] : batch.changed_nodes) {
+        TIDEMARK_TRY(rows_->node_end(id, node));
+    }
+    for (const auto& [node, edge] : batch.edges) {
+        TIDEMARK_TRY(rows_->edge(node, edge));
+    }
+    for (const auto& [node, saved] : batch.saved) {
+        TIDEMARK_TRY(rows_->saved_tensor(node, saved));
+    }
+    for (const CategoryRow& category : batch.categories) {
+        TIDEMARK_TRY(rows_->category(category));
+    }
+    for (const auto& [id, scan] : batch.scans) {
+        TIDEMARK_TRY(rows_->heap_scan(id, scan));
+    }
+    for (const StreamingBatch::Referrer& referrer : batch.referrers) {
+        TIDEMARK_TRY(rows_->referrer(referrer.id, referrer.scan, referrer.node, referrer.allocation));
+        int64_t position = 0;
+        for (const StreamingBatch::Link& link : referrer.links) {
+            TIDEMARK_TRY(
+                rows_->path_link(referrer.id, position++, {link.kind, link.name, link.function, link.file, link.line}));
+        }
+    }
+    return {};
+}
+
+Status StreamingFile::finish(const std::vector<int>& devices, bool clean_end) {
+    // One transaction per device: readers take either all chunks of a device or its rows.
+    for (const int device : devices) {
+        TIDEMARK_TRY(connection_->execute("BEGIN IMMEDIATE"));
+        Status status = write_chunks(device);
+        if (status) {
+            status = connection_->execute("COMMIT");
+        }
+        if (!status) {
+            sqlite3_exec(connection_->raw(), "ROLLBACK", nullptr, nullptr, nullptr);
+            return explain(status.error());
+        }
+    }
+    if (auto status = rows_->meta("clean_end", clean_end ? "1" : "0"); !status) {
+        return explain(status.error());
+    }
+    rows_.reset();
+    TIDEMARK_TRY(leave_wal_mode());
+    if (auto status = connection_->close(); !status) {
+        return explain(status.error());
+    }
+    connection_.reset();
+    return fsync(lock_) == 0 ? Status() : refusal(path_);
+}
+
+Status StreamingFile::leave_wal_mode() {
+    // Readers that follow see the clean end and let go. One that does not leaves a complete trace in WAL mode, which
+    // the last of them turns into one file when it closes. SQLite itself does not wait for them here.
+    const auto deadline = std::chrono::steady_clock::now() + longest_wait_for_readers;
+    for (;;) {
+        sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+        const auto left = connection_->execute("PRAGMA journal_mode=DELETE");
+        if (left) {
+            return {};
+        }
+        if ((sqlite3_errcode(connection_->raw()) & 0xff) != SQLITE_BUSY) {
+            return explain(left.error());
+        }
+        if (std::chrono::steady_clock::now() >= deadline) {
+            return {};
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+Status StreamingFile::write_chunks(int device) {
+    auto stored = connection_->prepare(
+        "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, rounding, segment, "
+        "stack, "
+        "free_stack, origin FROM allocation WHERE id >= ? AND id < ? ORDER BY id");
+    if (!stored) {
+        return stored.error();
+    }
+    const auto row_of = [&](const Statement& s) {
+        AllocationRow row;
+        Allocation& lifetime = row.lifetime;
+        lifetime.alloc_event = s.integer(0) & preexisting_bit
+                               ? before_history
+                               : static_cast<EventNumber>(s.integer(0) & (preexisting_bit - 1));
+        row.time = s.integer(1);
+        if (!s.is_null(2)) {
+            lifetime.free_event = static_cast<EventNumber>(lifetime.alloc_event + s.integer(2));
+            row.free_time = row.time + s.integer(3);
+        }
+        if (!s.is_null(4)) {
+            lifetime.free_completed = static_cast<EventNumber>(lifetime.free_event + s.integer(4));
+            row.free_completed_time = row.free_time + s.integer(5);
+        }
+        lifetime.address = static_cast<uint64_t>(s.integer(6));
+        lifetime.requested = static_cast<uint64_t>(s.integer(7));
+        lifetime.block_size = static_cast<uint64_t>(s.integer(7) + s.integer(8));
+        lifetime.segment = s.is_null(9) ? no_segment : static_cast<uint32_t>(s.integer(9) - segment_id(device, 0));
+        lifetime.stack = static_cast<StackId>(s.integer(10));
+        lifetime.free_stack = static_cast<StackId>(s.integer(11));
+        lifetime.origin = static_cast<uint32_t>(s.integer(12));
+        return row;
+    };
+    int64_t first = 0;
+    std::vector<AllocationRow> chunk;
+    chunk.reserve(chunk_capacity);
+    const auto flush = [&]() -> Status {
+        if (!chunk.empty()) {
+            TIDEMARK_TRY(rows_->chunk(device, first, chunk));
+            first += static_cast<int64_t>(chunk.size());
+            chunk.clear();
+        }
+        return {};
+    };
+    const int64_t low = event_id(device, 0), middle = preexisting_id(device, 0), high = event_id(device + 1, 0);
+    for (const auto& [from, to] : {std::pair(middle, high), std::pair(low, middle)}) {
+        stored->bind(0, from).bind(1, to);
+        for (;;) {
+            const auto more = stored->step();
+            if (!more) {
+                return more.error();
+            }
+            if (!*more) {
+                break;
+            }
+            chunk.push_back(row_of(*stored));
+            if (chunk.size() == chunk_capacity) {
+                TIDEMARK_TRY(flush());
+            }
+        }
+    }
+    return flush();
+}
+
+}  // namespace tidemark

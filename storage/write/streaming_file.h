@@ -1,0 +1,96 @@
+// The file of a growing trace: one batch of rows is one transaction. Used by one thread at a time.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/base/result.h"
+#include "storage/format/sqlite.h"
+#include "storage/write/trace_rows.h"
+#include "storage/write/trace_writer.h"
+
+namespace tidemark {
+
+/// What became known since the batch before. Rows of what was there already replace it.
+struct StreamingBatch {
+    template <class Id, class Row>
+    using Rows = std::vector<std::pair<Id, Row>>;
+    struct Event {
+        int device;
+        OtherEvent event;
+        int64_t time;
+        uint32_t origin;
+    };
+
+    Rows<StringId, std::string> strings;
+    Rows<FrameId, Frame> frames;
+    Rows<StackId, StackEntry> stacks;
+    Rows<uint32_t, Stream> streams;
+    Rows<uint32_t, Pool> pools;
+    Rows<uint32_t, OriginRow> origins;
+    Rows<std::string, std::string> meta;
+    Rows<int64_t, Process> processes;
+    Rows<int64_t, SegmentRow> segments;
+    Rows<int64_t, AllocationRow> created, ended;  ///< by row id; `ended` were born in an earlier batch
+    std::vector<Event> events;
+    Rows<int64_t, DriverRow> driver;
+    std::vector<Sample> samples;
+    Rows<int64_t, AnnotationRow> annotations;
+    bool drop_steps = false;  ///< before those of this batch
+    Rows<int64_t, Step> steps;
+    Rows<int64_t, Mark> marks;
+    std::vector<DataGap> data_gaps;
+    Rows<int, DeviceRow> devices;
+
+    struct Link {
+        std::string kind;
+        StringId name, function, file;
+        int32_t line;
+    };
+    struct Referrer {
+        int64_t id, scan, node, allocation;
+        std::vector<Link> links;
+    };
+    Rows<int64_t, NodeRow> nodes, changed_nodes;  ///< `changed_nodes` came in this batch or an earlier one
+    Rows<int64_t, EdgeRow> edges;                 ///< by node, likewise the next
+    Rows<int64_t, SavedTensorRow> saved;
+    std::vector<CategoryRow> categories;
+    Rows<int64_t, HeapScan> scans;
+    std::vector<Referrer> referrers;
+};
+
+class StreamingFile {
+public:
+    /// Errors: it exists (IfExists::fail), somebody is writing it, the folder cannot be written.
+    static Result<StreamingFile> create(const std::string& path, IfExists if_exists);
+    StreamingFile(StreamingFile&& other) noexcept;
+    StreamingFile& operator=(StreamingFile&& other) noexcept;
+    ~StreamingFile();
+
+    /// All of it or, after an error, nothing.
+    Status write(StreamingBatch& batch);
+    /// Derives the chunks of these devices, sets `clean_end`, and turns the trace into one ordinary file.
+    Status finish(const std::vector<int>& devices, bool clean_end);
+
+    /// Row id of a device's segment: dense per device, as readers want it.
+    static int64_t segment_id(int device, uint32_t position) { return (int64_t{device} << 28) + 1 + position; }
+
+private:
+    StreamingFile(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+    Status open_database();
+    Status insert(StreamingBatch& batch);
+    Status insert_graph(const StreamingBatch& batch);
+    Status write_chunks(int device);
+    Status leave_wal_mode();
+    Error explain(const Error& error) const;
+
+    std::string path_;
+    int lock_ = -1;
+    std::optional<Connection> connection_;
+    std::optional<TraceRows> rows_;
+};
+
+}  // namespace tidemark

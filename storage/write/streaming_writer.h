@@ -1,0 +1,103 @@
+// Writes a trace while the run goes on: rows as they become known, committed about every 100 ms.
+//
+// The file is in WAL mode while it is written, so that readers follow it; finish() makes it one ordinary file. The
+// writer holds an flock on it. A writer that is killed leaves the last commit. Rows of allocations that are born and
+// freed between two commits are written once, complete; what is alive at a commit is written then and completed later.
+// Writing happens on a thread of the writer's own; everything here is called by one thread.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "storage/base/result.h"
+#include "storage/format/trace.h"
+#include "storage/write/trace_rows.h"
+#include "storage/write/trace_writer.h"
+
+namespace tidemark {
+
+class StreamingWriter {
+public:
+    /// Creates the trace at `path` itself (no other name: it can be opened from the first commit on). Of `head`, the
+    /// scalars and settings are written. Errors: as write_trace.
+    static Result<StreamingWriter> create(const std::string& path, IfExists if_exists, const Trace& head);
+    StreamingWriter(StreamingWriter&&) noexcept;
+    StreamingWriter& operator=(StreamingWriter&&) noexcept;
+    ~StreamingWriter();
+
+    // Dictionaries. The same text, stack, stream or pool always gets the same id; every origin is a row of its own.
+    StackTable& stacks();
+    uint32_t stream(uint64_t handle);
+    uint32_t pool(int64_t owner_first, int64_t owner_second);
+    uint32_t origin(const OriginRow& origin);
+    void origin_changed(uint32_t id, const OriginRow& origin);
+    void setting(const std::string& key, const std::string& json_value);
+    void meta(const std::string& key, const std::string& value);
+
+    // Rows. Times are ns since trace start; event numbers per device. Ids are returned to be completed later.
+    void device(int device, const std::string& name, int64_t total_bytes, const std::string& uuid);
+    void process(const Process& process);  ///< one row; a later call replaces it
+
+    using LifetimeId = uint32_t;
+    /// An allocation is born; `row.life.segment` is a position among the device's segments. Those from before the
+    /// history come first and by address.
+    LifetimeId created(int device, const AllocationRow& row);
+    void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack);
+    /// Its id may be another's from here on.
+    void free_completed(LifetimeId lifetime, EventNumber event, int64_t time);
+
+    int64_t row_id(LifetimeId lifetime) const;
+    EventNumber alloc_event(LifetimeId lifetime) const;
+    EventNumber free_event(LifetimeId lifetime) const;
+
+    /// Returns the position among the device's segments. They are told by rising alloc_event.
+    uint32_t segment_added(int device, const Segment& segment, int64_t time);
+    void segment_removed(int device, uint32_t position, EventNumber event, int64_t time, StackId stack);
+    void other_event(int device, const OtherEvent& event, int64_t time, uint32_t origin);
+
+    /// `segment`: position among the segments of its device, or no_segment.
+    int64_t driver_allocated(const DriverAllocation& allocation, uint32_t segment);
+    void driver_in_segment(int64_t id, uint32_t segment);
+    void driver_freed(int64_t id, int64_t time);
+    void sample(const Sample& sample);
+
+    int64_t annotation_begun(const Annotation& annotation, int64_t thread);
+    void annotation_ended(int64_t id, int64_t end);
+    void step(const Step& step);  ///< by number; a later call replaces it
+    void drop_steps();            ///< forgets all that were told
+    void mark(const Mark& mark);
+    void data_gap(const DataGap& data_gap);
+
+    /// Nodes are told by rising id, each followed by its edges and saved tensors.
+    void node(int64_t id, const NodeRow& row);
+    void edge(int64_t node, const EdgeRow& row);
+    void saved_tensor(int64_t node, const SavedTensorRow& row);
+    void node_changed(int64_t id, const NodeRow& row);  ///< its variable and times, as far as they are known now
+    void category(const CategoryRow& row);
+    int64_t heap_scan(const HeapScan& scan);
+    /// `links`: outermost first; kinds are copied. Node and allocation: row ids, 0: none.
+    void referrer(int64_t scan, int64_t node, int64_t allocation, std::span<const PathLinkRow> links);
+
+    /// How many events of a device the trace holds so far, and the state (event) of its highest allocated bytes.
+    void progress_of(int device, EventNumber events, EventNumber peak_event);
+
+    /// Hands everything told so far to the writing thread, complete up to trace time `complete_to`. While that is
+    /// still busy with what it got before, nothing is handed over: call again later, and watch pending_bytes().
+    /// Fails once something could not be written (disk full): the trace then keeps what was committed before.
+    Status commit(int64_t complete_to);
+
+    /// Waits for the writing thread, writes what is derived (allocation_chunk) with bounded memory, says whether the
+    /// end was clean, leaves WAL mode.
+    Status finish(int64_t duration, bool clean_end);
+
+    /// Rows and texts waiting for the next commit, in bytes, roughly: what a slow disk makes the recorder hold.
+    size_t pending_bytes() const;
+
+private:
+    struct State;
+    explicit StreamingWriter(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace tidemark

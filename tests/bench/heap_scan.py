@@ -1,0 +1,55 @@
+"""How long the search for holders takes in a heap of many objects.
+
+    TIDEMARK_HOME=BUILD/recorder/lib/tidemark python tests/bench/holder_search.py [--objects 1000000]
+
+Prints JSON, in ms: the collector's list of all objects, a search through all of them, and the pass (with
+its own list) that finds out that nothing refers to an object; medians of seven. Needs no torch.
+"""
+
+import argparse
+import gc
+import json
+import os
+import statistics
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["TIDEMARK_HOME"], "python"))
+
+from tidemark import _heap
+
+ITERATIONS = 7
+
+
+class Node:
+    def __init__(self, number):
+        self.number = number
+        self.items = [number, str(number)]
+
+
+def timed(call):
+    began = time.perf_counter()
+    call()
+    return (time.perf_counter() - began) * 1000
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--objects", type=int, default=1_000_000)
+    options = parser.parse_args()
+    heap = _heap.Heap()
+    everything = [Node(number) for number in range(options.objects // 2)]
+    times = {"list_ms": [], "search_ms": [], "unreferred_ms": []}
+    gc.disable()
+    for _ in range(ITERATIONS):
+        times["list_ms"].append(timed(gc.get_objects))
+        with heap.search([Node(0)], []) as search:
+            times["search_ms"].append(timed(lambda: search.roots([(everything, -1)])))
+            looked_at = search.objects()
+        with heap.search([Node(0)], []) as search:
+            times["unreferred_ms"].append(timed(search.give_up))
+    print(json.dumps({"objects": looked_at, **{name: statistics.median(taken) for name, taken in times.items()}}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,556 @@
+"""Who holds an object, as the search of the heap finds and names it. Needs no torch, no GPU, but for the last class.
+
+The tests of that one need torch (any build): TIDEMARK_TEST_PYTHON names a Python that has it, else this one is tried.
+"""
+
+import collections
+import ctypes
+import dataclasses
+import functools
+import gc
+import os
+import subprocess
+import sys
+import threading
+import types
+import unittest
+import weakref
+
+HOME = os.environ["TIDEMARK_HOME"]
+sys.path.insert(0, os.path.join(HOME, "python"))
+
+from tidemark import _chains, _heap, _referrers, _links, _roots
+
+TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
+HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
+HEAP = _heap.Heap()
+
+
+class Thing:
+    """Something to look for. Only weak references to it are passed around: a variable would be a holder."""
+
+
+KEPT_BY_MODULE = {}
+
+
+def full_links(reference, traceback=None):
+    return _referrers.find(HEAP, [reference()], (), traceback)[0][0] or []
+
+
+def links(reference, **how):
+    """(kind, name) per link."""
+    return [link[:2] for link in full_links(reference, **how)]
+
+
+class Names(unittest.TestCase):
+    def test_containers(self):
+        box = [None, {"k": ({2: Thing()},)}]
+        self.assertEqual(
+            links(weakref.ref(box[1]["k"][0][2])),
+            [("local", "box"), ("index", "1"), ("item", "'k'"), ("index", "0"), ("item", "2")],
+        )
+        queue = collections.deque([1, {Thing()}])
+        self.assertEqual(
+            links(weakref.ref(next(iter(queue[1])))), [("local", "queue"), ("index", "1"), ("element", "")]
+        )
+        keys = {(1, "a"): [Thing()], Thing: 0, "x" * 100: Thing()}
+        self.assertEqual(links(weakref.ref(keys[1, "a"][0])), [("local", "keys"), ("item", "(1, 'a')"), ("index", "0")])
+        long = links(weakref.ref(keys["x" * 100]))
+        self.assertEqual((long[1][0], len(long[1][1])), ("item", 60))
+
+    def test_a_local_says_where_its_frame_stands(self):
+        thing = Thing()
+        found = full_links(weakref.ref(thing))
+        line = sys._getframe().f_lineno - 1
+        function = "Names.test_a_local_says_where_its_frame_stands"
+        if sys.version_info < (3, 11):
+            function = function.split(".")[1]
+        self.assertEqual(found, [("local", "thing", function, __file__, line)])
+
+    def test_attributes(self):
+        class Slotted:
+            __slots__ = ("kept",)
+
+        @dataclasses.dataclass
+        class Batch:
+            image: object
+
+        Pair = collections.namedtuple("Pair", "left right")
+        for make, names in (
+            (lambda: types.SimpleNamespace(history=[Thing()]), ["history of SimpleNamespace", "0"]),
+            (lambda: Batch([Thing()]), ["image of Batch", "0"]),
+            (lambda: Pair(1, [Thing()]), ["right of Pair", "0"]),
+        ):
+            owner = make()
+            self.assertEqual([n for _, n in links(weakref.ref(self.innermost(owner)))], ["owner", *names])
+        slotted = Slotted()
+        slotted.kept = Thing()
+        self.assertEqual(links(weakref.ref(slotted.kept)), [("local", "slotted"), ("attribute", "kept of Slotted")])
+
+    @staticmethod
+    def innermost(owner):
+        return next(v for v in (vars(owner).values() if hasattr(owner, "__dict__") else owner) if type(v) is list)[0]
+
+    def test_attributes_of_classes(self):
+        class Trainer:
+            cache = [Thing()]
+
+        trainer = Trainer()
+        reference = weakref.ref(Trainer.cache[0])
+        del Trainer
+        self.assertEqual(links(reference), [("local", "trainer"), ("attribute", "cache of Trainer"), ("index", "0")])
+
+    def test_globals(self):
+        KEPT_BY_MODULE["a"] = Thing()
+        self.addCleanup(KEPT_BY_MODULE.clear)
+        found = full_links(weakref.ref(KEPT_BY_MODULE["a"]))
+        self.assertEqual([link[:2] for link in found], [("global", "KEPT_BY_MODULE"), ("item", "'a'")])
+        self.assertEqual(found[0].file, __file__)
+
+    def test_globals_of_libraries_come_last(self):
+        collections.kept_by_library = [Thing()]
+        reference = weakref.ref(collections.kept_by_library[0])
+        self.assertEqual(links(reference), [("global", "kept_by_library"), ("index", "0")])
+        KEPT_BY_MODULE["deep"] = {"down": [[reference()]]}
+        self.addCleanup(KEPT_BY_MODULE.clear)
+        self.assertEqual(links(reference)[0], ("global", "KEPT_BY_MODULE"))
+        del collections.kept_by_library
+
+    def test_functions(self):
+        def closing():
+            kept = Thing()
+            return lambda: kept
+
+        def defaults(a, b=[Thing()], *, c=Thing()):
+            pass
+
+        inner = closing()
+        found = full_links(weakref.ref(inner.__closure__[0].cell_contents))
+        self.assertEqual([link[:2] for link in found], [("local", "inner"), ("closure", "kept")])
+        self.assertEqual((found[1].function, found[1].file), (inner.__qualname__, __file__))
+        self.assertEqual(
+            links(weakref.ref(defaults.__defaults__[0][0])),
+            [("local", "defaults"), ("attribute", "default of b"), ("index", "0")],
+        )
+        self.assertEqual(
+            links(weakref.ref(defaults.__kwdefaults__["c"])), [("local", "defaults"), ("attribute", "default of c")]
+        )
+
+    def test_methods_and_partials(self):
+        class Hook:
+            def call(self):
+                pass
+
+        hook = Hook().call
+        hook.__self__.seen = Thing()
+        self.assertEqual(
+            [name for _, name in links(weakref.ref(hook.__self__.seen))],
+            ["hook", f"self of {hook.__func__.__qualname__}", "seen of Hook"],
+        )
+        bound = functools.partial(print, 1, Thing(), end=Thing())
+        for thing, name in ((bound.args[1], "1"), (bound.keywords["end"], "end")):
+            reference = weakref.ref(thing)
+            del thing
+            self.assertEqual(links(reference), [("local", "bound"), ("attribute", f"argument {name} of partial(print)")])
+
+    def test_cells_of_a_frame_are_its_variables(self):
+        kept = Thing()
+        reader = lambda: kept  # noqa: E731
+        self.assertEqual(links(weakref.ref(kept)), [("local", "kept")])
+        self.assertIsNotNone(reader)
+
+    def test_generators(self):
+        def generate():
+            inside = Thing()
+            yield weakref.ref(inside)
+
+        running = generate()
+        found = full_links(next(running))
+        self.assertEqual([link[:2] for link in found], [("local", "running"), ("local", "inside")])
+        self.assertEqual(found[1].line, running.gi_frame.f_lineno)
+
+    def test_hooks_of_modules(self):
+        class Linear:
+            pass
+
+        def hook(seen=[Thing()]):
+            pass
+
+        layer = Linear()
+        layer._forward_hooks = collections.OrderedDict({7: hook})
+        reference = weakref.ref(hook.__defaults__[0][0])
+        del hook
+        self.assertEqual(
+            links(reference),
+            [("local", "component"), ("hook", "forward hook of Linear"), ("attribute", "default of seen"), ("index", "0")],
+        )
+        layer._parameters = {"weight": Thing()}
+        self.assertEqual(
+            links(weakref.ref(layer._parameters["weight"])), [("local", "component"), ("attribute", "weight of Linear")]
+        )
+
+    def test_contexts(self):
+        class _FunctionBase:
+            pass
+
+        class CacheBackward(_FunctionBase):
+            pass
+
+        context = CacheBackward()
+        context.kept = Thing()
+        reference, address = weakref.ref(context.kept), id(context)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))  # as torch's C++ does
+        del context
+        found = _referrers.find(HEAP, [reference()], self.context_at(address))[0][0]
+        self.assertEqual(found, [("ctx", "kept of Cache", "", "", 0)])
+        ctypes.pythonapi.Py_DecRef(ctypes.cast(address, ctypes.py_object))
+
+    @staticmethod
+    def context_at(address):
+        return [ctypes.cast(address, ctypes.py_object).value]
+
+    def test_long_chains_are_shortened(self):
+        node = last = []
+        for _ in range(1000):
+            last.append([])
+            last = last[0]
+        last.append(Thing())
+        reference = weakref.ref(last[0])
+        del last
+        found = links(reference)
+        self.assertLessEqual(len(found), 34)
+        self.assertIn(("attribute", "… (970 references left out)"), found)
+        self.assertIsNotNone(node)
+
+
+class Frames(unittest.TestCase):
+    def test_of_other_threads(self):
+        stands, goes_on, seen = threading.Event(), threading.Event(), []
+
+        def work():
+            inside = Thing()
+            seen.append(weakref.ref(inside))
+            stands.set()
+            goes_on.wait()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        stands.wait()
+        try:
+            self.assertEqual(links(seen[0]), [("local", "inside")])
+        finally:
+            goes_on.set()
+            thread.join()
+
+    def test_of_an_exception_under_way(self):
+        try:
+            self.fails()
+        except ValueError as error:
+            reference = error.args[0]
+            del error
+            found = links(reference)
+        self.assertEqual(found, [("exception", ""), ("local", "inside")])
+
+    def test_of_a_traceback(self):
+        try:
+            self.fails()
+        except ValueError as error:
+            reference, traceback = error.args[0], error.__traceback__
+        found = full_links(reference, traceback=traceback)
+        self.assertEqual([link[:2] for link in found], [("exception", ""), ("local", "inside")])
+        self.assertTrue(found[0].function.endswith("fails"))
+        self.assertEqual(found[0].line, self.fails.__code__.co_firstlineno + 4)
+
+    def test_of_an_exception_that_somebody_keeps(self):
+        kept = []
+        try:
+            self.fails()
+        except ValueError as error:
+            kept.append(error)
+        self.assertEqual(
+            links(kept[0].args[0]), [("local", "kept"), ("index", "0"), ("exception", ""), ("local", "inside")]
+        )
+
+    @staticmethod
+    def fails():
+        inside = Thing()
+        if inside:
+            raise ValueError(weakref.ref(inside))
+
+    def test_their_variables_do_not_live_longer(self):
+        thing = Thing()
+        reference = weakref.ref(thing)
+        self.assertEqual(links(reference), [("local", "thing")])
+        del thing
+        self.assertIsNone(reference())
+
+
+class Unreachable(unittest.TestCase):
+    def setUp(self):
+        gc.disable()
+        self.addCleanup(gc.enable)
+
+    def test_cycles(self):
+        class Node:
+            pass
+
+        def make():
+            first, second = Node(), Node()
+            first.peers, second.peer = [second], first
+            second.kept = Thing()
+            return weakref.ref(second.kept)
+
+        found = links(make())
+        self.assertEqual(found[0][0], "cycle")
+        self.assertIn(found[0][1], ("Node → list → Node → Node", "Node → Node → list → Node", "list → Node → Node → list"))
+        self.assertEqual(found[-1], ("attribute", "kept of Node"))
+
+    def test_what_is_kept_from_outside(self):
+        kept = [[Thing()]]
+        reference, address = weakref.ref(kept[0][0]), id(kept[0])
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept[0]))
+        del kept
+        self.assertEqual(links(reference), [("native", "list"), ("index", "0")])
+        ctypes.pythonapi.Py_DecRef(ctypes.cast(address, ctypes.py_object))
+        self.assertIsNone(reference())
+
+    def test_what_nothing_in_python_refers_to(self):
+        thing = Thing()
+        reference, address = weakref.ref(thing), id(thing)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+        del thing
+        self.assertEqual(links(reference), [])
+        ctypes.pythonapi.Py_DecRef(ctypes.cast(address, ctypes.py_object))
+
+
+class Harmless(unittest.TestCase):
+    def test_no_code_of_the_program_runs(self):
+        calls = []
+
+        class Loud(type):
+            __hash__ = type.__hash__
+
+            def __eq__(cls, other):
+                calls.append("equal classes")
+                return cls is other
+
+            def __getattribute__(cls, name):
+                calls.append(name)
+                return super().__getattribute__(name)
+
+        def loud(name, result):
+            def method(self, *arguments):
+                calls.append(name)
+                return result
+
+            return method
+
+        methods = {f"__{n}__": loud(n, r) for n, r in (("repr", ""), ("eq", False), ("bool", True), ("len", 3))}
+        methods["__hash__"] = loud("hash", 1)
+        methods["__getattribute__"] = lambda self, name: calls.append(name) or object.__getattribute__(self, name)
+        methods["__iter__"] = lambda self: iter([calls.append("iter")])
+        methods["__class__"] = property(loud("class", int))
+        methods["__dict__"] = property(loud("dict", {}))
+        methods["__slots__"] = ("kept", "__weakref__")
+        Hostile = Loud("Hostile", (), methods)
+        hostile = Hostile()
+        object.__setattr__(hostile, "kept", {hostile: [Thing()]})
+        inner = Hostile.__dict__["kept"].__get__(hostile)
+        reference = weakref.ref(next(iter(inner.values()))[0])
+        del inner
+        calls.clear()
+        found = links(reference)
+        self.assertEqual(calls, [])
+        self.assertEqual(
+            found, [("local", "hostile"), ("attribute", "kept of Hostile"), ("item", "Hostile"), ("index", "0")]
+        )
+
+    def test_no_reference_count_changes(self):
+        things = [Thing() for _ in range(1000)]
+        for i, thing in enumerate(things):
+            thing.next = things[i - 1], {"key": things[i - 2]}
+        thing = None
+        before = list(map(sys.getrefcount, things))
+        links(weakref.ref(things[500]))
+        self.assertEqual(list(map(sys.getrefcount, things)), before)
+
+    def test_a_wrong_layout_is_refused(self):
+        error = ctypes.create_string_buffer(512)
+        self.assertFalse(HEAP._prepare(3, 99, error))
+        self.assertIn(b"is not known", error.value)
+        if sys.version_info[:2] != (3, 10):
+            self.assertFalse(HEAP._prepare(3, 10, error))
+            self.assertIn(b"keeps its objects differently", error.value)
+
+    def test_many_targets_in_one_list(self):
+        things = [Thing() for _ in range(5000)]
+        with HEAP.search(things, []) as search:
+            self.assertEqual(search.roots([(things, -1)]), 0)
+            places = _links.Places(HEAP)
+            roots = [_roots.Root("local", {"things": things})]
+            named = [_links.link(places, search.chain(i).objects, 0)[0].name for i in range(5000)]
+        self.assertEqual(named, list(map(str, range(5000))))
+        self.assertEqual(len(roots), 1)
+
+
+# A recording's part "graph" on tensors of the CPU. The plugin is played: every tensor of `made` has a node.
+TORCH_PROGRAM = """
+import gc, struct, sys, time, torch
+from tidemark import _graph
+
+class Core:
+    told = []
+    def push(self, message):
+        self.told.append(message)
+    def recording(self):
+        return False
+
+class Plugin:
+    made, watched, looks, alive = {}, [], 0, 0
+    def identify(self, cdata):
+        return self.made.get(cdata, 0), 0, 0, 255
+    def watch(self, cdata, category, name):
+        self.watched.append((category, name))
+    def look_at_watched(self):
+        self.looks += 1
+    def live_nodes(self):
+        return self.alive, self.alive
+
+def made(tensor):
+    plugin.made[tensor._cdata] = len(plugin.made) + 1
+    return tensor
+
+def told():
+    time.sleep(0.01)
+    for record, payload in core.told:
+        if record[0] == 22:
+            print("scan", payload.decode())
+        if record[0] == 23:
+            texts = payload.decode().split("\\0")
+            print(*(f"{kind}:{name}" for kind, name in zip(texts[:-1:5], texts[1::5])), sep=", ")
+        if record[0] == 15:
+            print("loss", payload.decode())
+    core.told.clear()
+
+core, plugin = Core(), Plugin()
+graph = _graph.Graph(torch, plugin, core, lambda sentence: print("lost:", sentence))
+"""
+
+
+@unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+class WithTorch(unittest.TestCase):
+    def lines_of(self, program):
+        environment = {**os.environ, "PYTHONPATH": os.path.join(HOME, "python")}
+        done = subprocess.run(
+            [TORCH_PYTHON, "-W", "ignore", "-c", TORCH_PROGRAM + program],
+            capture_output=True, text=True, timeout=120, env=environment,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.splitlines()
+
+    def test_referrers_of_nodes(self):
+        lines = self.lines_of(
+            "class Scale(torch.autograd.Function):\n"
+            "    @staticmethod\n"
+            "    def forward(ctx, x):\n"
+            "        ctx.kept = made(torch.ones(2, requires_grad=True) * 2)\n"
+            "        return x * 1\n"
+            "    @staticmethod\n"
+            "    def backward(ctx, gradient):\n"
+            "        return gradient\n"
+            "weight = torch.ones(2, requires_grad=True)\n"
+            "losses = [made(weight * 2)]\n"
+            "def main():\n"
+            "    model = torch.nn.Linear(2, 2)\n"
+            "    def hook(module, inputs, output, seen=[]):\n"
+            "        seen.append(made(output * 1))\n"
+            "    model.register_forward_hook(hook)\n"
+            "    del hook\n"
+            "    graph_of_out = [Scale.apply(model(weight)).grad_fn]\n"
+            "    saved = made(weight * 3)\n"
+            "    square = saved * saved\n"
+            "    del saved\n"
+            "    graph.asked(); told()\n"
+            "main()\n"
+        )
+        self.assertEqual(lines[0], "scan asked")
+        self.assertEqual(
+            sorted(lines[1:]),
+            [
+                "global:losses, index:0",
+                "local:graph_of_out, index:0, ctx:kept of Scale",
+                "local:model, hook:forward hook of Linear, attribute:default of seen, index:0",
+                "native:",
+            ],
+        )
+
+    def test_an_exceptions_frames_at_the_end(self):
+        lines = self.lines_of(
+            "weight = torch.ones(2, requires_grad=True)\n"
+            "def fails():\n"
+            "    inside = made(weight * 2)\n"
+            "    raise ValueError\n"
+            "try:\n"
+            "    fails()\n"
+            "except ValueError as error:\n"
+            "    graph.ends(error.__traceback__)\n"
+            "told(); graph.ends(None); told()\n"
+        )
+        self.assertEqual(lines, ["scan end", "exception:, local:inside"])
+
+    def test_labels(self):
+        lines = self.lines_of(
+            "class Net(torch.nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.h = torch.nn.ModuleList([torch.nn.Linear(2, 2, bias=False)])\n"
+            "        self.register_buffer('mask', torch.ones(2))\n"
+            "net, free = Net(), torch.ones(2, requires_grad=True)\n"
+            "optimizer = torch.optim.AdamW([*net.parameters(), free])\n"
+            "graph.backward_begins(()); graph.backward_begins(()); graph.backward_ends()\n"
+            "print(plugin.looks); graph.backward_ends(); print(plugin.looks)\n"
+            "free.grad = torch.ones(2); net.h[0].weight.grad = torch.ones(2, 2)\n"
+            "optimizer.step()\n"
+            "for _ in range(3):\n"
+            "    graph.optimizer_stepped(optimizer); graph.step_ended()\n"
+            "print(*plugin.watched, sep='\\n')\n"
+        )
+        self.assertEqual(lines[:2], ["0", "1"])
+        names = [(1, "Net.h.0.weight"), (2, "Net.mask"), (1, "param_groups[0][1]")]
+        names += [
+            (4, f"{name} of {tensor}")
+            for tensor in ("Net.h.0.weight", "param_groups[0][1]")
+            for name in ("step", "exp_avg", "exp_avg_sq")
+        ]
+        self.assertEqual(sorted(lines[2:]), sorted(map(str, names)))
+
+    def test_a_leak_inside_main_is_seen_while_it_grows(self):
+        lines = self.lines_of(
+            "weight = torch.ones(2, requires_grad=True)\n"
+            "def main():\n"
+            "    losses = [made(weight * 2)]\n"
+            "    plugin.alive = 100\n"
+            "    time.sleep(1)\n"
+            "main(); told()\n"
+            "graph.marked('a'); graph.marked('b'); plugin.alive = 101; graph.marked('c'); graph.close()\n"
+        )
+        self.assertEqual(lines, ["scan memory grows", "local:losses, index:0"])
+
+    def test_no_code_of_tensor_classes_runs(self):
+        lines = self.lines_of(
+            "class Loud(torch.Tensor):\n"
+            "    calls = []\n"
+            "    @classmethod\n"
+            "    def __torch_function__(cls, function, types, arguments=(), named=None):\n"
+            "        cls.calls.append(function)\n"
+            "        return super().__torch_function__(function, types, arguments, named or {})\n"
+            "loud = made((torch.ones(2, requires_grad=True) * 2).as_subclass(Loud))\n"
+            "holder = [torch.nn.Module()]; holder[0].seen = {'x': loud}; del loud\n"
+            "Loud.calls.clear(); graph.asked(); print(Loud.calls); told()\n"
+        )
+        self.assertEqual(lines[:2], ["[]", "scan asked"])
+        self.assertEqual(lines[2:], ["global:holder, index:0, attribute:seen of Module, item:'x'"])
+
+
+if __name__ == "__main__":
+    unittest.main()

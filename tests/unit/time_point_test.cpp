@@ -1,0 +1,84 @@
+#include "storage/replay/time_point.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/hand_made_trace.h"
+
+namespace tidemark {
+namespace {
+
+class TimePoint : public testing::Test {
+protected:
+    EventNumber find(std::string_view text) const {
+        const auto found = find_time_point(trace, device, curves, text);
+        EXPECT_TRUE(found) << text << ": " << (found ? "" : found.error().message);
+        return found ? *found : -1;
+    }
+    std::string error(std::string_view text) const {
+        const auto found = find_time_point(trace, device, curves, text);
+        EXPECT_FALSE(found) << text;
+        if (found) {
+            return {};
+        }
+        EXPECT_EQ(found.error().kind, ErrorKind::usage);
+        return found.error().message;
+    }
+
+    const Trace trace = test::hand_made_trace();
+    const DeviceHistory& device = trace.devices[0];
+    const Curves curves{device};
+};
+
+TEST_F(TimePoint, Events) {
+    EXPECT_EQ(find("event:0"), 0);
+    EXPECT_EQ(find("event:9"), 9);
+    EXPECT_EQ(find("end"), 9);
+    EXPECT_NE(error("event:10").find("event:0 to event:9"), std::string::npos);
+    error("event:-1");
+    error("event:");
+    error("event:3x");
+    error("event:99999999999999999999");
+}
+
+TEST_F(TimePoint, ThePeakIsTheFirstStateWithMostAllocatedBytes) { EXPECT_EQ(find("peak"), 3); }
+
+TEST_F(TimePoint, TimesCountTheEventsUntilThen) {
+    EXPECT_EQ(find("time:0"), 1);
+    EXPECT_EQ(find("time:2us"), 3);
+    EXPECT_EQ(find("time:2500ns"), 3);
+    EXPECT_EQ(find("time:0.000008"), 9);
+    EXPECT_NE(error("time:1s").find("0 to 0.000008 s"), std::string::npos);
+    error("time:-1");
+    error("time:soon");
+    error("time:");
+}
+
+TEST_F(TimePoint, MarksAndStartsOfAnnotations) {
+    EXPECT_EQ(find("mark:epoch"), 6);
+    EXPECT_EQ(find("mark:step"), 2);
+    EXPECT_EQ(find("mark:step#1"), 2);
+    EXPECT_EQ(find("mark:step#2"), 5);
+    EXPECT_NE(error("mark:step#3").find("mark:step#1 to mark:step#2"), std::string::npos);
+    error("mark:step#0");
+    const std::string unknown = error("mark:nothing");
+    EXPECT_NE(unknown.find("there are \"epoch\", \"fwd\", \"step\""), std::string::npos) << unknown;
+}
+
+TEST_F(TimePoint, ANameMayHoldTheSignThatCounts) {
+    Trace named = trace;
+    named.annotations[1].name = "Optimizer.step#Adam.step";
+    const auto found = find_time_point(named, named.devices[0], curves, "mark:Optimizer.step#Adam.step");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(*found, 2);
+}
+
+TEST_F(TimePoint, AnythingElseListsTheForms) {
+    for (const char* text : {"", "middle", "event", "peak:1", "mark"}) {
+        EXPECT_NE(error(text).find("event:N, time:T"), std::string::npos) << text;
+    }
+}
+
+TEST_F(TimePoint, Description) { EXPECT_EQ(describe_time_point(device, 3), "event 3 of 9, 0.000002 s"); }
+
+}  // namespace
+}  // namespace tidemark
