@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-class OnRealTrace : public testing::TestWithParam<const char*> {
+class ReplayedTrace : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
         Progress progress;
@@ -48,7 +48,7 @@ protected:
     std::unique_ptr<Analysis> analysis_;
 };
 
-TEST_P(OnRealTrace, LiveSetEqualsItsDefinitionAtEveryState) {
+TEST_P(ReplayedTrace, AliveIndexMatchesDefinitionAtEveryEvent) {
     const int step = std::max(1, device().event_count() / 400);
     for (EventNumber n = 0; n <= device().event_count(); n += step) {
         std::vector<AllocationIndex> expected;
@@ -63,7 +63,7 @@ TEST_P(OnRealTrace, LiveSetEqualsItsDefinitionAtEveryState) {
     }
 }
 
-TEST_P(OnRealTrace, WhoNeverDiesLiesAtTheBottom) {
+TEST_P(ReplayedTrace, AliveIndexListsNeverFreedAllocationsFirst) {
     const Allocations& a = device().allocations;
     bool mortal = false;
     for (AllocationIndex i : analysis_->live().active_at(device().event_count() / 2)) {
@@ -72,7 +72,7 @@ TEST_P(OnRealTrace, WhoNeverDiesLiesAtTheBottom) {
     }
 }
 
-TEST_P(OnRealTrace, CurvesEqualTheirDefinition) {
+TEST_P(ReplayedTrace, CurvesMatchDefinition) {
     const int step = std::max(1, device().event_count() / 150);
     for (EventNumber n = 0; n <= device().event_count(); n += step) {
         for (const Series series : {Series::allocated, Series::active, Series::requested, Series::reserved}) {
@@ -82,7 +82,7 @@ TEST_P(OnRealTrace, CurvesEqualTheirDefinition) {
     }
 }
 
-TEST_P(OnRealTrace, NoRangeLosesItsExtremes) {
+TEST_P(ReplayedTrace, ExtremesAreExactInEveryRange) {
     const EventNumber end = device().event_count();
     std::vector<int64_t> values;
     for (EventNumber n = 0; n <= end; ++n) {
@@ -102,7 +102,7 @@ TEST_P(OnRealTrace, NoRangeLosesItsExtremes) {
     }
 }
 
-TEST_P(OnRealTrace, NoZoomLosesThePeak) {
+TEST_P(ReplayedTrace, ColumnsKeepThePeakAtEveryWidth) {
     const Extremes peak = analysis_->curves().peak(Series::active);
     for (const TimeAxis axis : {TimeAxis::wall_clock, TimeAxis::event_index}) {
         const double end =
@@ -120,7 +120,7 @@ TEST_P(OnRealTrace, NoZoomLosesThePeak) {
     }
 }
 
-TEST_P(OnRealTrace, BlocksTileEverySegment) {
+TEST_P(ReplayedTrace, BlocksTileEverySegment) {
     const int step = std::max(1, device().event_count() / 60);
     for (EventNumber n = 0; n <= device().event_count(); n += step) {
         const MemoryState state = memory_state(device(), analysis_->live(), n);
@@ -141,7 +141,7 @@ TEST_P(OnRealTrace, BlocksTileEverySegment) {
     }
 }
 
-TEST_P(OnRealTrace, StackedBytesAddUpToTheCurve) {
+TEST_P(ReplayedTrace, StackedBytesAddUpToTheCurve) {
     Grouping grouping{{"even", "odd"}, {}};
     for (AllocationIndex i = 0; i < device().allocations.size(); ++i) {
         grouping.group_of.push_back(static_cast<uint16_t>(i % 2));
@@ -154,7 +154,7 @@ TEST_P(OnRealTrace, StackedBytesAddUpToTheCurve) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, OnRealTrace,
+INSTANTIATE_TEST_SUITE_P(Traces, ReplayedTrace,
                          testing::Values("s0_graph_leak", "streams", "varlen_expandable", "gpt_ring", "cudagraph",
                                          "expandable_mixed", "record_stream", "max_split"),
                          [](const auto& instance) { return std::string(instance.param); });

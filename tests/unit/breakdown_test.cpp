@@ -57,7 +57,7 @@ Trace recorded_trace() {
     return trace;
 }
 
-TEST(Breakdown, SplitsWhatTheAllocatorReserved) {
+TEST(Breakdown, SplitsReservedMemory) {
     const Breakdown breakdown(analyse(test::hand_made_trace()));
     const BreakdownRow end = breakdown.at(9);
     EXPECT_EQ(bytes_of(end), (Bytes{{"requested", 4096 + 1001},
@@ -74,7 +74,7 @@ TEST(Breakdown, SplitsWhatTheAllocatorReserved) {
     EXPECT_EQ(sum(breakdown.at_time(-5)), 2 * MiB);
 }
 
-TEST(Breakdown, FreeMemoryOfPrivatePoolsIsAComponentOfItsOwn) {
+TEST(Breakdown, SeparatesFreeMemoryOfPrivatePools) {
     Trace trace = test::hand_made_trace();
     trace.pools.push_back({{0, 1}});
     trace.devices[0].segments[1].pool = 1;
@@ -85,7 +85,7 @@ TEST(Breakdown, FreeMemoryOfPrivatePoolsIsAComponentOfItsOwn) {
     EXPECT_EQ(find(row, ComponentKind::private_pools)->count, 2);
 }
 
-TEST(Breakdown, ReachesNvmlsFigureComponentByComponent) {
+TEST(Breakdown, AddsUpToNvmlUsage) {
     Trace trace = recorded_trace();
     trace.driver_allocations = {
         taken("context", 400 * KiB, 100, std::nullopt, ""),
@@ -134,7 +134,7 @@ TEST(Breakdown, ReachesNvmlsFigureComponentByComponent) {
     EXPECT_TRUE(breakdown_gaps(trace, trace.devices[0]).size() == 1) << "NVML was first asked late";
 }
 
-TEST(Breakdown, SaysWhenComponentsClaimMoreThanNvmlShows) {
+TEST(Breakdown, ShowsNegativeUnknownIfComponentsExceedNvmlUsage) {
     Trace trace = recorded_trace();
     trace.samples = {{0, 0, std::nullopt, 1 * MiB, 80 * MiB, "nvml"}};
     const BreakdownRow row = Breakdown(analyse(trace)).at(9);
@@ -142,7 +142,7 @@ TEST(Breakdown, SaysWhenComponentsClaimMoreThanNvmlShows) {
     EXPECT_EQ(sum(row), *row.device_used);
 }
 
-TEST(Breakdown, AsyncMemoryIsCountedOnceWhereItsPoolIs) {
+TEST(Breakdown, CountsAsyncMemoryOnceWithItsPool) {
     Trace trace = recorded_trace();
     trace.driver_allocations = {taken("async", 64 * KiB, 10, std::nullopt, "libx.so")};
     EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["library libx.so"], 64 * KiB);
@@ -150,7 +150,7 @@ TEST(Breakdown, AsyncMemoryIsCountedOnceWhereItsPoolIs) {
     EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["library libx.so"], 1 * MiB);
 }
 
-TEST(Breakdown, WithoutDriverCallsContextIsWhatTheProcessHadBeyondTheAllocator) {
+TEST(Breakdown, EstimatesContextWithoutDriverCalls) {
     Trace trace = recorded_trace();
     trace.samples = {{-50, 0, std::nullopt, 1 * MiB, 80 * MiB, "nvml"},
                      {2500, 0, std::nullopt, 6 * MiB, 80 * MiB, "nvml"},
@@ -165,7 +165,7 @@ TEST(Breakdown, WithoutDriverCallsContextIsWhatTheProcessHadBeyondTheAllocator) 
     EXPECT_NE(gaps[0].find("not told apart"), std::string::npos);
 }
 
-TEST(Breakdown, TheProcessMayHaveAnotherNumberInNvml) {
+TEST(Breakdown, FindsTheProcessUnderAnotherPidInNvml) {
     Trace trace = recorded_trace();
     trace.samples = {{0, 0, std::nullopt, 9 * MiB, 80 * MiB, "nvml"}, {0, 0, 77, 5 * MiB, 0, "nvml"}};
     EXPECT_EQ(Breakdown(analyse(trace)).at(9).process_used, 5 * MiB) << "it is alone";
@@ -182,7 +182,7 @@ TEST(Breakdown, TheProcessMayHaveAnotherNumberInNvml) {
     EXPECT_EQ(sum(named), *named.device_used);
 }
 
-TEST(Breakdown, DevicesAreKeptApart) {
+TEST(Breakdown, SeparatesDevices) {
     Trace trace = recorded_trace();
     trace.devices.push_back(trace.devices[0]);
     trace.devices[1].device = 1;
@@ -297,7 +297,7 @@ TEST(Breakdown, AddsUpAtEveryEventAndTime) {
 
 class BreakdownOfSnapshot : public testing::TestWithParam<const char*> {};
 
-TEST_P(BreakdownOfSnapshot, AgreesWithTheReplayedState) {
+TEST_P(BreakdownOfSnapshot, MatchesReplayedState) {
     Progress progress;
     const auto trace =
         read_snapshot_trace(std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam() + ".pickle", progress);

@@ -366,7 +366,7 @@ protected:
     std::string path_;
 };
 
-TEST_P(Follow, EveryPollGivesWhatOpeningGives) {
+TEST_P(Follow, PollsTheSameTraceAsOpening) {
     const auto original = sample_trace(GetParam());
     constexpr int parts = 9;
     WriterProcess writer(*original, path_, parts);
@@ -409,9 +409,9 @@ INSTANTIATE_TEST_SUITE_P(Real, Follow,
                                          "s0_graph_leak", "s2_oom_list", "streams", "two_gpus", "varlen_expandable"),
                          [](const auto& name) { return name.param; });
 
-using FollowOne = Follow;
+using FollowTrace = Follow;
 
-TEST_F(FollowOne, AKilledWriterEndsTheTraceAsItWasCommitted) {
+TEST_F(FollowTrace, KeepsCommittedDataOfAKilledWriter) {
     const auto original = sample_trace("streams");
     WriterProcess writer(*original, path_, 4);
     TraceFollower live = follower();
@@ -443,7 +443,7 @@ TEST_F(FollowOne, AKilledWriterEndsTheTraceAsItWasCommitted) {
     EXPECT_TRUE(late.ended());
 }
 
-TEST_F(FollowOne, WithoutItsLogAnUnfinishedTraceStillOpens) {
+TEST_F(FollowTrace, OpensAnUnfinishedTraceWithoutItsWal) {
     const auto original = sample_trace("streams");
     WriterProcess writer(*original, path_, 4);
     for (int i = 0; i < 3; ++i) {
@@ -463,7 +463,7 @@ TEST_F(FollowOne, WithoutItsLogAnUnfinishedTraceStillOpens) {
     EXPECT_FALSE(fs::exists(copy + "-shm"));
 }
 
-TEST_F(FollowOne, AnUncleanFinishIsNoHangAndSaysSo) {
+TEST_F(FollowTrace, EndsAndReportsAnUncleanFinish) {
     WriterProcess writer(test::hand_made_trace(), path_, 2);
     TraceFollower live = follower();
     ASSERT_TRUE(poll_until(live, 1000));
@@ -475,7 +475,7 @@ TEST_F(FollowOne, AnUncleanFinishIsNoHangAndSaysSo) {
     test::expect_same_trace(*open(path_), *last);
 }
 
-TEST_F(FollowOne, AFinishedTraceIsPolledOnce) {
+TEST_F(FollowTrace, PollsAFinishedTraceOnce) {
     Progress progress;
     ASSERT_TRUE(write_trace(*sample_trace("adam_steps"), path_, IfExists::fail, progress));
     TraceFollower done = follower();
@@ -487,7 +487,7 @@ TEST_F(FollowOne, AFinishedTraceIsPolledOnce) {
     EXPECT_FALSE(TraceFollower::open(path_ + ".no"));
 }
 
-TEST_F(FollowOne, DamagedLogsAreSurvived) {
+TEST_F(FollowTrace, SurvivesDamagedWals) {
     const auto original = sample_trace("s1_plain");
     WriterProcess writer(*original, path_, 3);
     writer.report(WriterProcess::go_on);

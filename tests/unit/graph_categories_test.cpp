@@ -34,7 +34,7 @@ Trace ten_allocations() {
     return trace;
 }
 
-TEST(Categories, ALabelSpeaksOfTheWholeLifeUnlessItIsAGradients) {
+TEST(Categories, AppliesLabelsToWholeLifetimesExceptForGradients) {
     GraphMaker maker;
     maker.label(memory(0), 5000, Category::parameter, "weight");
     maker.label(memory(1), 5000, Category::gradient);
@@ -54,7 +54,7 @@ TEST(Categories, ALabelSpeaksOfTheWholeLifeUnlessItIsAGradients) {
     EXPECT_EQ(graph.categories.at({}, 0), Category::unknown);
 }
 
-TEST(Categories, OutputsAreSavedWhileANodeHoldsThem) {
+TEST(Categories, MarksOutputsAsSavedWhileANodeRetainsThem) {
     GraphMaker maker;
     maker.node("A", {}, {memory(1)}, {1000, 4000, 4000, 9000}, memory(1));
     maker.node("B", {0}, {memory(1)}, {3000, 5000, never_happened, 6000}, memory(2));
@@ -66,7 +66,7 @@ TEST(Categories, OutputsAreSavedWhileANodeHoldsThem) {
     EXPECT_EQ(graph.categories.at(memory(1), 6000), Category::output);
 }
 
-TEST(Categories, TheStrongestOfWhatHoldsWins) {
+TEST(Categories, PrefersTheStrongestCategory) {
     GraphMaker maker;
     maker.node("A", {}, {memory(0), memory(1)}, {2000, never_happened, never_happened, 8000});
     maker.label(memory(0), 4000, Category::parameter);
@@ -82,7 +82,7 @@ TEST(Categories, TheStrongestOfWhatHoldsWins) {
                                           {8000, Category::workspace}}));
 }
 
-TEST(Categories, LeavesAreMadeByNobodyHoweverTheyAreViewed) {
+TEST(Categories, FindNoMakerOfLeavesThatHaveViews) {
     GraphMaker maker;
     maker.node("TBackward0", {1}, {}, {100}, memory(0));  // the view was seen before the leaf
     maker.node("AccumulateGrad", {}, {}, {100}, memory(0));
@@ -94,7 +94,7 @@ TEST(Categories, LeavesAreMadeByNobodyHoweverTheyAreViewed) {
     EXPECT_EQ(graph.index.maker(memory(2)), no_node);
 }
 
-TEST(Categories, TemporaryIsWhatLivesWithinAnOpOrIsMadeByBackward) {
+TEST(Categories, MarksMemoryOfOneOpOrOfBackwardAsTemporary) {
     Trace trace = ten_allocations();
     trace.origins = {{},
                      {"aten::mm", "", "forward", "", "", 1},
@@ -116,7 +116,7 @@ TEST(Categories, TemporaryIsWhatLivesWithinAnOpOrIsMadeByBackward) {
     EXPECT_EQ(at_birth(8), Category::temporary) << "nothing follows on its thread";
 }
 
-TEST(Categories, NothingChangesAfterTheFree) {
+TEST(Categories, DoNotChangeAfterTheFree) {
     GraphMaker maker;
     maker.node("A", {}, {memory(1)}, {1000, never_happened, never_happened, 3000});
     const Graph graph(test::hand_made_trace(), std::move(maker.tables));

@@ -13,7 +13,7 @@ using test::RandomRun;
 
 AllocationRef memory(uint32_t index) { return {0, index}; }
 
-TEST(GraphGrowth, EverySliceIsTheTimePointOfItsEnd) {
+TEST(GraphGrowth, SlicesMatchTheStateAtTheirEnd) {
     for (uint32_t seed = 0; seed < 8; ++seed) {
         const Graph graph = RandomRun(seed).graph();
         const GraphGrowth growth = graph_growth(graph.categories);
@@ -39,7 +39,7 @@ TEST(GraphGrowth, EverySliceIsTheTimePointOfItsEnd) {
     }
 }
 
-TEST(GraphGrowth, OlderBytesAreKeptByNodesOfEarlierSteps) {
+TEST(GraphGrowth, CountsBytesReachableFromNodesOfEarlierSteps) {
     Trace trace = test::trace_of_sizes({1, 10, 100});
     trace.steps = {{0, "user", 0, 100}, {1, "user", 100, 200}, {2, "user", 200, 300}};
     GraphMaker maker;
@@ -55,7 +55,7 @@ TEST(GraphGrowth, OlderBytesAreKeptByNodesOfEarlierSteps) {
     EXPECT_EQ(growth.types[0].growth(), 1);
 }
 
-TEST(GraphGrowth, AProgramWithoutStepsIsCutEvenly) {
+TEST(GraphGrowth, SlicesEvenlyWithoutSteps) {
     Trace trace = test::trace_of_sizes({});
     trace.duration = 1000;
     GraphMaker maker;
@@ -101,7 +101,7 @@ struct ListOfOutputs {
     std::vector<NodeIndex> roots;
 };
 
-TEST(PendingRoots, AreGroupedByTypeAndPlace) {
+TEST(PendingRoots, AreGroupedByTypeAndStack) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
     const GraphState time_point = graph.at(30000);
@@ -119,7 +119,7 @@ TEST(PendingRoots, AreGroupedByTypeAndPlace) {
               "list `outputs` (variable of main, s01.py:31), element 0");
 }
 
-TEST(ReferrerGroups, ElementsOfOneListAreOneGroup) {
+TEST(ReferrerGroups, MergeElementsOfOneList) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
     const GraphState time_point = graph.at(30000);
@@ -140,7 +140,7 @@ TEST(ReferrerGroups, ElementsOfOneListAreOneGroup) {
     EXPECT_EQ(groups[1].freed_bytes, 0);
 }
 
-TEST(ReferrerGroups, TheSearchIsTheLastOneBeforeOrElseTheNextAfter) {
+TEST(ReferrerIndex, UsesTheLastScanBeforeATimeOrElseTheNext) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
     EXPECT_EQ(ReferrerIndex(graph.index, 0).scan()->reason, "mark a");
@@ -152,7 +152,7 @@ TEST(ReferrerGroups, TheSearchIsTheLastOneBeforeOrElseTheNextAfter) {
     EXPECT_NE(referrers.of(memory(3)), nullptr);
 }
 
-TEST(ReferrerGroups, ChainsReadLikeThePythonThatReachesThem) {
+TEST(DescribeReferrer, WritesRetentionPathsAsPythonExpressions) {
     GraphMaker maker;
     const auto link = [&](const char* kind, const char* name) { return PathLink{kind, maker.text(name), 0, 0, 0}; };
     Referrer referrer;

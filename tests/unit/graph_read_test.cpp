@@ -113,7 +113,7 @@ void expect_same_graph(const GraphTables& a, const GraphTables& b) {
     EXPECT_EQ(a.nodes_left_out, b.nodes_left_out);
 }
 
-TEST(ReadGraph, GivesBackWhatWasWritten) {
+TEST(ReadGraph, ReadsTheWrittenGraph) {
     const Folder folder;
     RandomRun run(1);
     run.maker.tables.nodes_left_out = 77;
@@ -123,7 +123,7 @@ TEST(ReadGraph, GivesBackWhatWasWritten) {
     ask_everything(opened);
 }
 
-TEST(ReadGraph, WhatPointsNowhereIsNothing) {
+TEST(ReadGraph, DropsInvalidReferences) {
     const Folder folder;
     const std::string path = folder / "run.tide";
     write(RandomRun(2), path);
@@ -156,7 +156,7 @@ TEST(ReadGraph, WhatPointsNowhereIsNothing) {
     ask_everything(opened);
 }
 
-TEST(ReadGraph, ATraceOfTheFirstFormatHasNone) {
+TEST(ReadGraph, ReturnsAnEmptyGraphForFormat1) {
     const Folder folder;
     write(RandomRun(3), folder / "run.tide");
     Progress progress;
@@ -174,7 +174,7 @@ TEST(ReadGraph, ATraceOfTheFirstFormatHasNone) {
     EXPECT_EQ(stopped.error().kind, ErrorKind::canceled);
 }
 
-TEST(ReadGraph, WhatALivingTraceDoesNotKnowYetIsLeftOut) {
+TEST(ReadGraph, OmitsNodesCreatedAfterTheEndOfAGrowingTrace) {
     const Folder folder;
     write(RandomRun(4), folder / "run.tide");
     Progress progress;
@@ -191,7 +191,7 @@ TEST(ReadGraph, WhatALivingTraceDoesNotKnowYetIsLeftOut) {
     ask_everything({std::make_shared<const Trace>(early), *graph});
 }
 
-TEST(ShareGraph, AStretchHasTheGraphThatWasAliveInIt) {
+TEST(ShareGraph, KeepsTheGraphThatIsAliveInTheTimeRange) {
     const Folder folder;
     const RandomRun run(5);
     write(run, folder / "run.tide");
@@ -222,7 +222,7 @@ TEST(ShareGraph, AStretchHasTheGraphThatWasAliveInIt) {
     }
 }
 
-TEST(ShareGraph, RedactionKeepsPyTorchsNamesAndNobodyElses) {
+TEST(ShareGraph, RedactsAllNamesExceptThoseOfPyTorch) {
     RandomRun run(6);
     ShareRequest request{{.paths = true, .source = true, .names = true}, "", ""};
     GraphTables graph = run.maker.tables;

@@ -32,7 +32,7 @@ Graph diamond() {
     return Graph(test::trace_of_sizes({1, 10, 100, 1000}), std::move(maker.tables));
 }
 
-TEST(GraphState, MemoryBelongsToTheNodeThatAloneKeepsIt) {
+TEST(GraphState, ComputesRetainedAndShallowBytes) {
     const Graph graph = diamond();
     const GraphState time_point = graph.at(10);
     EXPECT_EQ(time_point.roots(), (Nodes{5}));
@@ -51,7 +51,7 @@ TEST(GraphState, MemoryBelongsToTheNodeThatAloneKeepsIt) {
     EXPECT_EQ(time_point.retainers(memory(2)).size(), 2u);
 }
 
-TEST(GraphState, SummaryAndPathSpeakOfWhatIsReached) {
+TEST(GraphState, SummarizesReachableNodesAndFindsPaths) {
     const Graph graph = diamond();
     const GraphState time_point = graph.at(10);
     const RootSummary summary = time_point.summary(5);
@@ -66,7 +66,7 @@ TEST(GraphState, SummaryAndPathSpeakOfWhatIsReached) {
     EXPECT_EQ(path.back(), 0u);
 }
 
-TEST(GraphState, ReleasedNodesHoldNothingButTheirChildren) {
+TEST(GraphState, ReleasedNodesRetainOnlyTheirChildren) {
     GraphMaker maker;
     maker.node("A", {}, {memory(0)});
     maker.node("B", {0}, {memory(1)}, {0, 20, 20, 40});
@@ -83,7 +83,7 @@ TEST(GraphState, ReleasedNodesHoldNothingButTheirChildren) {
     EXPECT_TRUE(graph.at(40).path_to(1).empty());
 }
 
-TEST(GraphState, FreedMemoryIsNotKept) {
+TEST(GraphState, ExcludesFreedMemory) {
     Trace trace = test::hand_made_trace();  // allocation 1 lives from event 1 to 3
     GraphMaker maker;
     maker.node("A", {}, {memory(1)});
@@ -94,7 +94,7 @@ TEST(GraphState, FreedMemoryIsNotKept) {
     EXPECT_EQ(graph.at(3000).reachable_bytes(), 0);
 }
 
-TEST(GraphState, ADamagedGraphWithCyclesComesToAnEnd) {
+TEST(GraphState, TerminatesOnDamagedGraphsWithCycles) {
     GraphMaker maker;
     maker.node("A", {1}, {memory(0)});
     maker.node("B", {0}, {memory(1)});
@@ -178,7 +178,7 @@ protected:
     std::mt19937 random_{static_cast<uint32_t>(GetParam())};
 };
 
-TEST_P(RandomGraph, DominatedBytesAreThoseThatGo) {
+TEST_P(RandomGraph, RetainedBytesAreFreedIfTheNodeIsRemoved) {
     const Graph graph = make();
     const GraphState time_point = graph.at(10);
     const auto all = reached(graph, time_point, time_point.roots(), no_node);
@@ -212,7 +212,7 @@ TEST_P(RandomGraph, DominatedBytesAreThoseThatGo) {
     }
 }
 
-TEST_P(RandomGraph, ReferrersKeepWhatTheyReachAndFreeWhatOnlyTheyDo) {
+TEST_P(RandomGraph, ReferrersReachAndFreeTheBytesOfTheDefinition) {
     const Graph graph = make();
     const GraphState time_point = graph.at(10);
     std::vector<Held> referrers(70);  // more than go into one batch

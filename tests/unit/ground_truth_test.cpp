@@ -131,19 +131,19 @@ int GroundTruth::compare_marks(const Analysis& analysis) {
 
 class MarkedRun : public GroundTruth {};
 
-TEST_P(MarkedRun, EveryCounterAtEveryMark) {
+TEST_P(MarkedRun, CountersMatchPyTorchAtEveryMark) {
     for (const auto& analysis : analyses_) {
         SCOPED_TRACE("device " + std::to_string(analysis->device().device));
         EXPECT_GE(compare_marks(*analysis), 100);
     }
 }
 
-TEST_P(MarkedRun, NothingContradictsTheFinalState) { expect_no_contradiction(); }
+TEST_P(MarkedRun, EventsAgreeWithTheFinalState) { expect_no_contradiction(); }
 
 /// Histories that begin before the first CUDA allocation: everything counts from zero, as in the process.
 class CompleteRun : public GroundTruth {};
 
-TEST_P(CompleteRun, EveryCounterAtTheEnd) {
+TEST_P(CompleteRun, CountersMatchPyTorchAtTheEnd) {
     const json& truth = truth_["stats"];
     for (const auto& [key, value] : counters_at(*analyses_.front(), trace_->main_device().event_count())) {
         ASSERT_TRUE(truth.contains(key)) << key;
@@ -151,7 +151,7 @@ TEST_P(CompleteRun, EveryCounterAtTheEnd) {
     }
 }
 
-TEST_P(CompleteRun, NothingContradictsTheFinalState) { expect_no_contradiction(); }
+TEST_P(CompleteRun, EventsAgreeWithTheFinalState) { expect_no_contradiction(); }
 
 const auto case_name = [](const auto& info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Snapshots, MarkedRun,

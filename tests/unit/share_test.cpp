@@ -118,7 +118,7 @@ void expect_no_trace_of_replaced_texts(const Trace& original, const std::string&
 
 const ShareRequest everything{{.paths = true, .source = true, .names = true}, "", ""};
 
-TEST(Share, RedactionLeavesNothingOfTheOriginal) {
+TEST(Share, RedactionRemovesAllOriginalTexts) {
     const Folder folder;
     const std::string original = folder / "run.tide";
     write(test::hand_made_trace(), original);
@@ -132,7 +132,7 @@ TEST(Share, RedactionLeavesNothingOfTheOriginal) {
     expect_no_trace_of_replaced_texts(*open(original), folder / "shared.tide", folder);
 }
 
-TEST(Share, TheSameTextGetsTheSameStandIn) {
+TEST(Share, ReplacesEqualTextsByTheSamePlaceholder) {
     Trace trace = test::hand_made_trace();
     trace.annotations[1].name = "train_step in /home/anna/project/train.py";
     ShareRequest request;
@@ -152,7 +152,7 @@ TEST(Share, TheSameTextGetsTheSameStandIn) {
     EXPECT_EQ(shared->data_gaps[0].kind, DataGapKind::redacted);
 }
 
-TEST(Share, PathsAreFoundInsideOtherTexts) {
+TEST(Share, RedactsPathsInsideOtherTexts) {
     Trace trace = test::hand_made_trace();
     trace.annotations[0].name = "train.py, epoch 3";
     trace.annotations[1].name = "save(/mnt/anna/model.pt)";
@@ -170,7 +170,7 @@ TEST(Share, PathsAreFoundInsideOtherTexts) {
     EXPECT_EQ(shared->settings.at("PYTORCH_CUDA_ALLOC_CONF").find("anna"), std::string::npos);
 }
 
-TEST(Share, AStandInIsNeverSomeonesRealName) {
+TEST(Share, NeverUsesAnExistingNameAsPlaceholder) {
     Trace trace = test::hand_made_trace();
     test::stack_of(trace.stacks, {{"file1.py", "function1"}});
     const auto shared = prepare_to_share(trace, everything);
@@ -181,7 +181,7 @@ TEST(Share, AStandInIsNeverSomeonesRealName) {
     }
 }
 
-TEST(Share, WithoutWishesItIsACopyOfWhatIsUsed) {
+TEST(Share, CopiesAllUsedTextsWithoutRedaction) {
     const Folder folder;
     const std::string original = folder / "run.tide";
     write(test::hand_made_trace(), original);
@@ -191,7 +191,7 @@ TEST(Share, WithoutWishesItIsACopyOfWhatIsUsed) {
     EXPECT_TRUE(open(folder / "shared.tide")->data_gaps.empty());
 }
 
-TEST(Share, AStretchIsNumberedFromZeroAndCutsWhatCrossesIt) {
+TEST(Share, RenumbersATimeRangeFromZeroAndClipsLifetimes) {
     ShareRequest request;
     request.from = "event:4";
     request.to = "event:8";
@@ -231,7 +231,7 @@ Trace recorded_trace() {
     return trace;
 }
 
-TEST(Share, AStretchCutsWhatARecorderSaw) {
+TEST(Share, ClipsRecordedDataToTheTimeRange) {
     ShareRequest request;
     request.from = "event:4";
     request.to = "event:8";
@@ -252,7 +252,7 @@ TEST(Share, AStretchCutsWhatARecorderSaw) {
     EXPECT_FALSE(part->processes[0].end);
 }
 
-TEST(Share, CommandLinesAndLibrariesAreRedacted) {
+TEST(Share, RedactsCommandLinesAndLibraries) {
     ShareRequest request;
     request.redaction.paths = true;
     const auto without_paths = prepare_to_share(recorded_trace(), request);
@@ -271,7 +271,7 @@ TEST(Share, CommandLinesAndLibrariesAreRedacted) {
     EXPECT_EQ(without_source->processes[0].pid, 4711);
 }
 
-TEST(Share, AnEmptyOrUnknownStretchIsAUsageError) {
+TEST(Share, RejectsEmptyAndUnknownTimeRanges) {
     for (const auto& [from, to] :
          {std::pair{"event:5", "event:3"}, {"event:5", "event:5"}, {"mark:no", ""}, {"", "x"}}) {
         ShareRequest request;
@@ -285,7 +285,7 @@ TEST(Share, AnEmptyOrUnknownStretchIsAUsageError) {
 
 class ShareSnapshot : public testing::TestWithParam<const char*> {};
 
-TEST_P(ShareSnapshot, RedactionLeavesNothingOfTheOriginal) {
+TEST_P(ShareSnapshot, RedactionRemovesAllOriginalTexts) {
     const Folder folder;
     const std::string original = import_test_snapshot(folder, GetParam());
     const std::string before = bytes_of(original);
@@ -306,7 +306,7 @@ bool same_now(const Counters& a, const Counters& b) {
     return true;
 }
 
-TEST_P(ShareSnapshot, AStretchHasEveryStateOfTheOriginal) {
+TEST_P(ShareSnapshot, ATimeRangeHasEveryStateOfTheOriginal) {
     const Folder folder;
     const std::string original = import_test_snapshot(folder, GetParam());
     const auto whole = open(original);

@@ -234,7 +234,7 @@ TEST(SnapshotReader, ReadsSettingsAnnotationsAndExtras) {
               (std::map<std::string, std::string>{{"note", "\"n\""}, {"trace_alloc_overflowed", "true"}}));
 }
 
-TEST(SnapshotReader, SharedStacksAreOneStack) {
+TEST(SnapshotReader, MergesEqualStacks) {
     Json events = Json::array();
     for (int i = 0; i < 3; ++i) {
         events.push_back(event("alloc", base + 512u * static_cast<unsigned>(i), 100));
@@ -248,7 +248,7 @@ TEST(SnapshotReader, SharedStacksAreOneStack) {
     EXPECT_EQ(snapshot.stacks.stack_count(), 3u);
 }
 
-TEST(SnapshotReader, EveryProtocolSaysTheSame) {
+TEST(SnapshotReader, ReadsEveryProtocolAlike) {
     const std::string expected = text_of(read_json(full_snapshot(), 4));
     EXPECT_EQ(text_of(read_json(full_snapshot(), 2)), expected);
     EXPECT_EQ(text_of(read_json(full_snapshot(), 3)), expected);
@@ -269,13 +269,13 @@ Json reversed(const Json& json) {
     return result;
 }
 
-TEST(SnapshotReader, KeysComeInAnyOrder) {
+TEST(SnapshotReader, AcceptsKeysInAnyOrder) {
     Json snapshot = full_snapshot();
     snapshot.erase("allocator_settings");  // a nested setting's text keeps its keys' order
     EXPECT_EQ(Json::parse(text_of(read_json(reversed(snapshot)))), Json::parse(text_of(read_json(snapshot))));
 }
 
-TEST(SnapshotReader, DictsMayBeFilledKeyByKey) {
+TEST(SnapshotReader, AcceptsDictsFilledKeyByKey) {
     PickleBuilder builder;
     builder.op(opcode::empty_dict).text("device_traces").op(opcode::empty_list).op(opcode::empty_list).memoize();
     builder.op(opcode::empty_dict);
@@ -295,7 +295,7 @@ TEST(SnapshotReader, DictsMayBeFilledKeyByKey) {
     EXPECT_EQ(event.time_us, no_time);
 }
 
-TEST(SnapshotReader, TheLastOfEqualKeysCounts) {
+TEST(SnapshotReader, UsesTheLastOfEqualKeys) {
     PickleBuilder builder;
     builder.op(opcode::empty_dict).op(opcode::mark);
     for (const int64_t time : {5, 6}) {
@@ -315,7 +315,7 @@ TEST(SnapshotReader, TheLastOfEqualKeysCounts) {
     EXPECT_EQ(snapshot->traces[0][0].size, 6u);
 }
 
-TEST(SnapshotReader, AnEventMayGrowAfterItsFirstKeys) {
+TEST(SnapshotReader, AcceptsEventsFilledInSeveralSteps) {
     PickleBuilder builder;
     builder.op(opcode::empty_dict).text("device_traces").op(opcode::empty_list).op(opcode::empty_list);
     builder.op(opcode::empty_dict).op(opcode::mark).text("action").text("alloc").text("addr").integer(512);
@@ -328,7 +328,7 @@ TEST(SnapshotReader, AnEventMayGrowAfterItsFirstKeys) {
     EXPECT_EQ(context_text(*snapshot, event.context), "0/0|m");
 }
 
-TEST(SnapshotReader, ManyEventsComeInBatches) {
+TEST(SnapshotReader, ReadsEventsWrittenInBatches) {
     Json events = Json::array();
     for (unsigned i = 0; i < 40'001; ++i) {
         events.push_back(event(i % 2 ? "free_completed" : "alloc", base + 512ull * i, i));
@@ -348,7 +348,7 @@ TEST(SnapshotReader, ManyEventsComeInBatches) {
 
 // Older and newer schemas.
 
-TEST(SnapshotReader, MissingKeysAreFine) {
+TEST(SnapshotReader, AcceptsMissingKeys) {
     const Snapshot snapshot = read_json(traces_only({{{"action", "free_requested"}, {"addr", 512}, {"size", 3}}}));
     const SnapshotEvent& event = snapshot.traces.at(0).at(0);
     EXPECT_EQ(event.time_us, no_time);
@@ -357,7 +357,7 @@ TEST(SnapshotReader, MissingKeysAreFine) {
     EXPECT_EQ(event.pool, pool_not_recorded);
 }
 
-TEST(SnapshotReader, ASnapshotMayHaveOneHalfOnly) {
+TEST(SnapshotReader, AcceptsSnapshotsWithoutTracesOrSegments) {
     const Snapshot segments = read_json({{"segments", {segment(base, Json::array())}}});
     EXPECT_EQ(segments.segments.size(), 1u);
     EXPECT_TRUE(segments.traces.empty());
@@ -393,7 +393,7 @@ TEST(SnapshotReader, ReadsABareListOfSegments) {
     EXPECT_EQ(blocks[2].stack, 0u);
 }
 
-TEST(SnapshotReader, FillsWhatTheBlocksLeaveOut) {
+TEST(SnapshotReader, FillsGapsBetweenBlocks) {
     const Snapshot snapshot = read_json(
         {{"segments",
           {segment(base, Json::array({block(base + 1024, 512, "inactive"), block(base + 512, 512, "inactive")}))}}});
@@ -416,7 +416,7 @@ TEST(SnapshotReader, KeepsUnknownActions) {
     EXPECT_EQ(trace[3].unknown_action, 0);
 }
 
-TEST(SnapshotReader, SurvivesManyUnknownActions) {
+TEST(SnapshotReader, LimitsUnknownActions) {
     Json events = Json::array();
     for (int i = 0; i < 400; ++i) {
         events.push_back(event(("action" + std::to_string(i)).c_str(), 1, 2));
@@ -427,7 +427,7 @@ TEST(SnapshotReader, SurvivesManyUnknownActions) {
     EXPECT_EQ(snapshot.unknown_actions.at(snapshot.traces[0][254].unknown_action), "action254");
 }
 
-TEST(SnapshotReader, ContextsInAllTheirForms) {
+TEST(SnapshotReader, ReadsContextsInEveryForm) {
     Json plain = event("alloc", 1, 2), with_dict = plain, shared_dict = plain, empty = plain;
     plain["compile_context"] = "N/A";
     plain["user_metadata"] = "";
@@ -443,7 +443,7 @@ TEST(SnapshotReader, ContextsInAllTheirForms) {
     EXPECT_EQ(snapshot.contexts.size(), 2u);
 }
 
-TEST(SnapshotReader, MetadataMayUseTheSchemasWords) {
+TEST(SnapshotReader, AcceptsMetadataWithSchemaKeys) {
     Json odd = event("alloc", 1, 2);
     odd["user_metadata"] = {{"stage", "START"}, {"name", "x"}, {"total_size", 1},
                             {"filename", "f"},  {"state", 2},  {"size", -1}};
@@ -453,7 +453,7 @@ TEST(SnapshotReader, MetadataMayUseTheSchemasWords) {
     EXPECT_TRUE(snapshot.annotations.empty());
 }
 
-TEST(SnapshotReader, MakesTextsValidUtf8) {
+TEST(SnapshotReader, ReplacesInvalidUtf8) {
     Json events = Json::array({event("alloc", 1, 2)});
     events[0]["user_metadata"] = "a\xff\xc3(\xed\xa0\x80z";
     const Snapshot snapshot = read_json(traces_only(events));
@@ -462,7 +462,7 @@ TEST(SnapshotReader, MakesTextsValidUtf8) {
               "|a" + bad + bad + "(" + bad + bad + bad + "z");
 }
 
-TEST(SnapshotReader, AddressesFillSixtyFourBits) {
+TEST(SnapshotReader, ReadsSixtyFourBitAddresses) {
     Json high = event("alloc", UINT64_MAX, 1);
     high["stream"] = UINT64_MAX - 1;
     const Snapshot snapshot = read_json(traces_only({high}));
@@ -472,7 +472,7 @@ TEST(SnapshotReader, AddressesFillSixtyFourBits) {
 
 // Values that cannot be.
 
-TEST(SnapshotReader, RefusesImpossibleNumbers) {
+TEST(SnapshotReader, RejectsInvalidNumbers) {
     EXPECT_TRUE(contains(error_of(traces_only({event("alloc", 1, -5)})),
                          "An event of the snapshot is damaged: its \"size\" is the value -5"));
     EXPECT_TRUE(contains(error_of(traces_only({event("alloc", 1, (int64_t{1} << 60) + 1)})), "its \"size\""));
@@ -488,7 +488,7 @@ TEST(SnapshotReader, RefusesImpossibleNumbers) {
                          "A segment of the snapshot is damaged: its \"device\" is the value 4096"));
 }
 
-TEST(SnapshotReader, RefusesBlocksThatDoNotFit) {
+TEST(SnapshotReader, RejectsOverlappingAndOutlyingBlocks) {
     const Json outside = segment(base, Json::array({block(base + 2 * mib, 512, "inactive")}));
     EXPECT_TRUE(contains(error_of({{"segments", {outside}}}), "overlaps another one or lies outside its segment"));
     const Json overlap =
@@ -501,7 +501,7 @@ TEST(SnapshotReader, RefusesBlocksThatDoNotFit) {
                          "A block of the snapshot is damaged: its \"state\" is the value \"asleep\""));
 }
 
-TEST(SnapshotReader, RefusesTooManyStreams) {
+TEST(SnapshotReader, RejectsTooManyStreams) {
     Json events = Json::array();
     for (int i = 0; i < 65'537; ++i) {
         events.push_back({{"action", "alloc"}, {"addr", 1}, {"stream", i}});
@@ -509,14 +509,14 @@ TEST(SnapshotReader, RefusesTooManyStreams) {
     EXPECT_TRUE(contains(error_of(traces_only(events)), "more than 65,535 streams"));
 }
 
-TEST(SnapshotReader, RefusesAnEventUsedTwice) {
+TEST(SnapshotReader, RejectsEventsUsedTwice) {
     const Json twice = shared(event("alloc", base, 1));
     EXPECT_TRUE(contains(error_of(traces_only({twice, twice})), "uses one event, block or segment twice"));
     const Json trace = shared(Json::array({event("alloc", base, 1)}));
     EXPECT_TRUE(contains(error_of({{"device_traces", {trace, trace}}}), "also used elsewhere"));
 }
 
-TEST(SnapshotReader, RefusesContainersThatChangeLater) {
+TEST(SnapshotReader, RejectsContainersChangedAfterUse) {
     PickleBuilder builder;
     builder.op(opcode::empty_list).op(opcode::empty_list);
     const uint32_t inner = builder.memoize();
@@ -527,7 +527,7 @@ TEST(SnapshotReader, RefusesContainersThatChangeLater) {
     EXPECT_TRUE(contains(error_of(self.get(0).op(opcode::append).done()), "puts a container into itself"));
 }
 
-TEST(SnapshotReader, BoundsNestingAndUnfolding) {
+TEST(SnapshotReader, LimitsNestingAndExpansion) {
     PickleBuilder deep;
     for (int i = 0; i < 1000; ++i) {
         deep.op(opcode::empty_list);
@@ -553,7 +553,7 @@ TEST(SnapshotReader, BoundsNestingAndUnfolding) {
     EXPECT_EQ(snapshot->settings.at("x"), "\"(more than 64 KiB)\"");
 }
 
-TEST(SnapshotReader, RefusesEndlessStacks) {
+TEST(SnapshotReader, RejectsEndlessStacks) {
     PickleBuilder builder;
     builder.op(opcode::empty_list).op(opcode::mark).value(frame("f", "a.py", 1));
     for (int i = 0; i < 70'000; ++i) {  // the same frame again and again
@@ -562,7 +562,7 @@ TEST(SnapshotReader, RefusesEndlessStacks) {
     EXPECT_TRUE(contains(error_of(builder.op(opcode::appends).done()), "A stack has more than 65536 frames"));
 }
 
-TEST(SnapshotReader, RefusesPackedNonsense) {
+TEST(SnapshotReader, RejectsDecompressionBombs) {
     Bytes bomb{opcode::proto, 4};
     for (int i = 0; i < 20'000'000; ++i) {
         bomb.push_back(opcode::empty_list);
@@ -572,7 +572,7 @@ TEST(SnapshotReader, RefusesPackedNonsense) {
         contains(error_of(test::pack(bomb, test::Packing::zstd)), "unpacks to far more than a snapshot of its size"));
 }
 
-TEST(SnapshotReader, RefusesMixedLists) {
+TEST(SnapshotReader, RejectsMixedLists) {
     EXPECT_FALSE(read(pickle_of(traces_only({event("alloc", 1, 1), 5}))));
     EXPECT_FALSE(read(pickle_of(traces_only({5, event("alloc", 1, 1)}))));
     EXPECT_FALSE(read(pickle_of(traces_only({event("alloc", 1, 1), segment(base, Json::array())}))));
@@ -584,7 +584,7 @@ TEST(SnapshotReader, RefusesMixedLists) {
 
 // Other files.
 
-TEST(SnapshotReader, SaysWhatAPickleIsInstead) {
+TEST(SnapshotReader, DescribesOtherPickles) {
     EXPECT_EQ(error_of(Json::array({1, 2, 3})),
               "The file is a pickle of a list of 3 items, not a memory snapshot; write one with "
               "torch.cuda.memory._dump_snapshot(\"file.pickle\").");
@@ -595,7 +595,7 @@ TEST(SnapshotReader, SaysWhatAPickleIsInstead) {
     EXPECT_TRUE(contains(error_of(event("alloc", 1, 1)), "a pickle of a part of a snapshot"));
 }
 
-TEST(SnapshotReader, SaysWhatAFileLooksLike) {
+TEST(SnapshotReader, DescribesOtherFiles) {
     const std::pair<std::string_view, const char*> files[]{
         {"PK\3\4data.pkl", "a zip archive, perhaps a model saved by torch.save"},
         {"{\"traceEvents\": []}", "a JSON file"},
@@ -616,7 +616,7 @@ TEST(SnapshotReader, SaysWhatAFileLooksLike) {
     }
 }
 
-TEST(SnapshotReader, RefusesToRunCode) {
+TEST(SnapshotReader, RejectsPicklesThatRunCode) {
     EXPECT_TRUE(contains(error_of(bytes_of("cos\nsystem\n(S'true'\ntR.")),
                          "wants to run code (opcode GLOBAL at byte 0 asks for os.system)"));
     PickleBuilder attack;
@@ -625,14 +625,14 @@ TEST(SnapshotReader, RefusesToRunCode) {
         contains(error_of(attack.text("true").op(opcode::tuple1).op(opcode::reduce).done()), "asks for posix.system"));
 }
 
-TEST(SnapshotReader, RefusesTinyFiles) {
+TEST(SnapshotReader, RejectsTinyFiles) {
     EXPECT_TRUE(contains(error_of(Bytes{}), "empty"));
     EXPECT_TRUE(contains(error_of(Bytes{0x80}), "ends in the middle of the snapshot (after 1 bytes)"));
     EXPECT_TRUE(contains(error_of(Bytes{opcode::empty_dict}), "ends in the middle"));
     EXPECT_TRUE(contains(error_of(test::pack({}, test::Packing::gzip)), "unpacks to nothing"));
 }
 
-TEST(SnapshotReader, NamesTheFileInItsSentences) {
+TEST(SnapshotReader, NamesTheFileInErrors) {
     Progress progress;
     const auto json = read_snapshot_file(data_file("s1_plain.json"), progress);
     ASSERT_FALSE(json);
@@ -669,7 +669,7 @@ INSTANTIATE_TEST_SUITE_P(SnapshotReader, RealSnapshot,
                                          "varlen_expandable"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST(SnapshotReader, PackedFilesSayTheSame) {
+TEST(SnapshotReader, ReadsCompressedFilesAlike) {
     const Bytes plain = file_bytes(data_file("s3_varlen.pickle"));
     const auto expected = read(plain);
     ASSERT_TRUE(expected);
@@ -680,7 +680,7 @@ TEST(SnapshotReader, PackedFilesSayTheSame) {
     }
 }
 
-TEST(SnapshotReader, NoticesEveryCut) {
+TEST(SnapshotReader, DetectsEveryTruncation) {
     const Bytes whole = file_bytes(data_file("s1_retain_empty.pickle"));
     ASSERT_TRUE(read(whole));
     for (size_t i = 1; i < 20; ++i) {

@@ -10,7 +10,7 @@ namespace {
 
 class WhatIfModel : public testing::TestWithParam<std::string> {};
 
-TEST_P(WhatIfModel, DoesExactlyWhatPyTorchDid) {
+TEST_P(WhatIfModel, ReproducesEveryRecordedBlockAndSegment) {
     const auto trace = test::open_any(GetParam());
     ASSERT_FALSE(trace->devices.empty());
     for (const DeviceHistory& device : trace->devices) {
@@ -24,7 +24,7 @@ TEST_P(WhatIfModel, DoesExactlyWhatPyTorchDid) {
 }
 
 /// Where nothing was refused, replaying with nothing changed gives the recorded figures.
-TEST_P(WhatIfModel, ChangingNothingGivesWhatWasRecorded) {
+TEST_P(WhatIfModel, ReproducesRecordedCountersWithoutChanges) {
     const auto trace = test::open_any(GetParam());
     for (const DeviceHistory& device : trace->devices) {
         const AliveIndex live(device.allocations);
@@ -58,7 +58,7 @@ struct Forged {
     AllocationIndex last() { return device().allocations.size() - 1; }
 };
 
-TEST(WhatIfCheck, SeesABlockAtAnotherPlace) {
+TEST(WhatIfCheck, DetectsAMovedBlock) {
     Forged forged;
     forged.device().allocations.address[forged.last()] += 512;
     const ModelCheck check = forged.check();
@@ -67,13 +67,13 @@ TEST(WhatIfCheck, SeesABlockAtAnotherPlace) {
     EXPECT_NE(check.difference, "");
 }
 
-TEST(WhatIfCheck, SeesABlockOfAnotherSize) {
+TEST(WhatIfCheck, DetectsAnotherBlockSize) {
     Forged forged;
     forged.device().allocations.block_size[forged.last()] += 512;
     EXPECT_EQ(forged.check().differs_at, forged.device().allocations.alloc_event[forged.last()]);
 }
 
-TEST(WhatIfCheck, SeesASegmentOfAnotherSize) {
+TEST(WhatIfCheck, DetectsAnotherSegmentSize) {
     Forged forged;
     Segment& segment = forged.device().segments.back();
     segment.size += 2 << 20;
@@ -82,7 +82,7 @@ TEST(WhatIfCheck, SeesASegmentOfAnotherSize) {
     EXPECT_GE(check.differs_at, segment.alloc_event);
 }
 
-TEST(WhatIfCheck, SeesOtherSettings) {
+TEST(WhatIfCheck, DetectsOtherSettings) {
     Forged forged;
     forged.trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"expandable_segments:False,max_split_size_mb:64\"";
     forged.trace.settings["max_split_size"] = "67108864";
@@ -90,7 +90,7 @@ TEST(WhatIfCheck, SeesOtherSettings) {
 }
 
 /// A history that begins when expandable memory has a gap: the gap is filled before the end grows.
-TEST(WhatIfCheck, StartsWithGapsInExpandableMemory) {
+TEST(WhatIfCheck, FillsInitialGapsInExpandableMemory) {
     constexpr uint64_t portion = 20 << 20, base = uint64_t{1} << 40;
     Trace trace;
     trace.settings["expandable_segments"] = "true";
@@ -124,7 +124,7 @@ TEST(WhatIfCheck, StartsWithGapsInExpandableMemory) {
     EXPECT_TRUE(check.exact) << check.difference;
 }
 
-TEST(WhatIfCheck, SaysHowManyPoolsItHadToReportApart) {
+TEST(WhatIfCheck, CountsInferredPools) {
     Progress progress;
     const auto graphs = test::open_snapshot("cudagraph");
     EXPECT_GT(check_model(*graphs, graphs->main_device(), progress).inferred_pools, 0);

@@ -42,7 +42,7 @@ AllocatorSettings split_below(uint64_t bytes) {
     return settings;
 }
 
-TEST(WhatIfRules, SegmentsComeInThreeSizes) {
+TEST(WhatIfRules, ReservesSegmentsInThreeSizeClasses) {
     const auto reserved_for = [](uint64_t bytes) {
         Bench bench;
         bench.get(bytes);
@@ -56,14 +56,14 @@ TEST(WhatIfRules, SegmentsComeInThreeSizes) {
     EXPECT_EQ(reserved_for(10 * MiB + 1), 12 * MiB);
 }
 
-TEST(WhatIfRules, SmallAndLargeRequestsNeverShareASegment) {
+TEST(WhatIfRules, SeparatesSmallAndLargeRequests) {
     Bench bench;
     bench.get(2 * MiB);
     bench.get(1 * MiB);
     EXPECT_EQ(bench.reserved(), 22 * MiB);
 }
 
-TEST(WhatIfRules, ServesFromTheSmallestThatFitsThenTheLowest) {
+TEST(WhatIfRules, TakesTheSmallestThenTheLowestFreeBlock) {
     Bench bench;
     const BlockIndex large = bench.get(100 * MiB), a = bench.get(50 * MiB), b = bench.get(50 * MiB);
     const uint64_t lower = std::min(bench.address(a), bench.address(b));
@@ -73,13 +73,13 @@ TEST(WhatIfRules, ServesFromTheSmallestThatFitsThenTheLowest) {
     EXPECT_EQ(bench.address(bench.get(50 * MiB)), lower);
 }
 
-TEST(WhatIfRules, LargeBlocksKeepUpToOneMiBTooMuch) {
+TEST(WhatIfRules, KeepsRemaindersUpToOneMiBInLargeBlocks) {
     Bench bench;
     bench.free(bench.get(20 * MiB));
     EXPECT_EQ(bench.size(bench.get(19 * MiB)), 20 * MiB);
 }
 
-TEST(WhatIfRules, FreeNeighborsBecomeOneBlock) {
+TEST(WhatIfRules, MergesAdjacentFreeBlocks) {
     Bench bench;
     const BlockIndex a = bench.get(6 * MiB), b = bench.get(6 * MiB), c = bench.get(6 * MiB);
     const uint64_t start = bench.address(a);
@@ -91,7 +91,7 @@ TEST(WhatIfRules, FreeNeighborsBecomeOneBlock) {
     EXPECT_EQ(bench.reserved(), 20 * MiB);
 }
 
-TEST(WhatIfRules, StreamsAndPoolsKeepTheirMemory) {
+TEST(WhatIfRules, SeparatesStreamsAndPools) {
     Bench bench;
     bench.free(bench.get(20 * MiB, 0));
     bench.get(20 * MiB, 1);
@@ -99,7 +99,7 @@ TEST(WhatIfRules, StreamsAndPoolsKeepTheirMemory) {
     EXPECT_EQ(bench.reserved(), 60 * MiB);
 }
 
-TEST(WhatIfRules, PendingBlocksServeNobody) {
+TEST(WhatIfRules, DoesNotReusePendingBlocks) {
     Bench bench;
     const BlockIndex b = bench.get(20 * MiB);
     bench.allocator.request_free(b);
@@ -108,7 +108,7 @@ TEST(WhatIfRules, PendingBlocksServeNobody) {
     EXPECT_EQ(bench.reserved(), 40 * MiB);
 }
 
-TEST(WhatIfRules, EmptyCacheGivesWholeSegmentsOfItsPoolsBack) {
+TEST(WhatIfRules, ReleasesCachedSegmentsOfThePoolInEmptyCache) {
     Bench bench;
     bench.free(bench.get(30 * MiB));
     bench.get(6 * MiB);
@@ -120,7 +120,7 @@ TEST(WhatIfRules, EmptyCacheGivesWholeSegmentsOfItsPoolsBack) {
     EXPECT_EQ(bench.reserved(), 30 * MiB);
 }
 
-TEST(WhatIfRules, RefusedItGivesUnusedMemoryBackAndAsksAgain) {
+TEST(WhatIfRules, ReleasesCachedMemoryAndRetriesWhenRefused) {
     Bench bench({}, 100 * MiB);
     const BlockIndex kept = bench.get(40 * MiB);
     bench.free(bench.get(50 * MiB));
@@ -132,14 +132,14 @@ TEST(WhatIfRules, RefusedItGivesUnusedMemoryBackAndAsksAgain) {
     EXPECT_EQ(bench.allocator.figures().returned_memory, static_cast<int64_t>(50 * MiB));
 }
 
-TEST(WhatIfRules, ARetryWaitsForPendingFrees) {
+TEST(WhatIfRules, CompletesPendingFreesInARetry) {
     Bench bench({}, 100 * MiB);
     bench.allocator.request_free(bench.get(80 * MiB));
     EXPECT_NE(bench.get(60 * MiB), no_block);
     EXPECT_EQ(bench.reserved(), 60 * MiB);
 }
 
-TEST(WhatIfRules, RefusedTwiceItIsOutOfMemory) {
+TEST(WhatIfRules, FailsWhenRefusedTwice) {
     Bench bench({}, 100 * MiB);
     const BlockIndex b = bench.get(60 * MiB);
     EXPECT_EQ(bench.get(60 * MiB), no_block);
@@ -147,14 +147,14 @@ TEST(WhatIfRules, RefusedTwiceItIsOutOfMemory) {
     EXPECT_NE(bench.get(90 * MiB), no_block);
 }
 
-TEST(WhatIfRules, WhileAGraphIsCapturedNothingGoesBack) {
+TEST(WhatIfRules, ReleasesNothingDuringGraphCapture) {
     Bench bench({}, 100 * MiB);
     bench.free(bench.get(80 * MiB));
     EXPECT_EQ(bench.allocator.allocate({60 * MiB, 1, 0, no_allocation, true}), no_block);
     EXPECT_EQ(bench.reserved(), 80 * MiB);
 }
 
-TEST(WhatIfRules, OversizeBlocksAreNeverSplit) {
+TEST(WhatIfRules, NeverSplitsOversizeBlocks) {
     Bench bench(split_below(64 * MiB));
     bench.free(bench.get(100 * MiB));
     EXPECT_EQ(bench.size(bench.get(90 * MiB)), 100 * MiB) << "up to 20 MiB more is handed out whole";
@@ -163,14 +163,14 @@ TEST(WhatIfRules, OversizeBlocksAreNeverSplit) {
     EXPECT_EQ(bench.reserved(), 450 * MiB) << "50 MiB more is too much";
 }
 
-TEST(WhatIfRules, SmallerRequestsLeaveOversizeBlocksAlone) {
+TEST(WhatIfRules, DoesNotServeSmallerRequestsFromOversizeBlocks) {
     Bench bench(split_below(64 * MiB));
     bench.free(bench.get(100 * MiB));
     bench.get(30 * MiB);
     EXPECT_EQ(bench.reserved(), 130 * MiB);
 }
 
-TEST(WhatIfRules, RefusedItGivesOversizeBlocksBackFirst) {
+TEST(WhatIfRules, ReleasesOversizeBlocksFirstWhenRefused) {
     Bench bench(split_below(64 * MiB), 400 * MiB);
     const BlockIndex a = bench.get(100 * MiB), b = bench.get(140 * MiB), c = bench.get(30 * MiB);
     bench.free(a);
@@ -181,7 +181,7 @@ TEST(WhatIfRules, RefusedItGivesOversizeBlocksBackFirst) {
     EXPECT_EQ(bench.allocator.figures().retries, 0);
 }
 
-TEST(WhatIfRules, OversizeBlocksGoFromTheLargestOnUntilItSuffices) {
+TEST(WhatIfRules, ReleasesTheLargestOversizeBlocksUntilTheyShouldSuffice) {
     Bench bench(split_below(64 * MiB), 400 * MiB);
     const BlockIndex a = bench.get(80 * MiB), b = bench.get(120 * MiB), c = bench.get(140 * MiB);
     bench.free(a);
@@ -191,7 +191,7 @@ TEST(WhatIfRules, OversizeBlocksGoFromTheLargestOnUntilItSuffices) {
     EXPECT_EQ(bench.reserved(), (80 + 250) * MiB);
 }
 
-TEST(WhatIfRules, OneOversizeBlockMayDo) {
+TEST(WhatIfRules, ReleasesOneOversizeBlockIfItSuffices) {
     Bench bench(split_below(64 * MiB), 400 * MiB);
     const BlockIndex a = bench.get(300 * MiB), b = bench.get(80 * MiB);
     bench.free(a);
@@ -200,14 +200,14 @@ TEST(WhatIfRules, OneOversizeBlockMayDo) {
     EXPECT_EQ(bench.reserved(), 280 * MiB);
 }
 
-TEST(WhatIfRules, RoundingTakesMore) {
+TEST(WhatIfRules, RoundsUpByDivisions) {
     AllocatorSettings settings;
     settings.roundup_divisions.fill(4);
     Bench bench(settings);
     EXPECT_EQ(bench.size(bench.get(33 * MiB)), 40 * MiB);
 }
 
-TEST(WhatIfRules, TheCollectorGivesOldSegmentsBack) {
+TEST(WhatIfRules, CollectsTheOldestCachedSegments) {
     AllocatorSettings settings;
     settings.garbage_collection_threshold = 0.5;
     Bench bench(settings, 400 * MiB);
@@ -221,7 +221,7 @@ TEST(WhatIfRules, TheCollectorGivesOldSegmentsBack) {
     EXPECT_EQ(bench.size(kept), 80 * MiB);
 }
 
-TEST(WhatIfRules, BelowItsThresholdTheCollectorRests) {
+TEST(WhatIfRules, DoesNotCollectBelowTheThreshold) {
     AllocatorSettings settings;
     settings.garbage_collection_threshold = 0.5;
     Bench bench(settings, 400 * MiB);
@@ -230,7 +230,7 @@ TEST(WhatIfRules, BelowItsThresholdTheCollectorRests) {
     EXPECT_EQ(bench.reserved(), 150 * MiB);
 }
 
-TEST(WhatIfRules, ExpandableMemoryIsMappedInPortions) {
+TEST(WhatIfRules, MapsExpandableMemoryInPortions) {
     Bench bench(expandable());
     bench.get(100);
     EXPECT_EQ(bench.reserved(), 2 * MiB);
@@ -241,7 +241,7 @@ TEST(WhatIfRules, ExpandableMemoryIsMappedInPortions) {
     EXPECT_EQ(bench.address(b), bench.address(a) + 30 * MiB);
 }
 
-TEST(WhatIfRules, ExpandableMemoryServesWhatSegmentsCannot) {
+TEST(WhatIfRules, ReusesExpandableMemoryForOtherSizes) {
     const auto reserved_with = [](const AllocatorSettings& settings) {
         Bench bench(settings);
         for (uint64_t size = 40; size <= 100; size += 20) {
@@ -253,7 +253,7 @@ TEST(WhatIfRules, ExpandableMemoryServesWhatSegmentsCannot) {
     EXPECT_EQ(reserved_with(expandable()), 100 * MiB);
 }
 
-TEST(WhatIfRules, UnmappingLeavesPortionsInUse) {
+TEST(WhatIfRules, UnmapsOnlyFreePortions) {
     Bench bench(expandable());
     const BlockIndex a = bench.get(30 * MiB), b = bench.get(30 * MiB);
     bench.free(a);
@@ -264,7 +264,7 @@ TEST(WhatIfRules, UnmappingLeavesPortionsInUse) {
     EXPECT_EQ(bench.reserved(), 0u);
 }
 
-TEST(WhatIfRules, HolesAreMappedAgainFromTheLowestAddress) {
+TEST(WhatIfRules, MapsGapsAgainFromTheLowestAddress) {
     Bench bench(expandable());
     const BlockIndex a = bench.get(40 * MiB), b = bench.get(40 * MiB);
     const uint64_t start = bench.address(a);
@@ -274,7 +274,7 @@ TEST(WhatIfRules, HolesAreMappedAgainFromTheLowestAddress) {
     EXPECT_EQ(bench.address(bench.get(60 * MiB)), bench.address(b) + 40 * MiB) << "too large for what is left there";
 }
 
-TEST(WhatIfRules, FreeMemoryBesideUnmappedPortionsStays) {
+TEST(WhatIfRules, KeepsFreeMemoryBesideUnmappedPortions) {
     Bench bench(expandable());
     const BlockIndex a = bench.get(30 * MiB), b = bench.get(60 * MiB);
     bench.get(30 * MiB);
@@ -288,7 +288,7 @@ TEST(WhatIfRules, FreeMemoryBesideUnmappedPortionsStays) {
     EXPECT_EQ(bench.reserved(), 120 * MiB);
 }
 
-TEST(WhatIfRules, TheGrowingEndIsTakenLast) {
+TEST(WhatIfRules, PrefersGapsToTheGrowingEnd) {
     Bench bench(expandable());
     const BlockIndex a = bench.get(60 * MiB), b = bench.get(30 * MiB);
     const uint64_t gap = bench.address(a);
@@ -298,7 +298,7 @@ TEST(WhatIfRules, TheGrowingEndIsTakenLast) {
     EXPECT_EQ(bench.size(b), 30 * MiB);
 }
 
-TEST(WhatIfRules, SwitchedOffExpandableMemoryServesNobody) {
+TEST(WhatIfRules, DoesNotReuseExpandableMemoryOnceSwitchedOff) {
     Bench bench(expandable());
     bench.free(bench.get(20 * MiB));
     bench.allocator.set_expandable(false);
@@ -306,12 +306,12 @@ TEST(WhatIfRules, SwitchedOffExpandableMemoryServesNobody) {
     EXPECT_EQ(bench.reserved(), 40 * MiB);
 }
 
-TEST(WhatIfRules, ARequestLargerThanTheDeviceFails) {
+TEST(WhatIfRules, RejectsRequestsLargerThanTheDevice) {
     Bench bench(expandable());
     EXPECT_EQ(bench.get(200 * GiB), no_block);
 }
 
-TEST(WhatIfRules, StartsWithWhatWasMapped) {
+TEST(WhatIfRules, AdoptsMappedMemory) {
     using State = HeapBlock::State;
     Bench bench(expandable());
     const SegmentOwner owner{0, 0, true, true};
@@ -330,7 +330,7 @@ TEST(WhatIfRules, StartsWithWhatWasMapped) {
     EXPECT_EQ(bench.reserved(), 60 * MiB);
 }
 
-TEST(WhatIfRules, SimulatedMemoryLiesWhereItWasRecordedIfThatIsFree) {
+TEST(WhatIfRules, UsesTheRecordedAddressIfItIsFree) {
     SimulatedDriver driver({}, endless);
     const SegmentOwner owner{0, 0, true, false};
     const DriverMove recorded{5, 0x7000000000, 20 * MiB, true, owner, 0};
@@ -342,7 +342,7 @@ TEST(WhatIfRules, SimulatedMemoryLiesWhereItWasRecordedIfThatIsFree) {
     EXPECT_EQ(driver.allocate(20 * MiB, owner), 0x7000000000u);
 }
 
-TEST(WhatIfRules, SettingsAreReadFromTheConfiguration) {
+TEST(WhatIfRules, ReadsSettingsFromTheConfiguration) {
     const auto settings = AllocatorSettings::from_text(
         {{"PYTORCH_CUDA_ALLOC_CONF",
           R"("max_split_size_mb: 64, expandable_segments:True,roundup_power2_divisions:[256:1,512:2,>:4],)"
@@ -363,7 +363,7 @@ TEST(WhatIfRules, SettingsAreReadFromTheConfiguration) {
               8u);
 }
 
-TEST(WhatIfRules, ValuesOfTheirOwnCountMoreThanTheConfiguration) {
+TEST(WhatIfRules, PrefersSeparateSettingsToTheConfiguration) {
     const auto settings = AllocatorSettings::from_text({{"PYTORCH_CUDA_ALLOC_CONF", R"("max_split_size_mb:64")"},
                                                         {"max_split_size", std::to_string(128 * MiB)},
                                                         {"garbage_collection_threshold", "0.6"}});
