@@ -1,4 +1,4 @@
-// Live index, curves and columns against the plain definition, on real traces and at every state.
+// Compares AliveIndex, Curves and columns of recorded traces with their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,11 +23,12 @@ protected:
     }
     const DeviceHistory& device() const { return analysis_->device(); }
 
-    bool active(AllocationIndex i, EventNumber n) const {
+    bool is_active(AllocationIndex i, EventNumber n) const {
         const Allocations& a = device().allocations;
         return a.alloc_event[i] < n && n <= a.free_completed[i];
     }
-    int64_t plain_value(Series series, EventNumber n) const {
+    /// Computes a series from its definition, without an index.
+    int64_t defined_value(Series series, EventNumber n) const {
         const Allocations& a = device().allocations;
         int64_t sum = 0;
         if (series == Series::reserved) {
@@ -38,7 +39,7 @@ protected:
         }
         for (AllocationIndex i = 0; i < a.size(); ++i) {
             const bool counted =
-                series == Series::allocated ? a.alloc_event[i] < n && n <= a.free_event[i] : active(i, n);
+                series == Series::allocated ? a.alloc_event[i] < n && n <= a.free_event[i] : is_active(i, n);
             sum += counted ? static_cast<int64_t>(series == Series::requested ? a.requested[i] : a.block_size[i]) : 0;
         }
         return sum;
@@ -53,7 +54,7 @@ TEST_P(ReplayedTrace, AliveIndexMatchesDefinitionAtEveryEvent) {
     for (EventNumber n = 0; n <= device().event_count(); n += step) {
         std::vector<AllocationIndex> expected;
         for (AllocationIndex i = 0; i < device().allocations.size(); ++i) {
-            if (active(i, n)) {
+            if (is_active(i, n)) {
                 expected.push_back(i);
             }
         }
@@ -65,10 +66,10 @@ TEST_P(ReplayedTrace, AliveIndexMatchesDefinitionAtEveryEvent) {
 
 TEST_P(ReplayedTrace, AliveIndexListsNeverFreedAllocationsFirst) {
     const Allocations& a = device().allocations;
-    bool mortal = false;
+    bool seen_freed = false;
     for (AllocationIndex i : analysis_->live().active_at(device().event_count() / 2)) {
-        EXPECT_FALSE(mortal && a.free_completed[i] == never);
-        mortal |= a.free_completed[i] != never;
+        EXPECT_FALSE(seen_freed && a.free_completed[i] == never);
+        seen_freed |= a.free_completed[i] != never;
     }
 }
 
@@ -76,7 +77,7 @@ TEST_P(ReplayedTrace, CurvesMatchDefinition) {
     const int step = std::max(1, device().event_count() / 150);
     for (EventNumber n = 0; n <= device().event_count(); n += step) {
         for (const Series series : {Series::allocated, Series::active, Series::requested, Series::reserved}) {
-            ASSERT_EQ(plain_value(series, n), analysis_->curves().value(series, n))
+            ASSERT_EQ(defined_value(series, n), analysis_->curves().value(series, n))
                 << "series " << static_cast<int>(series) << " at event " << n;
         }
     }

@@ -22,7 +22,7 @@ TEST(AllocatorRules, RoundsToDivisionsOfPowersOfTwo) {
         AllocatorSettings::from_text({{"roundup_power2_divisions", R"({"1": 4, "2": 4, "1024": 1})"}});
     EXPECT_EQ(1280u * 1024, round_size(settings, 1200 * 1024));
     EXPECT_EQ(2u * MiB, round_size(settings, 2 * MiB));
-    EXPECT_EQ(1024u * MiB + 512, round_size(settings, 1024 * MiB + 1)) << "1 division means multiples of 512";
+    EXPECT_EQ(1024u * MiB + 512, round_size(settings, 1024 * MiB + 1)) << "one division: multiples of 512";
 }
 
 TEST(AllocatorRules, KeepsRemaindersUpToOneMiBInLargeBlocks) {
@@ -81,16 +81,16 @@ TEST(BlockMap, MergesAdjacentMappedSegments) {
         EXPECT_EQ(1u, blocks.size());
     });
     EXPECT_EQ(2, ranges);
-    EXPECT_EQ(0, current(map, Metric::segment)) << "expandable memory counts no segments";
-    EXPECT_EQ(0, current(map, Metric::inactive_split_bytes)) << "nor splits";
+    EXPECT_EQ(0, current(map, Metric::segment)) << "expandable memory does not count as segments";
+    EXPECT_EQ(0, current(map, Metric::inactive_split_bytes)) << "expandable memory has no inactive splits";
 }
 
 TEST(BlockMap, ReportsInconsistentEventsAndStaysConsistent) {
     BlockMap map{{}};
     map.add_segment(0, 20 * MiB, large);
-    EXPECT_FALSE(map.allocate(100 * MiB, 5 * MiB).consistent) << "no segment there";
+    EXPECT_FALSE(map.allocate(100 * MiB, 5 * MiB).consistent) << "outside every segment";
     ASSERT_TRUE(map.allocate(0, 5 * MiB).consistent);
-    EXPECT_FALSE(map.allocate(2 * MiB, 2 * MiB).consistent) << "inside another block, which is cut";
+    EXPECT_FALSE(map.allocate(2 * MiB, 2 * MiB).consistent) << "overlaps another block, which is truncated";
     EXPECT_FALSE(map.allocate(8 * MiB, 2 * MiB).consistent) << "not at the start of free memory";
     uint64_t covered = 0;
     int64_t active = 0, inactive_split = 0;

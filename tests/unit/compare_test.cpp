@@ -12,7 +12,7 @@ namespace {
 
 using Lines = std::vector<std::pair<std::string_view, int32_t>>;
 
-/// A trace of allocations that stay: bytes by stack, innermost line first.
+/// A trace of allocations that are never freed, given as stack (innermost line first) and bytes.
 struct SmallRun {
     Trace trace;
     std::unique_ptr<AliveIndex> live;

@@ -1,4 +1,4 @@
-// Memory grouped by what the graph knows of it: at a moment and in stacked pictures.
+// Groups memory by category, node and graph step, at one event and in stacked plots.
 #include <gtest/gtest.h>
 
 #include <map>

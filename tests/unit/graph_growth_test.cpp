@@ -20,17 +20,17 @@ TEST(GraphGrowth, SlicesMatchTheStateAtTheirEnd) {
         ASSERT_EQ(growth.slices.size(), 10u);
         for (size_t s = 0; s < growth.slices.size(); ++s) {
             const GraphSlice& slice = growth.slices[s];
-            const GraphState time_point = graph.at(slice.end);
+            const GraphState state = graph.at(slice.end);
             EXPECT_EQ(slice.step, static_cast<int32_t>(s));
-            EXPECT_EQ(slice.nodes, time_point.alive_nodes());
-            EXPECT_EQ(slice.roots, static_cast<int64_t>(time_point.roots().size()));
-            EXPECT_EQ(slice.reachable_bytes, time_point.reachable_bytes());
+            EXPECT_EQ(slice.nodes, state.alive_nodes());
+            EXPECT_EQ(slice.roots, static_cast<int64_t>(state.roots().size()));
+            EXPECT_EQ(slice.reachable_bytes, state.reachable_bytes());
             int64_t by_type = 0, older = 0;
             for (const TypeGrowth& type : growth.types) {
                 by_type += type.nodes[s];
             }
             EXPECT_EQ(by_type, slice.nodes);
-            for (const NodeIndex node : time_point.parents_first()) {
+            for (const NodeIndex node : state.parents_first()) {
                 older += s > 0 && graph.index.tables().nodes.created[node] <= growth.slices[s - 1].end;
             }
             EXPECT_EQ(slice.older_nodes, older);
@@ -69,7 +69,7 @@ TEST(GraphGrowth, SlicesEvenlyWithoutSteps) {
     EXPECT_EQ(growth.slices[49].step, -1);
 }
 
-/// A hundred losses in a list, made one each step by line 10 of train.py, and one that was given to backward.
+/// A list of a hundred losses, one per step, created at line 10 of train.py, and one loss that was backpropagated.
 struct ListOfOutputs {
     ListOfOutputs() {
         std::vector<uint64_t> sizes(200, 10);
@@ -85,7 +85,7 @@ struct ListOfOutputs {
         maker.node("MeanBackward0", {}, {}, {100, 200, 200}, {}, stack);
         maker.node("AccumulateGrad", {}, {}, {100});
         retention(roots.back(), memory(199), "last", -1);
-        retention(roots.back(), memory(199), "of an earlier search", -1, 0);
+        retention(roots.back(), memory(199), "of an earlier scan", -1, 0);
     }
     void retention(NodeIndex node, AllocationRef tensor, const std::string& name, int index, uint32_t scan = 1) {
         Referrer referrer{
@@ -104,9 +104,9 @@ struct ListOfOutputs {
 TEST(PendingRoots, AreGroupedByTypeAndStack) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
-    const GraphState time_point = graph.at(30000);
+    const GraphState state = graph.at(30000);
     const ReferrerIndex referrers(graph.index, 30000);
-    const auto groups = roots_never_run(time_point, referrers);
+    const auto groups = roots_never_run(state, referrers);
     ASSERT_EQ(groups.size(), 1u);
     EXPECT_EQ(groups[0].roots, list.roots);
     EXPECT_EQ(graph.index.tables().texts[groups[0].type], "MeanBackward0");
@@ -122,11 +122,11 @@ TEST(PendingRoots, AreGroupedByTypeAndStack) {
 TEST(ReferrerGroups, MergeElementsOfOneList) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
-    const GraphState time_point = graph.at(30000);
+    const GraphState state = graph.at(30000);
     const ReferrerIndex referrers(graph.index, 30000);
     ASSERT_NE(referrers.scan(), nullptr);
     EXPECT_EQ(referrers.scan()->reason, "end");
-    const auto groups = referrer_groups(time_point, referrers);
+    const auto groups = referrer_groups(state, referrers);
     ASSERT_EQ(groups.size(), 2u);
     EXPECT_EQ(describe_referrer(graph.index.tables(), groups[0]),
               "list `outputs` (variable of main, s01.py:31), elements 0 to 99");
@@ -134,7 +134,7 @@ TEST(ReferrerGroups, MergeElementsOfOneList) {
     EXPECT_EQ(groups[0].allocations, 100);
     EXPECT_EQ(groups[0].nodes, 200);
     EXPECT_EQ(groups[0].reachable_bytes, 2000);
-    EXPECT_EQ(groups[0].freed_bytes, 1980) << "the last one is also held by another variable";
+    EXPECT_EQ(groups[0].freed_bytes, 1980) << "another variable refers to the last one too";
     EXPECT_EQ(describe_referrer(graph.index.tables(), groups[1]), "`last` (variable of main, s01.py:31)");
     EXPECT_EQ(groups[1].reachable_bytes, 20);
     EXPECT_EQ(groups[1].freed_bytes, 0);
@@ -157,7 +157,7 @@ TEST(DescribeReferrer, WritesRetentionPathsAsPythonExpressions) {
     const auto link = [&](const char* kind, const char* name) { return PathLink{kind, maker.text(name), 0, 0, 0}; };
     Referrer referrer;
     referrer.links = {link("global", "trainer"), link("attribute", "history"), link("item", "loss"), link("index", "7"),
-                    link("attribute", "grad_fn")};
+                      link("attribute", "grad_fn")};
     EXPECT_EQ(describe_referrer(maker.tables, referrer),
               "list `trainer.history[\"loss\"]` (global), element 7, there `.grad_fn`");
     EXPECT_EQ(describe_referrer(maker.tables, Referrer{}), "unknown");

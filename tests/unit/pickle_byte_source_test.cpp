@@ -17,7 +17,7 @@ namespace {
 using test::Bytes;
 using test::contains;
 
-/// Does not repeat itself much, so that packed files stay large.
+/// Returns pseudo-random bytes, so that compressed files stay large.
 Bytes noise(size_t size) {
     Bytes bytes(size);
     uint32_t state = 1;

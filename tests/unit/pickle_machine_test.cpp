@@ -11,7 +11,7 @@ namespace {
 using test::contains;
 using test::PickleBuilder;
 
-/// Keeps containers as lists of values and shows values like Python's repr.
+/// Stores containers as lists of values and prints values like Python's repr().
 class TreeConsumer : public PickleConsumer {
 public:
     explicit TreeConsumer(TextPool& texts) : texts_(texts) {}
@@ -70,7 +70,7 @@ private:
     std::vector<Node> nodes_;
 };
 
-/// The pickle's value as text, or the error's sentence.
+/// Returns the pickle's value as text, or the error message.
 std::string run(const std::vector<uint8_t>& bytes) {
     auto source = ByteSource::from_memory(bytes);
     if (!source) {
@@ -86,7 +86,7 @@ std::string run(const std::vector<uint8_t>& bytes) {
 
 std::string run(const PickleBuilder& builder) { return run(builder.done()); }
 
-/// A pickle of one opcode with these bytes behind it.
+/// Runs a pickle of one opcode followed by these bytes.
 std::string run_op(uint8_t code, std::string_view bytes = {}) { return run(PickleBuilder(4).op(code).bytes(bytes)); }
 
 std::string_view raw(const char* bytes, size_t size) { return {bytes, size}; }

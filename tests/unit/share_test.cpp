@@ -59,7 +59,7 @@ std::string import_test_snapshot(const Folder& folder, const std::string& name) 
     return trace;
 }
 
-void expect_sound(const std::string& path) {
+void expect_valid_database(const std::string& path) {
     sqlite3* db = nullptr;
     ASSERT_EQ(sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
     sqlite3_stmt* statement = nullptr;
@@ -91,9 +91,9 @@ std::set<std::string> texts_of(const Trace& trace) {
     return texts;
 }
 
-/// No text that redaction replaced may be found in the file, wherever: a text that is part of one that stays (a
-/// function "linear" in "torch/nn/linear.py") or of the empty file (a function "main") cannot be told apart.
-void expect_no_trace_of_replaced_texts(const Trace& original, const std::string& shared_path, const Folder& folder) {
+/// Expects that the file contains no text that redaction replaced. The check skips texts that are part of a kept text
+/// (function "linear" in "torch/nn/linear.py") or of every trace file (function "main").
+void expect_no_replaced_texts(const Trace& original, const std::string& shared_path, const Folder& folder) {
     const auto shared_trace = open(shared_path);
     std::set<std::string> kept = texts_of(*shared_trace);
     for (const DataGap& data_gap : shared_trace->data_gaps) {
@@ -123,13 +123,13 @@ TEST(Share, RedactionRemovesAllOriginalTexts) {
     const std::string original = folder / "run.tide";
     write(test::hand_made_trace(), original);
     share(original, folder / "shared.tide", everything);
-    expect_sound(folder / "shared.tide");
+    expect_valid_database(folder / "shared.tide");
     const std::string bytes = bytes_of(folder / "shared.tide");
     for (const char* secret : {"anna", "train", "next_batch", "data.py", "main.py", "home", "venv", "epoch", "fwd"}) {
         EXPECT_EQ(bytes.find(secret), std::string::npos) << secret;
     }
     EXPECT_NE(bytes.find("site-packages/torch/nn/linear.py"), std::string::npos);
-    expect_no_trace_of_replaced_texts(*open(original), folder / "shared.tide", folder);
+    expect_no_replaced_texts(*open(original), folder / "shared.tide", folder);
 }
 
 TEST(Share, ReplacesEqualTextsByTheSamePlaceholder) {
@@ -165,8 +165,8 @@ TEST(Share, RedactsPathsInsideOtherTexts) {
     ASSERT_TRUE(shared);
     EXPECT_EQ(shared->annotations[0].name.substr(0, 4), "file");
     EXPECT_EQ(shared->annotations[1].name.substr(0, 9), "save(file");
-    const std::string stand_in = shared->annotations[1].name.substr(5, shared->annotations[1].name.size() - 6);
-    EXPECT_EQ(shared->origins[1].user_metadata, "from '" + stand_in + "'");
+    const std::string placeholder = shared->annotations[1].name.substr(5, shared->annotations[1].name.size() - 6);
+    EXPECT_EQ(shared->origins[1].user_metadata, "from '" + placeholder + "'");
     EXPECT_EQ(shared->settings.at("PYTORCH_CUDA_ALLOC_CONF").find("anna"), std::string::npos);
 }
 
@@ -186,7 +186,7 @@ TEST(Share, CopiesAllUsedTextsWithoutRedaction) {
     const std::string original = folder / "run.tide";
     write(test::hand_made_trace(), original);
     share(original, folder / "shared.tide", {});
-    expect_sound(folder / "shared.tide");
+    expect_valid_database(folder / "shared.tide");
     EXPECT_EQ(texts_of(*open(original)), texts_of(*open(folder / "shared.tide")));
     EXPECT_TRUE(open(folder / "shared.tide")->data_gaps.empty());
 }
@@ -214,7 +214,7 @@ TEST(Share, RenumbersATimeRangeFromZeroAndClipsLifetimes) {
     EXPECT_EQ(part->marks[0].events.at(0), 2);
 }
 
-/// The hand-made trace, recorded.
+/// Returns the sample trace with the rows that a recorder adds.
 Trace recorded_trace() {
     Trace trace = test::hand_made_trace();
     trace.processes = {{4711, 0, "/home/anna/venv/bin/python /home/anna/project/train.py --token secret", 0, 8000, 1,
@@ -241,7 +241,7 @@ TEST(Share, ClipsRecordedDataToTheTimeRange) {
     EXPECT_EQ(part->steps[0].start, 0);
     EXPECT_EQ(part->steps[0].end, 500);
     EXPECT_FALSE(part->steps[2].end);
-    ASSERT_EQ(part->driver_allocations.size(), 2u) << "what was there between 3 and 7 us";
+    ASSERT_EQ(part->driver_allocations.size(), 2u) << "those alive between 3 and 7 us";
     EXPECT_EQ(part->driver_allocations[0].time, 0);
     EXPECT_EQ(part->driver_allocations[0].free_time, 2000);
     EXPECT_EQ(part->driver_allocations[1].time, 2000);
@@ -291,11 +291,11 @@ TEST_P(ShareSnapshot, RedactionRemovesAllOriginalTexts) {
     const std::string before = bytes_of(original);
     share(original, folder / "shared.tide", everything);
     EXPECT_EQ(bytes_of(original), before);
-    expect_sound(folder / "shared.tide");
-    expect_no_trace_of_replaced_texts(*open(original), folder / "shared.tide", folder);
+    expect_valid_database(folder / "shared.tide");
+    expect_no_replaced_texts(*open(original), folder / "shared.tide", folder);
 }
 
-bool same_now(const Counters& a, const Counters& b) {
+bool same_current_values(const Counters& a, const Counters& b) {
     for (int m = 0; m < metric_count; ++m) {
         for (int p = 0; p < pool_kind_count; ++p) {
             if (a.stats[m][p].current != b.stats[m][p].current) {
@@ -317,7 +317,7 @@ TEST_P(ShareSnapshot, ATimeRangeHasEveryStateOfTheOriginal) {
     request.from = "event:" + std::to_string(first);
     request.to = "event:" + std::to_string(last);
     share(original, folder / "part.tide", request);
-    expect_sound(folder / "part.tide");
+    expect_valid_database(folder / "part.tide");
 
     const auto part = open(folder / "part.tide");
     ASSERT_EQ(part->main_device().event_count(), last - first);
@@ -327,7 +327,7 @@ TEST_P(ShareSnapshot, ATimeRangeHasEveryStateOfTheOriginal) {
     for (EventNumber n = 0; n <= last - first; n += stride) {
         const Counters expected = whole_analysis.statistics().at(first + n);
         const Counters actual = part_analysis.statistics().at(n);
-        ASSERT_TRUE(same_now(actual, expected)) << "event " << n;
+        ASSERT_TRUE(same_current_values(actual, expected)) << "event " << n;
         const MemoryState a = memory_state(device, whole_analysis.live(), first + n);
         const MemoryState b = memory_state(part->main_device(), part_analysis.live(), n);
         ASSERT_EQ(a.segments.size(), b.segments.size());

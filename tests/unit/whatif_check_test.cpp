@@ -1,4 +1,4 @@
-// The allocator model against what PyTorch did: every block and every segment of every recording.
+// Compares the allocator model with PyTorch: every block and segment of every recording.
 #include <gtest/gtest.h>
 
 #include "storage/replay/statistics.h"
@@ -23,7 +23,7 @@ TEST_P(WhatIfModel, ReproducesEveryRecordedBlockAndSegment) {
     }
 }
 
-/// Where nothing was refused, replaying with nothing changed gives the recorded figures.
+/// Skips recordings with out-of-memory errors or retries, because a replay without a capacity never fails.
 TEST_P(WhatIfModel, ReproducesRecordedCountersWithoutChanges) {
     const auto trace = test::open_any(GetParam());
     for (const DeviceHistory& device : trace->devices) {
@@ -47,8 +47,8 @@ TEST_P(WhatIfModel, ReproducesRecordedCountersWithoutChanges) {
 
 INSTANTIATE_TEST_SUITE_P(Traces, WhatIfModel, testing::ValuesIn(test::all_traces()), test::trace_name);
 
-/// A copy of a recording to do wrong to.
-struct Forged {
+/// A copy of a recording that tests modify.
+struct ModifiedRecording {
     Trace trace = *test::open_snapshot("s3_varlen");
     DeviceHistory& device() { return trace.devices.front(); }
     ModelCheck check() {
@@ -59,37 +59,37 @@ struct Forged {
 };
 
 TEST(WhatIfCheck, DetectsAMovedBlock) {
-    Forged forged;
-    forged.device().allocations.address[forged.last()] += 512;
-    const ModelCheck check = forged.check();
+    ModifiedRecording modified;
+    modified.device().allocations.address[modified.last()] += 512;
+    const ModelCheck check = modified.check();
     EXPECT_FALSE(check.exact);
-    EXPECT_EQ(check.differs_at, forged.device().allocations.alloc_event[forged.last()]);
+    EXPECT_EQ(check.differs_at, modified.device().allocations.alloc_event[modified.last()]);
     EXPECT_NE(check.difference, "");
 }
 
 TEST(WhatIfCheck, DetectsAnotherBlockSize) {
-    Forged forged;
-    forged.device().allocations.block_size[forged.last()] += 512;
-    EXPECT_EQ(forged.check().differs_at, forged.device().allocations.alloc_event[forged.last()]);
+    ModifiedRecording modified;
+    modified.device().allocations.block_size[modified.last()] += 512;
+    EXPECT_EQ(modified.check().differs_at, modified.device().allocations.alloc_event[modified.last()]);
 }
 
 TEST(WhatIfCheck, DetectsAnotherSegmentSize) {
-    Forged forged;
-    Segment& segment = forged.device().segments.back();
+    ModifiedRecording modified;
+    Segment& segment = modified.device().segments.back();
     segment.size += 2 << 20;
-    const ModelCheck check = forged.check();
+    const ModelCheck check = modified.check();
     EXPECT_FALSE(check.exact);
     EXPECT_GE(check.differs_at, segment.alloc_event);
 }
 
 TEST(WhatIfCheck, DetectsOtherSettings) {
-    Forged forged;
-    forged.trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"expandable_segments:False,max_split_size_mb:64\"";
-    forged.trace.settings["max_split_size"] = "67108864";
-    EXPECT_FALSE(forged.check().exact);
+    ModifiedRecording modified;
+    modified.trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"expandable_segments:False,max_split_size_mb:64\"";
+    modified.trace.settings["max_split_size"] = "67108864";
+    EXPECT_FALSE(modified.check().exact);
 }
 
-/// A history that begins when expandable memory has a gap: the gap is filled before the end grows.
+/// The history begins with a gap in expandable memory. PyTorch fills the gap before it grows the end.
 TEST(WhatIfCheck, FillsInitialGapsInExpandableMemory) {
     constexpr uint64_t portion = 20 << 20, base = uint64_t{1} << 40;
     Trace trace;

@@ -1,4 +1,4 @@
-// What would have happened: against what did happen in a run of the same program with the other settings, and by hand.
+// Compares predictions of what-if replays with recordings of the same program under the other settings.
 #include <gtest/gtest.h>
 
 #include "storage/replay/statistics.h"
@@ -152,7 +152,7 @@ TEST(WhatIfReplay, EnlargesBlocksByRoundupDivisions) {
 }
 
 TEST(WhatIfReplay, LimitsReservedMemoryByGarbageCollection) {
-    const auto trace = test::open_snapshot("gc_threshold");  // limited to 4 GiB, collecting at 60 %
+    const auto trace = test::open_snapshot("gc_threshold");  // limited to 4 GiB, garbage collection at 60 %
     Change change;
     change.garbage_collection_threshold = 0.9;
     const Capacity limit{4 * GiB, true, 4 * GiB + 1};
