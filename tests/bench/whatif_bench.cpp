@@ -1,5 +1,4 @@
-// whatif_bench TRACE.tide: what the allocator model takes per event. Prints JSON; CPU time in ns, the best of five
-// runs.
+// whatif_bench TRACE.tide: measures the allocator model per event. Prints JSON, CPU time in ns, best of five runs.
 #include <sys/resource.h>
 
 #include <algorithm>

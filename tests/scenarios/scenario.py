@@ -1,7 +1,7 @@
-"""Options that all programs here share: --size small|medium|large and --noise.
+"""Options of all scenario programs: --size small|medium|large and --noise.
 
-A notch of size is about four times the bytes: `many(n)` scales a count (batch, elements), `wide(n)` the side of a
-square.
+Each size takes about four times the bytes of the one below: `many(n)` scales a count (batch, elements), `wide(n)` the
+side of a square.
 """
 
 import argparse

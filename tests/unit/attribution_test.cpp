@@ -26,13 +26,13 @@ protected:
 
 using Bytes = std::map<std::string, int64_t>;
 
-TEST_F(Attribution, GroupsByTheUsersLine) {
+TEST_F(Attribution, GroupsByUserLine) {
     EXPECT_EQ(bytes_by(GroupBy::line, 3),
               (Bytes{{"train.py:20 train_step", 1024}, {"data.py:10 next_batch", 2048}, {"no Python frame", 4096}}));
     EXPECT_EQ(bytes_by(GroupBy::line, 0), (Bytes{{"no Python frame", 4096}}));
 }
 
-TEST_F(Attribution, PendingMemoryIsHeldUntilItsFreeCompletes) {
+TEST_F(Attribution, CountsPendingMemoryUntilItsFreeCompletes) {
     for (const EventNumber n : {7, 8}) {
         const auto groups = attribution_at(trace, device, live, n, GroupBy::line);
         ASSERT_EQ(groups.size(), 3u);
@@ -43,7 +43,7 @@ TEST_F(Attribution, PendingMemoryIsHeldUntilItsFreeCompletes) {
     EXPECT_EQ(attribution_at(trace, device, live, 9, GroupBy::line).size(), 2u);
 }
 
-TEST_F(Attribution, MostBytesComeFirstAndAllWaysAddUpTheSame) {
+TEST_F(Attribution, SortsGroupsByBytesAndAddsUpForEveryGrouping) {
     for (EventNumber n = 0; n <= device.event_count(); ++n) {
         int64_t active = 0;
         live.for_each_active(
@@ -71,12 +71,12 @@ TEST_F(Attribution, GroupsByFileSizeStreamAndPool) {
     EXPECT_EQ(bytes_by(GroupBy::pool, 3), (Bytes{{"default pool", 7168}}));
 }
 
-TEST_F(Attribution, GroupsByTheInnermostAnnotationOpenAtTheAllocation) {
+TEST_F(Attribution, GroupsByInnermostAnnotationAtAllocation) {
     EXPECT_EQ(bytes_by(GroupBy::annotation, 3), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
     EXPECT_EQ(bytes_by(GroupBy::annotation, 6), (Bytes{{"step", 1024}, {"fwd", 2048}, {"before the trace", 4096}}));
 }
 
-TEST(AttributionOfRecordedTraces, AreReportedApartByModuleOpPhaseAndStep) {
+TEST(AttributionOfRecordedTrace, GroupsByModuleOpPhaseAndStep) {
     Trace trace = test::hand_made_trace();
     trace.origins = {
         {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.0", "backward", "", "", 2}};
@@ -98,7 +98,7 @@ TEST(AttributionOfRecordedTraces, AreReportedApartByModuleOpPhaseAndStep) {
               (Bytes{{"outside steps", 1024}, {"step 8", 2048}, {"before the trace", 4096}}));
 }
 
-TEST_F(Attribution, EqualStacksAreOneGroup) {
+TEST_F(Attribution, MergesEqualStacks) {
     const auto groups = attribution_at(trace, device, live, 6, GroupBy::stack);
     ASSERT_EQ(groups.size(), 3u);
     EXPECT_EQ(groups[2].name, "train.py:20 train_step");
@@ -107,7 +107,7 @@ TEST_F(Attribution, EqualStacksAreOneGroup) {
     EXPECT_EQ(group_name(trace, device, 0, GroupBy::stack), "no Python frame");
 }
 
-TEST(GroupByNames, AreReadAndTheErrorListsThem) {
+TEST(GroupByName, IsParsedAndErrorsListTheNames) {
     ASSERT_TRUE(group_by_from_name("annotation"));
     EXPECT_EQ(*group_by_from_name("annotation"), GroupBy::annotation);
     const auto wrong = group_by_from_name("colour");

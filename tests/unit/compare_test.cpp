@@ -12,7 +12,7 @@ namespace {
 
 using Lines = std::vector<std::pair<std::string_view, int32_t>>;
 
-/// A trace of allocations that stay: bytes by stack, innermost line first.
+/// A trace of allocations that are never freed, given as stack (innermost line first) and bytes.
 struct SmallRun {
     Trace trace;
     std::unique_ptr<AliveIndex> live;
@@ -47,7 +47,7 @@ const CompareRow& row_of(const Comparison& comparison, std::string_view name) {
     return *found;
 }
 
-TEST(Compare, ReportsWhatIsOnlyInOneInBothAndGrown) {
+TEST(Compare, ReportsAddedRemovedGrownAndUnchangedRows) {
     const SmallRun a({{{{"a.py", 1}}, 1000}, {{{"b.py", 2}}, 500}, {{{"c.py", 3}}, 64}});
     const SmallRun b({{{{"c.py", 3}}, 64}, {{{"b.py", 2}}, 500}, {{{"b.py", 2}}, 200}, {{{"d.py", 4}}, 9000}});
     const Comparison found = compare(a.end(), b.end(), GroupBy::stack);
@@ -66,7 +66,7 @@ TEST(Compare, ReportsWhatIsOnlyInOneInBothAndGrown) {
     EXPECT_EQ(found.difference(), 9764 - 1564);
 }
 
-TEST(Compare, StacksOfOtherRunsAreTheSameByTheirTextsNotByIdsOrFolders) {
+TEST(Compare, MatchesStacksByTextNotByIdOrFolder) {
     const Lines deep = {{"model.py", 7}, {"main.py", 3}}, other_caller = {{"model.py", 7}, {"main.py", 9}};
     const SmallRun a({{deep, 100}, {other_caller, 10}});
     const SmallRun b({{{{"x.py", 1}}, 1}, {other_caller, 10}, {deep, 100}}, "/srv/job/");
@@ -77,7 +77,7 @@ TEST(Compare, StacksOfOtherRunsAreTheSameByTheirTextsNotByIdsOrFolders) {
     EXPECT_EQ(found.rows[2].difference(), 0);
 }
 
-TEST(Compare, AnEditThatMovesLinesDoesNotMakeStacksNew) {
+TEST(Compare, MatchesStacksWhoseLinesMoved) {
     const SmallRun a({{{{"model.py", 7}}, 100}, {{{"loss.py", 1}}, 5}});
     const SmallRun b({{{{"model.py", 12}}, 140}, {{{"loss.py", 1}}, 5}});
     const Comparison found = compare(a.end(), b.end(), GroupBy::stack);
@@ -89,13 +89,13 @@ TEST(Compare, AnEditThatMovesLinesDoesNotMakeStacksNew) {
     EXPECT_FALSE(found.rows[1].moved);
 }
 
-TEST(Compare, LinesThatCouldBeAnyOfSeveralAreNotPaired) {
+TEST(Compare, DoesNotMatchAmbiguousLines) {
     const SmallRun a({{{{"model.py", 7}}, 100}});
     const SmallRun b({{{{"model.py", 12}}, 100}, {{{"model.py", 14}}, 100}});
     EXPECT_EQ(compare(a.end(), b.end(), GroupBy::stack).rows.size(), 3u);
 }
 
-TEST(Compare, AddsUpByAllWaysAndAtAnyTimePoint) {
+TEST(Compare, AddsUpForEveryGrouping) {
     const Trace trace = test::hand_made_trace();
     const AliveIndex live(trace.devices[0].allocations);
     const StateOf before{trace, trace.devices[0], live, 2, nullptr}, after{trace, trace.devices[0], live, 6, nullptr};

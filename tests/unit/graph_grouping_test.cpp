@@ -1,4 +1,4 @@
-// Memory grouped by what the graph knows of it: at a moment and in stacked pictures.
+// Groups memory by category, node and graph step, at one event and in stacked plots.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ protected:
     }
 };
 
-TEST_F(GraphGrouping, ByCategoryNodeAndAgeOfTheGraph) {
+TEST_F(GraphGrouping, GroupsByCategoryNodeAndGraphStep) {
     Trace trace = test::hand_made_trace();
     trace.steps = {{7, "user", 500, 1500}, {8, "user", 1500, 4000}};
     GraphMaker maker;
@@ -52,7 +52,7 @@ TEST_F(GraphGrouping, ByCategoryNodeAndAgeOfTheGraph) {
     }
 }
 
-TEST_F(GraphGrouping, StackedPicturesFollowCategoriesExactly) {
+TEST_F(GraphGrouping, StackedBytesMatchCategoriesAtEveryEvent) {
     for (uint32_t seed = 0; seed < 4; ++seed) {
         const Graph graph = RandomRun(seed).graph();
         const DeviceHistory& device = graph.index.trace().devices[0];
@@ -80,7 +80,7 @@ TEST_F(GraphGrouping, StackedPicturesFollowCategoriesExactly) {
     }
 }
 
-TEST(ModuleDepth, CutsAPathInTheModuleTree) {
+TEST(ModuleDepth, TruncatesModulePaths) {
     EXPECT_EQ(module_at_depth("transformer.h.3.mlp", 2), "transformer.h");
     EXPECT_EQ(module_at_depth("transformer.h.3.mlp", 4), "transformer.h.3.mlp");
     EXPECT_EQ(module_at_depth("transformer.h.3.mlp", 9), "transformer.h.3.mlp");
