@@ -3,9 +3,9 @@
 
     docs/make_pictures.py RECORDED [--build build/release] [--only NAME]... [--replace OLD=NEW]...
 
-RECORDED is a folder of traces NAME.medium.tide: the output of tests/corpus/record.py, or tests/data/corpus/medium.tar.xz
-unpacked. NAME is a finding, or a picture of docs/images. --replace removes paths of the recording machine, see
-tests/data/neutral_paths.py. Needs Pillow and zopfli, which make the pictures small.
+RECORDED is a folder of traces NAME.medium.tide, as written by tests/corpus/record.py or as packed in
+tests/data/corpus/medium.tar.xz. NAME is a finding, or a picture of docs/images. --replace removes paths of the
+recording machine, see tests/data/neutral_paths.py. Needs Pillow and zopfli, which make the pictures small.
 """
 
 import argparse
@@ -81,19 +81,10 @@ SHOWN = {
 
 # The pictures of the user guide and the README: the trace and the options.
 GUIDE = {
-    "why": (
-        "s10_validation_without_no_grad",
-        "window",
-        "--finding",
-        "1",
-        "--stack-by",
-        "category",
-        "--size",
-        "1500x880",
-    ),
-    "window": ("gpt2", "window", "--stack-by", "category", "--size", "1600x900"),
-    "table": ("gpt2", "window", "--stack-by", "category", "--pane", "table", "--size", "1600x900"),
-    "breakdown": ("s11_validation_sizes", "breakdown", "--at", "end", "--size", "1400x520"),
+    "why": "s10_validation_without_no_grad window --finding 1 --stack-by category --size 1500x880",
+    "window": "gpt2 window --stack-by category --size 1600x900",
+    "table": "gpt2 window --stack-by category --pane table --size 1600x900",
+    "breakdown": "s11_validation_sizes breakdown --at end --size 1400x520",
 }
 
 
@@ -199,7 +190,7 @@ def draw_finding(tools, options, folder, word):
 
 
 def draw_guide(tools, folder, name):
-    trace, *how = GUIDE[name]
+    trace, *how = GUIDE[name].split()
     tools.render(ROOT / "resources" / "examples" / f"{trace}.tide", folder / "guide.png", *how)
     save_small(folder / "guide.png", ROOT / "docs" / "images" / f"{name}.png")
 
