@@ -45,7 +45,7 @@ SHOWN = {
     "cuda-graph-pools-grow": ("w28_graph_for_each_shape", "--stack-by", "pool", "--pane", "segments"),
     "non-pytorch-growth": ("w24_library_takes_more", "--pane", "breakdown"),
     "pinned-memory-growth": ("w31_pinned_memory",),
-    "unexplained-growth": ("resources/examples/retain_graph.pickle", "--pane", "summary"),
+    "unexplained-growth": ("tests/data/snapshots/s0_graph_leak.pickle", "--pane", "summary"),
     "out-of-memory": ("s09_list_until_out_of_memory", "--pane", "segments"),
     "fragmentation": ("w15_fragmentation", "--pane", "segments"),
     "garbage-cycles": ("w26_reference_cycles", "--pane", "summary"),
