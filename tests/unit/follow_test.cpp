@@ -14,7 +14,7 @@
 #include "storage/format/schema.h"
 #include "storage/import/import.h"
 #include "storage/read/trace.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 #include "tests/unit/trace_equality.h"
 #include "tests/unit/writer_process.h"
 
@@ -190,7 +190,7 @@ TEST_F(FollowTrace, OpensAnUnfinishedTraceWithoutItsWal) {
 }
 
 TEST_F(FollowTrace, EndsAndReportsAnUncleanFinish) {
-    WriterProcess writer(test::hand_made_trace(), path_, 2);
+    WriterProcess writer(test::sample_trace(), path_, 2);
     TraceFollower following = follower();
     ASSERT_TRUE(poll_until(following, 1000));
     writer.end(WriterProcess::finish_unclean);
