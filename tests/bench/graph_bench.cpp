@@ -205,7 +205,7 @@ void measure_query(benchmark::State& state, Query&& query) {
     std::sort(durations.begin(), durations.end());
     for (const int percent : {50, 95, 99}) {
         state.counters["p" + std::to_string(percent) + "_us"] =
-            took[durations.size() * static_cast<size_t>(percent) / 100];
+            durations[durations.size() * static_cast<size_t>(percent) / 100];
     }
 }
 

@@ -26,7 +26,7 @@ public:
         for (AllocationIndex i = 0; i < a_.size() && a_.alloc_event[i] == before_history; ++i) {
             add_allocation(i, before_history);
         }
-        for (int64_t repetition = 0; to_.event_count() < events; ++iteration) {
+        for (int64_t repetition = 0; to_.event_count() < events; ++repetition) {
             if (repetition > 0) {
                 restart();
             }

@@ -3,7 +3,7 @@
 
     check.py FOLDER|ARCHIVE.tar.xz --tidemark build/all/recorder/cli/tidemark [--only 'w0*'] [--strict]
 
-Bytes may differ by 1 % or 1 MiB. With --strict bytes per round count too, by 1 % or 512 B; with noise, which has steps
+Bytes may differ by 1 % or 1 MiB. With --strict bytes per iteration count too, by 1 % or 512 B; with noise, which has steps
 of its own, they are never compared.
 """
 
@@ -76,7 +76,7 @@ def differs_in_bytes(run, findings, truth, strict):
         return
     if "bytes" in truth and not is_near(finding.get("bytes"), truth["bytes"], 1 << 20):
         yield f"bytes {finding.get('bytes')}, not {truth['bytes']}"
-    known = truth.get("bytes_per_round")
+    known = truth.get("bytes_per_iteration")
     if strict and not run.noise and known and not is_near(finding.get("per_iteration_bytes"), known, 512):
         yield f"bytes per iteration {finding.get('per_iteration_bytes')}, not {known}"
 
@@ -99,7 +99,7 @@ def print_row(run, findings, differences):
 def check_all(options, folder):
     wanted = [run for run in corpus.runs() if fnmatch.fnmatch(run.name, options.only)]
     found = [(run, trace) for run in wanted if (trace := folder / f"{run.name}.tide").exists()]
-    truths = corpus.read_truths(folder)
+    truths = corpus.packed_truths() | corpus.read_truths(folder)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         rows = list(pool.map(lambda pair: check(options, pair[0], pair[1], truths.get(pair[0].name)), found))
     for row in rows:
@@ -113,8 +113,8 @@ def unpack(archive, folder):
     with tarfile.open(archive) as packed:
         for member in packed:
             content = packed.extractfile(member)
-            assert content is not None, f"{member.name} is not a file"
-            (folder / pathlib.Path(member.name).name).write_bytes(content.read())
+            if content is not None and member.name.endswith(".tide"):
+                (folder / pathlib.Path(member.name).name).write_bytes(content.read())
 
 
 def main():

@@ -17,7 +17,7 @@ def train(model, width, batch_size, noise):
         loss.backward()
         optimizer.step()
         peaks.append(torch.cuda.max_memory_allocated())
-        noise.round()
+        noise.iteration()
     return peaks
 
 

@@ -17,7 +17,7 @@ def train(model, batch_size, noise):
         loss.backward()
         optimizer.step()
         del images, loss
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -17,7 +17,7 @@ def main():
         for _ in range(3):
             op(x)
         torch.cuda.synchronize()
-        noise.round()
+        noise.iteration()
     print(f"{torch.cuda.memory_allocated():,} bytes allocated")
 
 

@@ -13,7 +13,7 @@ def score(model, width, batch_size, noise):
     for _ in range(20):
         batch = torch.randn(batch_size, width, device="cuda")
         best = max(best, model(batch).max().item())
-        noise.round()
+        noise.iteration()
     return best
 
 

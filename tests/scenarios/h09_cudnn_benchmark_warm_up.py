@@ -14,7 +14,7 @@ def train(model, batch_size, noise):
         optimizer.zero_grad()
         model(images).square().mean().backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

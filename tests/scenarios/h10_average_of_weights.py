@@ -26,7 +26,7 @@ def train(model, width, noise):
         model(torch.randn(128, width, device="cuda")).square().mean().backward()
         optimizer.step()
         average.update(model)
-        noise.round()
+        noise.iteration()
     return average
 
 

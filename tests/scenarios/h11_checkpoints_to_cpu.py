@@ -25,7 +25,7 @@ def train(model, width, batch_size, noise):
         losses.append(loss.item())
         if step % 5 == 4:
             snapshots.append(snapshot(model))
-        noise.round()
+        noise.iteration()
     return losses, snapshots
 
 

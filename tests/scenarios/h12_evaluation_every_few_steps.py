@@ -33,7 +33,7 @@ def train(model, batch_size, noise):
         optimizer.step()
         if step % 4 == 3:
             accuracies.append(evaluate(model, batch_size))
-        noise.round()
+        noise.iteration()
     return accuracies
 
 

@@ -46,7 +46,7 @@ def train(model, loader, noise):
         loss.backward()
         optimizer.step()
         loss.item()
-        noise.round()
+        noise.iteration()
 
 
 def main():

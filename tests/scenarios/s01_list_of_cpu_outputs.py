@@ -33,7 +33,7 @@ for iteration in range(options.iterations):
         results.append(output.detach().cpu())
     else:
         results.append(output)
-    noise.round()
-    growth.round()
+    noise.iteration()
+    growth.iteration()
 growth.write()
 print(f"{len(results)} results, {torch.cuda.memory_allocated():,} bytes allocated")

@@ -19,7 +19,7 @@ y = (x + 1).sum()
 z = (2 * (x * x)).sum()
 for name, loss in (("y", y), ("z", z)):
     loss.backward()
-    noise.round()
+    noise.iteration()
     try:
         loss.backward()
         print(f"{name}: the second backward worked")

@@ -24,6 +24,6 @@ if options.retain_grad:
 torch.mean(y).backward()
 if options.empty_cache:
     torch.cuda.empty_cache()
-noise.round()
+noise.iteration()
 truth.write(each=mib * 2**20, allocated=torch.cuda.memory_allocated(), reserved=torch.cuda.memory_reserved())
 print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")

@@ -20,7 +20,7 @@ def train(model, width, batch_size, empty_cache, noise):
         loss.backward()
         optimizer.step()
         del batch, loss
-        noise.round()
+        noise.iteration()
         if empty_cache:
             torch.cuda.empty_cache()
 

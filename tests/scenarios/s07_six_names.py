@@ -31,6 +31,6 @@ else:
     d = torch.randn(count, device="cuda")
     e = torch.randn(count, device="cuda")
     f = torch.randn(count, device="cuda")
-noise.round()
+noise.iteration()
 truth.write(bytes=(1 if options.one_name else 6) * 4 * count)
 print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")

@@ -15,4 +15,4 @@ kept = []
 while True:
     kept.append(torch.ones(options.many(32), 1024, 1024, device="cuda"))
     truth.write(kept=truth.bytes_of(kept), asked=kept[0].nbytes)
-    noise.round()
+    noise.iteration()

@@ -37,8 +37,8 @@ def validate(model, batches):
         images = torch.randn(options.many(256), options.width, device="cuda")
         with torch.no_grad() if options.no_grad else contextlib.nullcontext():
             predictions.append(model(images))
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return predictions
 

@@ -15,6 +15,6 @@ with torch.no_grad():
         batch = torch.randn(options.many(8), 16, size, size, device="cuda")
         score = model(batch).mean().item()
         del batch
-        noise.round()
+        noise.iteration()
 truth.write(allocated=torch.cuda.memory_allocated(), reserved=torch.cuda.memory_reserved())
 print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")

@@ -15,5 +15,5 @@ inputs = torch.randn(width, width, device="cuda")
 for _ in range(3):
     loss = model(inputs).sum()
     loss.backward()
-    noise.round()
+    noise.iteration()
 print(f"peak {torch.cuda.max_memory_allocated():,} bytes")

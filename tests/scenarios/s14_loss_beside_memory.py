@@ -29,7 +29,7 @@ for step in range(12):
     loss.backward()
     optimizer.step()
     tidemark.mark("loss", value=loss)
-    noise.round()
+    noise.iteration()
 
 rows = options.many(2**10)
 wide, flat = torch.randn(3 * rows, 1, 5, device="cuda"), torch.randn(4 * 2**10, 5, device="cuda")

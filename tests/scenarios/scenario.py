@@ -28,7 +28,7 @@ def size(text):
 def parser(text):
     result = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--size", type=size, default="medium", help="small, medium or large")
-    result.add_argument("--noise", action="store_true", help="do unrelated work in every round")
+    result.add_argument("--noise", action="store_true", help="do unrelated work in every iteration")
     return result
 
 

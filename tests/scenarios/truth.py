@@ -1,6 +1,6 @@
 """Writes the memory that a program knows to be expected, as JSON, to the file that SCENARIO_TRUTH names.
 
-`bytes` exist after the last iteration, `bytes_per_round` were added by each of `rounds` iterations.
+`bytes` exist after the last iteration, `bytes_per_iteration` were added by each of `iterations` iterations.
 """
 
 import json
@@ -38,10 +38,10 @@ class Growth:
     def __init__(self):
         self.ends = []
 
-    def round(self):
+    def iteration(self):
         self.ends.append(torch.cuda.memory_allocated())
 
     def write(self, **more):
-        rounds = len(self.ends)
-        per_round = (self.ends[-1] - self.ends[1]) // (rounds - 2)
-        write(bytes=per_round * rounds, bytes_per_round=per_round, rounds=rounds, **more)
+        iterations = len(self.ends)
+        per_iteration = (self.ends[-1] - self.ends[1]) // (iterations - 2)
+        write(bytes=per_iteration * iterations, bytes_per_iteration=per_iteration, iterations=iterations, **more)

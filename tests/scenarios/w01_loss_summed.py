@@ -35,8 +35,8 @@ def train(model, batch_size, width, only_loss, noise):
         total_loss += loss
         if not only_loss:
             total_perplexity += loss.exp()
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return (total_loss / 60).item()
 
@@ -49,8 +49,8 @@ def evaluate(model, batch_size, width, noise):
         images = torch.randn(batch_size, width, device="cuda")
         labels = torch.randint(10, (batch_size,), device="cuda")
         total_loss += functional.cross_entropy(model(images), labels)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return (total_loss / 30).item()
 

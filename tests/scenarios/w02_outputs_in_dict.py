@@ -32,8 +32,8 @@ def train(encoder, batch_size, noise):
         functional.cross_entropy(logits, labels).backward()
         optimizer.step()
         features_of_batch[batch] = features
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return features_of_batch
 

@@ -35,8 +35,8 @@ def train_on_sequence(model, sequence, detach, noise, growth):
             model.hidden = model.hidden.detach()
         loss = model(chunk).square().mean()
         loss.backward(retain_graph=not detach)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     optimizer.step()
     return loss.item()
 

@@ -18,8 +18,8 @@ def train(model, width, batch_size, noise):
         loss.backward(retain_graph=True)
         optimizer.step()
         losses.append(loss)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return losses
 

@@ -27,8 +27,8 @@ def meta_train(model, tasks, batch_size, noise):
         penalty = adapt(model, support)
         norms.append(penalty.item())
         del penalty, support
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return norms
 

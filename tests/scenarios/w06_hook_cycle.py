@@ -37,8 +37,8 @@ def train(model, batch_size, noise):
         output.square().mean().backward()
         optimizer.step()
         del features, output
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return scores
 

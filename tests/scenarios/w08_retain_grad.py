@@ -31,8 +31,8 @@ def train(model, width, batch_size, noise):
         model(torch.randn(batch_size, width, device="cuda")).square().mean().backward()
         norms = [activation.grad.norm().item() for activation in model.activations]
         optimizer.step()
-        noise.round()
-    truth.write(bytes=truth.bytes_of(activation.grad for activation in model.activations), rounds=20)
+        noise.iteration()
+    truth.write(bytes=truth.bytes_of(activation.grad for activation in model.activations), iterations=20)
     return norms
 
 

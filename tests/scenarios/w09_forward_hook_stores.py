@@ -26,8 +26,8 @@ def train(model, width, batch_size, noise):
         optimizer.zero_grad()
         model(torch.randn(batch_size, width, device="cuda")).square().mean().backward()
         optimizer.step()
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
 
 

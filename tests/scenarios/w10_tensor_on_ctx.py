@@ -39,8 +39,8 @@ def train(model, width, batch_size, noise):
         loss.backward()
         optimizer.step()
         losses.append(loss)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return losses
 

@@ -21,7 +21,7 @@ def train(model, width, noise):
             truth.write(gradients=truth.bytes_of(parameter.grad for parameter in model.parameters()))
             optimizer.step()
             optimizer.zero_grad()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -18,7 +18,7 @@ def train(model, batch_size, noise):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -32,11 +32,11 @@ def run(unit, noise):
     tables = build_tables(unit)
     for round_number in range(24):
         encode(tables, unit * (12 + round_number % 12 * 2))
-        noise.round()
+        noise.iteration()
     for length in (60, 75, 90, 110):
         truth.write(allocated=torch.cuda.memory_allocated(), reserved=torch.cuda.memory_reserved(), asked=unit * length)
         encode(tables, unit * length)
-        noise.round()
+        noise.iteration()
 
 
 def main():

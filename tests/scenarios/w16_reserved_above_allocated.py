@@ -18,7 +18,7 @@ def calibrate(model, batch_size, width):
 def serve(model, batch_size, width, noise):
     for _ in range(30):
         model(torch.randn(batch_size, width, device="cuda")).argmax(1).sum().item()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -24,7 +24,7 @@ def run(elements, noise):
         batch = torch.ones(elements, device="cuda")
         measure(batch, weights, scratch, side)
         del batch
-        noise.round()
+        noise.iteration()
     torch.cuda.synchronize()
 
 

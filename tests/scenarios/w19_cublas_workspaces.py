@@ -21,7 +21,7 @@ def main():
         for stream in streams:
             multiply_on(stream, weights, inputs)
         torch.cuda.synchronize()
-        noise.round()
+        noise.iteration()
     print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")
 
 

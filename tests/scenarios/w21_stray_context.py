@@ -17,7 +17,7 @@ def train(model, width, noise):
         model(batch).square().mean().backward()
         optimizer.step()
         seen += len(batch)
-        noise.round()
+        noise.iteration()
     torch.cuda.synchronize(1)
     return int(seen)
 

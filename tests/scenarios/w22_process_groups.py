@@ -28,7 +28,7 @@ def train(gradients, groups, noise):
     for _ in range(10):
         for group in groups:
             dist.all_reduce(gradients, group=group)
-        noise.round()
+        noise.iteration()
     torch.cuda.synchronize()
 
 

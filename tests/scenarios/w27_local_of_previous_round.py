@@ -15,8 +15,8 @@ def reconstruct(decoder, elements, noise):
         codes = torch.randn(elements, 8, device="cuda")
         volume = decoder(codes)
         energies.append(volume.norm().item())
-        noise.round()
-    truth.write(bytes=truth.bytes_of([volume]), rounds=20)
+        noise.iteration()
+    truth.write(bytes=truth.bytes_of([volume]), iterations=20)
     return energies
 
 

@@ -20,8 +20,8 @@ def score_candidates(count, width, noise):
         for _ in range(count):
             candidate = build_candidate(width)
             scores.append(candidate(inputs).float().std().item())
-            noise.round()
-            growth.round()
+            noise.iteration()
+            growth.iteration()
         growth.write()
     return scores
 

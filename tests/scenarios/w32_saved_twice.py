@@ -27,7 +27,7 @@ def train(model, width, batch_size, noise):
             loss = model(batch).square().mean()
         loss.backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -27,7 +27,7 @@ def train(model, batch_size, noise):
         optimizer.zero_grad()
         model(tokens).logsumexp(-1).mean().backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

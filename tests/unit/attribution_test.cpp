@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
@@ -13,15 +13,15 @@ class Attribution : public testing::Test {
 protected:
     std::map<std::string, int64_t> bytes_by(GroupBy by, EventNumber n) const {
         std::map<std::string, int64_t> bytes;
-        for (const AttributionGroup& group : attribution_at(trace, device, live, n, by)) {
+        for (const AttributionGroup& group : attribution_at(trace, device, alive, n, by)) {
             bytes[group.name] += group.block_bytes;
         }
         return bytes;
     }
 
-    const Trace trace = test::hand_made_trace();
+    const Trace trace = test::sample_trace();
     const DeviceHistory& device = trace.devices[0];
-    const AliveIndex live{device.allocations};
+    const AliveIndex alive{device.allocations};
 };
 
 using Bytes = std::map<std::string, int64_t>;
@@ -34,24 +34,24 @@ TEST_F(Attribution, GroupsByUserLine) {
 
 TEST_F(Attribution, CountsPendingMemoryUntilItsFreeCompletes) {
     for (const EventNumber n : {7, 8}) {
-        const auto groups = attribution_at(trace, device, live, n, GroupBy::line);
+        const auto groups = attribution_at(trace, device, alive, n, GroupBy::line);
         ASSERT_EQ(groups.size(), 3u);
         EXPECT_EQ(groups[1].name, "data.py:10 next_batch");
         EXPECT_EQ(groups[1].pending, 2048);
         EXPECT_EQ(groups[0].pending, 0);
     }
-    EXPECT_EQ(attribution_at(trace, device, live, 9, GroupBy::line).size(), 2u);
+    EXPECT_EQ(attribution_at(trace, device, alive, 9, GroupBy::line).size(), 2u);
 }
 
 TEST_F(Attribution, SortsGroupsByBytesAndAddsUpForEveryGrouping) {
     for (EventNumber n = 0; n <= device.event_count(); ++n) {
         int64_t active = 0;
-        live.for_each_active(
+        alive.for_each_active(
             n, [&](AllocationIndex a) { active += static_cast<int64_t>(device.allocations.block_size[a]); });
         for (int by = 0; by <= static_cast<int>(GroupBy::graph_step); ++by) {
             int64_t sum = 0;
             int64_t previous = INT64_MAX;
-            for (const AttributionGroup& group : attribution_at(trace, device, live, n, static_cast<GroupBy>(by))) {
+            for (const AttributionGroup& group : attribution_at(trace, device, alive, n, static_cast<GroupBy>(by))) {
                 EXPECT_LE(group.block_bytes, previous);
                 EXPECT_NE(group.largest, no_allocation);
                 previous = group.block_bytes;
@@ -77,15 +77,15 @@ TEST_F(Attribution, GroupsByInnermostAnnotationAtAllocation) {
 }
 
 TEST(AttributionOfRecordedTrace, GroupsByModuleOpPhaseAndStep) {
-    Trace trace = test::hand_made_trace();
+    Trace trace = test::sample_trace();
     trace.origins = {
         {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.0", "backward", "", "", 2}};
     trace.steps = {{7, "user", 500, 1500}, {8, "user", 1500, 4000}};
     trace.devices[0].allocations.origin = {0, 1, 2, 1};
-    const AliveIndex live(trace.devices[0].allocations);
+    const AliveIndex alive(trace.devices[0].allocations);
     const auto bytes_by = [&](GroupBy by, EventNumber n) {
         std::map<std::string, int64_t> bytes;
-        for (const AttributionGroup& group : attribution_at(trace, trace.devices[0], live, n, by)) {
+        for (const AttributionGroup& group : attribution_at(trace, trace.devices[0], alive, n, by)) {
             bytes[group.name] += group.block_bytes;
         }
         return bytes;
@@ -99,7 +99,7 @@ TEST(AttributionOfRecordedTrace, GroupsByModuleOpPhaseAndStep) {
 }
 
 TEST_F(Attribution, MergesEqualStacks) {
-    const auto groups = attribution_at(trace, device, live, 6, GroupBy::stack);
+    const auto groups = attribution_at(trace, device, alive, 6, GroupBy::stack);
     ASSERT_EQ(groups.size(), 3u);
     EXPECT_EQ(groups[2].name, "train.py:20 train_step");
     EXPECT_EQ(groups[2].stack, device.allocations.stack[3]);

@@ -8,7 +8,7 @@
 
 #include "storage/import/import.h"
 #include "storage/replay/memory_state.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
@@ -53,13 +53,13 @@ DriverAllocation driver_allocation(std::string kind, int64_t bytes, int64_t time
 
 /// Returns the sample trace (device 0, 4 MiB reserved from event 0 on), recorded by process 100.
 Trace recorded_trace() {
-    Trace trace = test::hand_made_trace();
+    Trace trace = test::sample_trace();
     trace.processes = {{100, std::nullopt, "python train.py", 0, std::nullopt, std::nullopt, ""}};
     return trace;
 }
 
 TEST(Breakdown, SplitsReservedMemory) {
-    const Breakdown breakdown(analyse(test::hand_made_trace()));
+    const Breakdown breakdown(analyse(test::sample_trace()));
     const BreakdownRow end = breakdown.at(9);
     EXPECT_EQ(bytes_of(end), (Bytes{{"requested", 4096 + 1001},
                                     {"rounding", 23},
@@ -76,7 +76,7 @@ TEST(Breakdown, SplitsReservedMemory) {
 }
 
 TEST(Breakdown, SeparatesFreeMemoryOfPrivatePools) {
-    Trace trace = test::hand_made_trace();
+    Trace trace = test::sample_trace();
     trace.pools.push_back({{0, 1}});
     trace.devices[0].segments[1].pool = 1;
     EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["private_pools"], 2 * MiB);

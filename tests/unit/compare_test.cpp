@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
@@ -15,7 +15,7 @@ using Lines = std::vector<std::pair<std::string_view, int32_t>>;
 /// A trace of allocations that are never freed, given as stack (innermost line first) and bytes.
 struct SmallRun {
     Trace trace;
-    std::unique_ptr<AliveIndex> live;
+    std::unique_ptr<AliveIndex> alive;
 
     explicit SmallRun(const std::vector<std::pair<Lines, uint64_t>>& allocations, const char* folder = "/home/anna/") {
         trace.origins = {Origin{}};
@@ -27,7 +27,7 @@ struct SmallRun {
             device.event_time.push_back(event++);
         }
         trace.devices.push_back(std::move(device));
-        live = std::make_unique<AliveIndex>(trace.devices[0].allocations);
+        alive = std::make_unique<AliveIndex>(trace.devices[0].allocations);
     }
 
     StackId stack(const Lines& lines, const std::string& folder) {
@@ -38,7 +38,7 @@ struct SmallRun {
         }
         return trace.stacks.intern_stack(frames);
     }
-    StateOf end() const { return {trace, trace.devices[0], *live, trace.devices[0].event_count(), nullptr}; }
+    StateOf end() const { return {trace, trace.devices[0], *alive, trace.devices[0].event_count(), nullptr}; }
 };
 
 const CompareRow& row_of(const Comparison& comparison, std::string_view name) {
@@ -96,9 +96,9 @@ TEST(Compare, DoesNotMatchAmbiguousLines) {
 }
 
 TEST(Compare, AddsUpForEveryGrouping) {
-    const Trace trace = test::hand_made_trace();
-    const AliveIndex live(trace.devices[0].allocations);
-    const StateOf before{trace, trace.devices[0], live, 2, nullptr}, after{trace, trace.devices[0], live, 6, nullptr};
+    const Trace trace = test::sample_trace();
+    const AliveIndex alive(trace.devices[0].allocations);
+    const StateOf before{trace, trace.devices[0], alive, 2, nullptr}, after{trace, trace.devices[0], alive, 6, nullptr};
     for (int by = 0; by <= static_cast<int>(GroupBy::graph_step); ++by) {
         const Comparison found = compare(before, after, static_cast<GroupBy>(by));
         int64_t sum = 0;

@@ -14,7 +14,7 @@
 #include "storage/format/schema.h"
 #include "storage/import/import.h"
 #include "storage/read/trace.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 #include "tests/unit/trace_equality.h"
 #include "tests/unit/writer_process.h"
 
@@ -49,7 +49,7 @@ protected:
     }
     void TearDown() override { fs::remove_all(folder_); }
 
-    static std::shared_ptr<const Trace> sample_trace(const char* name) {
+    static std::shared_ptr<const Trace> recorded_trace(const char* name) {
         const std::string data = TIDEMARK_TEST_DATA;
         if (std::string(name) == "format_1") {
             return open(data + "/traces/format-1.tide");
@@ -93,7 +93,7 @@ protected:
 };
 
 TEST_P(Follow, PollsTheSameTraceAsOpening) {
-    const auto original = sample_trace(GetParam());
+    const auto original = recorded_trace(GetParam());
     constexpr int parts = 9;
     WriterProcess writer(*original, path_, parts);
     TraceFollower following = follower();
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Real, Follow,
 using FollowTrace = Follow;
 
 TEST_F(FollowTrace, KeepsCommittedDataOfAKilledWriter) {
-    const auto original = sample_trace("streams");
+    const auto original = recorded_trace("streams");
     WriterProcess writer(*original, path_, 4);
     TraceFollower following = follower();
     const int64_t committed = writer.request(WriterProcess::next_part);
@@ -170,7 +170,7 @@ TEST_F(FollowTrace, KeepsCommittedDataOfAKilledWriter) {
 }
 
 TEST_F(FollowTrace, OpensAnUnfinishedTraceWithoutItsWal) {
-    const auto original = sample_trace("streams");
+    const auto original = recorded_trace("streams");
     WriterProcess writer(*original, path_, 4);
     for (int i = 0; i < 3; ++i) {
         writer.request(WriterProcess::next_part);
@@ -190,7 +190,7 @@ TEST_F(FollowTrace, OpensAnUnfinishedTraceWithoutItsWal) {
 }
 
 TEST_F(FollowTrace, EndsAndReportsAnUncleanFinish) {
-    WriterProcess writer(test::hand_made_trace(), path_, 2);
+    WriterProcess writer(test::sample_trace(), path_, 2);
     TraceFollower following = follower();
     ASSERT_TRUE(poll_until(following, 1000));
     writer.end(WriterProcess::finish_unclean);
@@ -203,7 +203,7 @@ TEST_F(FollowTrace, EndsAndReportsAnUncleanFinish) {
 
 TEST_F(FollowTrace, PollsAFinishedTraceOnce) {
     Progress progress;
-    ASSERT_TRUE(write_trace(*sample_trace("adam_steps"), path_, IfExists::fail, progress));
+    ASSERT_TRUE(write_trace(*recorded_trace("adam_steps"), path_, IfExists::fail, progress));
     TraceFollower done = follower();
     const auto trace = poll(done);
     ASSERT_TRUE(trace);
@@ -214,7 +214,7 @@ TEST_F(FollowTrace, PollsAFinishedTraceOnce) {
 }
 
 TEST_F(FollowTrace, SurvivesDamagedWals) {
-    const auto original = sample_trace("s1_plain");
+    const auto original = recorded_trace("s1_plain");
     WriterProcess writer(*original, path_, 3);
     writer.request(WriterProcess::next_part);
     writer.end(WriterProcess::crash);

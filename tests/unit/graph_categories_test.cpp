@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark {
 namespace {
 
 using test::Graph;
-using test::GraphMaker;
+using test::GraphBuilder;
 
 AllocationRef memory(uint32_t index) { return {0, index}; }
 
@@ -35,14 +35,14 @@ Trace ten_allocations() {
 }
 
 TEST(Categories, ApplyLabelsToWholeLifetimesExceptForGradients) {
-    GraphMaker maker;
-    maker.label(memory(0), 5000, Category::parameter, "weight");
-    maker.label(memory(1), 5000, Category::gradient);
-    maker.label(memory(2), 5000, Category::input);
-    maker.label(memory(3), 5000, Category::optimizer_state, "exp_avg");
-    maker.label(memory(3), 6000, Category::unknown);
-    maker.label(memory(3), 7000, Category::buffer, "running_mean");
-    const Graph graph(ten_allocations(), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.label(memory(0), 5000, Category::parameter, "weight");
+    builder.label(memory(1), 5000, Category::gradient);
+    builder.label(memory(2), 5000, Category::input);
+    builder.label(memory(3), 5000, Category::optimizer_state, "exp_avg");
+    builder.label(memory(3), 6000, Category::unknown);
+    builder.label(memory(3), 7000, Category::buffer, "running_mean");
+    const Graph graph(ten_allocations(), std::move(builder.tables));
     EXPECT_EQ(history(graph, 0), (History{{0, Category::parameter}}));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::unknown}, {5000, Category::gradient}}));
     EXPECT_EQ(history(graph, 2), (History{{2000, Category::input}}));
@@ -55,10 +55,10 @@ TEST(Categories, ApplyLabelsToWholeLifetimesExceptForGradients) {
 }
 
 TEST(Categories, MarkOutputsAsSavedWhileANodeRetainsThem) {
-    GraphMaker maker;
-    maker.node("A", {}, {memory(1)}, {1000, 4000, 4000, 9000}, memory(1));
-    maker.node("B", {0}, {memory(1)}, {3000, 5000, never_happened, 6000}, memory(2));
-    const Graph graph(ten_allocations(), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(1)}, {1000, 4000, 4000, 9000}, memory(1));
+    builder.node("B", {0}, {memory(1)}, {3000, 5000, never_happened, 6000}, memory(2));
+    const Graph graph(ten_allocations(), std::move(builder.tables));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::saved}, {6000, Category::output}}));
     EXPECT_EQ(history(graph, 2), (History{{2000, Category::output}}));
     EXPECT_EQ(graph.categories.at(memory(1), 0), Category::saved) << "before its creation: as at its creation";
@@ -67,13 +67,13 @@ TEST(Categories, MarkOutputsAsSavedWhileANodeRetainsThem) {
 }
 
 TEST(Categories, PreferTheStrongestCategory) {
-    GraphMaker maker;
-    maker.node("A", {}, {memory(0), memory(1)}, {2000, never_happened, never_happened, 8000});
-    maker.label(memory(0), 4000, Category::parameter);
-    maker.label(memory(1), 4000, Category::gradient);
-    maker.label(memory(1), 6000, Category::unknown);
-    maker.label(memory(1), 7000, Category::workspace);
-    const Graph graph(ten_allocations(), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(0), memory(1)}, {2000, never_happened, never_happened, 8000});
+    builder.label(memory(0), 4000, Category::parameter);
+    builder.label(memory(1), 4000, Category::gradient);
+    builder.label(memory(1), 6000, Category::unknown);
+    builder.label(memory(1), 7000, Category::workspace);
+    const Graph graph(ten_allocations(), std::move(builder.tables));
     EXPECT_EQ(history(graph, 0), (History{{0, Category::parameter}}));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::unknown},
                                           {2000, Category::saved},
@@ -83,12 +83,12 @@ TEST(Categories, PreferTheStrongestCategory) {
 }
 
 TEST(Categories, FindNoMakerOfLeavesThatHaveViews) {
-    GraphMaker maker;
-    maker.node("TBackward0", {1}, {}, {100}, memory(0));  // a view recorded before its leaf
-    maker.node("AccumulateGrad", {}, {}, {100}, memory(0));
-    maker.node("MmBackward0", {0}, {}, {1000}, memory(1));
-    maker.node("ViewBackward0", {2}, {}, {1100}, memory(1));
-    const Graph graph(ten_allocations(), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("TBackward0", {1}, {}, {100}, memory(0));  // a view recorded before its leaf
+    builder.node("AccumulateGrad", {}, {}, {100}, memory(0));
+    builder.node("MmBackward0", {0}, {}, {1000}, memory(1));
+    builder.node("ViewBackward0", {2}, {}, {1100}, memory(1));
+    const Graph graph(ten_allocations(), std::move(builder.tables));
     EXPECT_EQ(graph.index.maker(memory(0)), no_node);
     EXPECT_EQ(graph.index.maker(memory(1)), 2u);
     EXPECT_EQ(graph.index.maker(memory(2)), no_node);
@@ -117,9 +117,9 @@ TEST(Categories, MarkMemoryOfOneOpOrOfBackwardAsTemporary) {
 }
 
 TEST(Categories, DoNotChangeAfterTheFree) {
-    GraphMaker maker;
-    maker.node("A", {}, {memory(1)}, {1000, never_happened, never_happened, 3000});
-    const Graph graph(test::hand_made_trace(), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(1)}, {1000, never_happened, never_happened, 3000});
+    const Graph graph(test::sample_trace(), std::move(builder.tables));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::saved}}));
 }
 

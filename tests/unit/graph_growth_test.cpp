@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark {
 namespace {
 
 using test::Graph;
-using test::GraphMaker;
+using test::GraphBuilder;
 using test::RandomRun;
 
 AllocationRef memory(uint32_t index) { return {0, index}; }
@@ -42,10 +42,10 @@ TEST(GraphGrowth, SlicesMatchTheStateAtTheirEnd) {
 TEST(GraphGrowth, CountsBytesReachableFromNodesOfEarlierSteps) {
     Trace trace = test::trace_of_sizes({1, 10, 100});
     trace.steps = {{0, "user", 0, 100}, {1, "user", 100, 200}, {2, "user", 200, 300}};
-    GraphMaker maker;
-    maker.node("A", {}, {memory(0), memory(1)}, {50});
-    maker.node("A", {}, {memory(1), memory(2)}, {150, never_happened, 250});
-    const Graph graph(std::move(trace), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(0), memory(1)}, {50});
+    builder.node("A", {}, {memory(1), memory(2)}, {150, never_happened, 250});
+    const Graph graph(std::move(trace), std::move(builder.tables));
     const GraphGrowth growth = graph_growth(graph.categories);
     EXPECT_EQ(growth.slices[1].reachable_bytes, 111);
     EXPECT_EQ(growth.slices[1].older_reachable_bytes, 11);
@@ -58,9 +58,9 @@ TEST(GraphGrowth, CountsBytesReachableFromNodesOfEarlierSteps) {
 TEST(GraphGrowth, SlicesEvenlyWithoutSteps) {
     Trace trace = test::trace_of_sizes({});
     trace.duration = 1000;
-    GraphMaker maker;
-    maker.node("A", {}, {}, {500});
-    const Graph graph(std::move(trace), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("A", {}, {}, {500});
+    const Graph graph(std::move(trace), std::move(builder.tables));
     const GraphGrowth growth = graph_growth(graph.categories);
     ASSERT_EQ(growth.slices.size(), 100u);
     EXPECT_EQ(growth.slices.back().end, 1000);
@@ -75,35 +75,35 @@ struct ListOfOutputs {
         std::vector<uint64_t> sizes(200, 10);
         trace = test::trace_of_sizes(sizes);
         const StackId stack = test::stack_of(trace.stacks, {{"/home/anna/train.py", "main"}});
-        maker.tables.scans = {{5, "mark a", 1, 1, 1}, {20000, "end", 1, 1, 1}};
+        builder.tables.scans = {{5, "mark a", 1, 1, 1}, {20000, "end", 1, 1, 1}};
         for (uint32_t i = 0; i < 100; ++i) {
             trace.steps.push_back({i, "user", i * 100, i * 100 + 100});
-            const NodeIndex below = maker.node("MmBackward0", {}, {memory(2 * i)}, {i * 100 + 10});
-            roots.push_back(maker.node("MeanBackward0", {below}, {}, {i * 100 + 20}, memory(2 * i + 1), stack));
+            const NodeIndex below = builder.node("MmBackward0", {}, {memory(2 * i)}, {i * 100 + 10});
+            roots.push_back(builder.node("MeanBackward0", {below}, {}, {i * 100 + 20}, memory(2 * i + 1), stack));
             retention(roots.back(), memory(2 * i + 1), "outputs", i);
         }
-        maker.node("MeanBackward0", {}, {}, {100, 200, 200}, {}, stack);
-        maker.node("AccumulateGrad", {}, {}, {100});
+        builder.node("MeanBackward0", {}, {}, {100, 200, 200}, {}, stack);
+        builder.node("AccumulateGrad", {}, {}, {100});
         retention(roots.back(), memory(199), "last", -1);
         retention(roots.back(), memory(199), "of an earlier scan", -1, 0);
     }
     void retention(NodeIndex node, AllocationRef tensor, const std::string& name, int index, uint32_t scan = 1) {
         Referrer referrer{
-            scan, node, tensor, {{"local", maker.text(name), maker.text("main"), maker.text("/x/s01.py"), 31}}};
+            scan, node, tensor, {{"local", builder.text(name), builder.text("main"), builder.text("/x/s01.py"), 31}}};
         if (index >= 0) {
-            referrer.links.push_back({"index", maker.text(std::to_string(index)), 0, 0, 0});
+            referrer.links.push_back({"index", builder.text(std::to_string(index)), 0, 0, 0});
         }
-        auto& all = maker.tables.referrers;
+        auto& all = builder.tables.referrers;
         all.insert(scan == 0 ? all.begin() : all.end(), std::move(referrer));
     }
     Trace trace;
-    GraphMaker maker;
+    GraphBuilder builder;
     std::vector<NodeIndex> roots;
 };
 
 TEST(PendingRoots, AreGroupedByTypeAndStack) {
     const ListOfOutputs list;
-    const Graph graph(list.trace, list.maker.tables);
+    const Graph graph(list.trace, list.builder.tables);
     const GraphState state = graph.at(30000);
     const ReferrerIndex referrers(graph.index, 30000);
     const auto groups = roots_never_run(state, referrers);
@@ -121,7 +121,7 @@ TEST(PendingRoots, AreGroupedByTypeAndStack) {
 
 TEST(ReferrerGroups, MergeElementsOfOneList) {
     const ListOfOutputs list;
-    const Graph graph(list.trace, list.maker.tables);
+    const Graph graph(list.trace, list.builder.tables);
     const GraphState state = graph.at(30000);
     const ReferrerIndex referrers(graph.index, 30000);
     ASSERT_NE(referrers.scan(), nullptr);
@@ -142,7 +142,7 @@ TEST(ReferrerGroups, MergeElementsOfOneList) {
 
 TEST(ReferrerIndex, UsesTheLastScanBeforeATimeOrElseTheNext) {
     const ListOfOutputs list;
-    const Graph graph(list.trace, list.maker.tables);
+    const Graph graph(list.trace, list.builder.tables);
     EXPECT_EQ(ReferrerIndex(graph.index, 0).scan()->reason, "mark a");
     EXPECT_EQ(ReferrerIndex(graph.index, 19999).scan()->reason, "mark a");
     EXPECT_EQ(ReferrerIndex(graph.index, 20000).scan()->reason, "end");
@@ -153,14 +153,14 @@ TEST(ReferrerIndex, UsesTheLastScanBeforeATimeOrElseTheNext) {
 }
 
 TEST(DescribeReferrer, WritesRetentionPathsAsPythonExpressions) {
-    GraphMaker maker;
-    const auto link = [&](const char* kind, const char* name) { return PathLink{kind, maker.text(name), 0, 0, 0}; };
+    GraphBuilder builder;
+    const auto link = [&](const char* kind, const char* name) { return PathLink{kind, builder.text(name), 0, 0, 0}; };
     Referrer referrer;
     referrer.links = {link("global", "trainer"), link("attribute", "history"), link("item", "loss"), link("index", "7"),
                       link("attribute", "grad_fn")};
-    EXPECT_EQ(describe_referrer(maker.tables, referrer),
+    EXPECT_EQ(describe_referrer(builder.tables, referrer),
               "list `trainer.history[\"loss\"]` (global), element 7, there `.grad_fn`");
-    EXPECT_EQ(describe_referrer(maker.tables, Referrer{}), "unknown");
+    EXPECT_EQ(describe_referrer(builder.tables, Referrer{}), "unknown");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "storage/export/share.h"
 #include "storage/graph/graph_growth.h"
 #include "storage/read/trace.h"
-#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/graph_builder.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace tidemark {
@@ -29,7 +29,7 @@ void execute(const std::string& path, const std::string& sql) {
 
 void write(const RandomRun& run, const std::string& path) {
     Progress progress;
-    const Status status = write_trace(run.trace, path, IfExists::fail, progress, &run.maker.tables);
+    const Status status = write_trace(run.trace, path, IfExists::fail, progress, &run.builder.tables);
     ASSERT_TRUE(status) << status.error().message;
 }
 
@@ -116,10 +116,10 @@ void expect_same_graph(const GraphTables& a, const GraphTables& b) {
 TEST(ReadGraph, ReadsTheWrittenGraph) {
     const Folder folder;
     RandomRun run(1);
-    run.maker.tables.nodes_left_out = 77;
+    run.builder.tables.nodes_left_out = 77;
     write(run, folder / "run.tide");
     const Opened opened = open(folder / "run.tide");
-    expect_same_graph(run.maker.tables, *opened.graph);
+    expect_same_graph(run.builder.tables, *opened.graph);
     query_everything(opened);
 }
 
@@ -226,7 +226,7 @@ TEST(ShareGraph, KeepsTheGraphThatIsAliveInTheTimeRange) {
 TEST(ShareGraph, RedactsAllNamesExceptThoseOfPyTorch) {
     RandomRun run(6);
     ShareRequest request{{.paths = true, .source = true, .names = true}, "", ""};
-    GraphTables graph = run.maker.tables;
+    GraphTables graph = run.builder.tables;
     const auto shared = prepare_to_share(run.trace, request, &graph);
     ASSERT_TRUE(shared);
     const std::string all = [&] {
@@ -243,7 +243,7 @@ TEST(ShareGraph, RedactsAllNamesExceptThoseOfPyTorch) {
         EXPECT_NE(all.find(kept), std::string::npos) << kept;
     }
     EXPECT_EQ(graph.scans[0].reason.substr(0, 9), "mark mark");
-    ASSERT_EQ(graph.nodes.size(), run.maker.tables.nodes.size());
+    ASSERT_EQ(graph.nodes.size(), run.builder.tables.nodes.size());
     for (const uint32_t stack : graph.nodes.stack) {
         EXPECT_LT(stack, shared->stacks.stack_count());
     }

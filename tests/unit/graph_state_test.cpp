@@ -6,13 +6,13 @@
 #include <random>
 #include <set>
 
-#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark {
 namespace {
 
 using test::Graph;
-using test::GraphMaker;
+using test::GraphBuilder;
 using Nodes = std::vector<NodeIndex>;
 
 AllocationRef memory(uint32_t index) { return {0, index}; }
@@ -20,15 +20,15 @@ AllocationRef memory(uint32_t index) { return {0, index}; }
 /// Returns root -> left, right -> shared -> leaf, and left -> AccumulateGrad of the weight. Node, saved allocations:
 ///   0 leaf: 0   1 shared: 1   2 AccumulateGrad   3 left: 2, 1   4 right: 2, 3 (the weight)   5 root
 Graph diamond() {
-    GraphMaker maker;
-    maker.node("LeafBackward0", {}, {memory(0)});
-    maker.node("SharedBackward0", {0}, {memory(1)});
-    maker.node("AccumulateGrad", {}, {}, {}, memory(3));
-    maker.node("LeftBackward0", {1, 2}, {memory(2), memory(1)});
-    maker.node("RightBackward0", {1}, {memory(2), memory(3)});
-    maker.node("RootBackward0", {3, 4}, {});
-    maker.label(memory(3), 5, Category::parameter, "weight");
-    return Graph(test::trace_of_sizes({1, 10, 100, 1000}), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("LeafBackward0", {}, {memory(0)});
+    builder.node("SharedBackward0", {0}, {memory(1)});
+    builder.node("AccumulateGrad", {}, {}, {}, memory(3));
+    builder.node("LeftBackward0", {1, 2}, {memory(2), memory(1)});
+    builder.node("RightBackward0", {1}, {memory(2), memory(3)});
+    builder.node("RootBackward0", {3, 4}, {});
+    builder.label(memory(3), 5, Category::parameter, "weight");
+    return Graph(test::trace_of_sizes({1, 10, 100, 1000}), std::move(builder.tables));
 }
 
 TEST(GraphState, ComputesRetainedAndShallowBytes) {
@@ -66,10 +66,10 @@ TEST(GraphState, SummarizesReachableNodesAndFindsPaths) {
 }
 
 TEST(GraphState, ReleasedNodesRetainOnlyTheirChildren) {
-    GraphMaker maker;
-    maker.node("A", {}, {memory(0)});
-    maker.node("B", {0}, {memory(1)}, {0, 20, 20, 40});
-    const Graph graph(test::trace_of_sizes({1, 10}), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(0)});
+    builder.node("B", {0}, {memory(1)}, {0, 20, 20, 40});
+    const Graph graph(test::trace_of_sizes({1, 10}), std::move(builder.tables));
     EXPECT_EQ(graph.index.state(1, 19), NodeState::pending);
     EXPECT_EQ(graph.index.state(1, 20), NodeState::released);
     EXPECT_EQ(graph.index.state(1, 40), NodeState::dead);
@@ -83,10 +83,10 @@ TEST(GraphState, ReleasedNodesRetainOnlyTheirChildren) {
 }
 
 TEST(GraphState, ExcludesFreedMemory) {
-    Trace trace = test::hand_made_trace();  // allocation 1 is alive from event 1 to 3
-    GraphMaker maker;
-    maker.node("A", {}, {memory(1)});
-    const Graph graph(std::move(trace), std::move(maker.tables));
+    Trace trace = test::sample_trace();  // allocation 1 is alive from event 1 to 3
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(1)});
+    const Graph graph(std::move(trace), std::move(builder.tables));
     EXPECT_EQ(graph.at(999).reachable_bytes(), 0);
     EXPECT_EQ(graph.at(1000).reachable_bytes(), 1024);
     EXPECT_EQ(graph.at(2999).reachable_bytes(), 1024);
@@ -94,11 +94,11 @@ TEST(GraphState, ExcludesFreedMemory) {
 }
 
 TEST(GraphState, TerminatesOnDamagedGraphsWithCycles) {
-    GraphMaker maker;
-    maker.node("A", {1}, {memory(0)});
-    maker.node("B", {0}, {memory(1)});
-    maker.node("C", {2, 1}, {memory(2)});
-    const Graph graph(test::trace_of_sizes({1, 10, 100}), std::move(maker.tables));
+    GraphBuilder builder;
+    builder.node("A", {1}, {memory(0)});
+    builder.node("B", {0}, {memory(1)});
+    builder.node("C", {2, 1}, {memory(2)});
+    const Graph graph(test::trace_of_sizes({1, 10, 100}), std::move(builder.tables));
     const GraphState state = graph.at(10);
     EXPECT_TRUE(state.roots().empty());
     EXPECT_EQ(state.reachable_bytes(), 111);
@@ -150,7 +150,7 @@ protected:
         for (uint64_t& size : sizes) {
             size = 1 + below(1000);
         }
-        GraphMaker maker;
+        GraphBuilder builder;
         const uint32_t nodes = 20 + below(60), reach = 1 + below(20);
         for (uint32_t n = 0; n < nodes; ++n) {
             Nodes children;
@@ -161,16 +161,16 @@ protected:
             for (uint32_t i = below(3); i > 0; --i) {
                 saved.push_back(below(10) == 0 ? AllocationRef{} : memory(below(allocations)));
             }
-            GraphMaker::Lifetime lifetime;
+            GraphBuilder::Lifetime lifetime;
             lifetime.released = below(8) == 0 ? 5 : never_happened;
             lifetime.destroyed = below(12) == 0 ? 5 : never_happened;
             lifetime.created = below(12) == 0 ? 20 : 0;
-            maker.node("N", children, saved, lifetime);
+            builder.node("N", children, saved, lifetime);
         }
         for (uint32_t m = 0; m < allocations; m += 7) {
-            maker.label(memory(m), 0, Category::parameter);
+            builder.label(memory(m), 0, Category::parameter);
         }
-        return Graph(test::trace_of_sizes(sizes), std::move(maker.tables));
+        return Graph(test::trace_of_sizes(sizes), std::move(builder.tables));
     }
     uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
 

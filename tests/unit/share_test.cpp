@@ -15,7 +15,7 @@
 #include "storage/read/trace.h"
 #include "storage/replay/analysis.h"
 #include "storage/replay/memory_state.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace tidemark {
@@ -121,7 +121,7 @@ const ShareRequest everything{{.paths = true, .source = true, .names = true}, ""
 TEST(Share, RedactionRemovesAllOriginalTexts) {
     const Folder folder;
     const std::string original = folder / "run.tide";
-    write(test::hand_made_trace(), original);
+    write(test::sample_trace(), original);
     share(original, folder / "shared.tide", everything);
     expect_valid_database(folder / "shared.tide");
     const std::string bytes = bytes_of(folder / "shared.tide");
@@ -133,7 +133,7 @@ TEST(Share, RedactionRemovesAllOriginalTexts) {
 }
 
 TEST(Share, ReplacesEqualTextsByTheSamePlaceholder) {
-    Trace trace = test::hand_made_trace();
+    Trace trace = test::sample_trace();
     trace.annotations[1].name = "train_step in /home/anna/project/train.py";
     ShareRequest request;
     request.redaction.paths = true;
@@ -153,7 +153,7 @@ TEST(Share, ReplacesEqualTextsByTheSamePlaceholder) {
 }
 
 TEST(Share, RedactsPathsInsideOtherTexts) {
-    Trace trace = test::hand_made_trace();
+    Trace trace = test::sample_trace();
     trace.annotations[0].name = "train.py, epoch 3";
     trace.annotations[1].name = "save(/mnt/anna/model.pt)";
     trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"log:/mnt/anna/log.txt\"";
@@ -171,7 +171,7 @@ TEST(Share, RedactsPathsInsideOtherTexts) {
 }
 
 TEST(Share, NeverUsesAnExistingNameAsPlaceholder) {
-    Trace trace = test::hand_made_trace();
+    Trace trace = test::sample_trace();
     test::stack_of(trace.stacks, {{"file1.py", "function1"}});
     const auto shared = prepare_to_share(trace, everything);
     ASSERT_TRUE(shared);
@@ -184,7 +184,7 @@ TEST(Share, NeverUsesAnExistingNameAsPlaceholder) {
 TEST(Share, CopiesAllUsedTextsWithoutRedaction) {
     const Folder folder;
     const std::string original = folder / "run.tide";
-    write(test::hand_made_trace(), original);
+    write(test::sample_trace(), original);
     share(original, folder / "shared.tide", {});
     expect_valid_database(folder / "shared.tide");
     EXPECT_EQ(texts_of(*open(original)), texts_of(*open(folder / "shared.tide")));
@@ -195,7 +195,7 @@ TEST(Share, RenumbersATimeRangeFromZeroAndClipsLifetimes) {
     ShareRequest request;
     request.from = "event:4";
     request.to = "event:8";
-    const auto part = prepare_to_share(test::hand_made_trace(), request);
+    const auto part = prepare_to_share(test::sample_trace(), request);
     ASSERT_TRUE(part) << part.error().message;
     const DeviceHistory& device = part->devices[0];
     EXPECT_EQ(device.event_count(), 4);
@@ -216,7 +216,7 @@ TEST(Share, RenumbersATimeRangeFromZeroAndClipsLifetimes) {
 
 /// Returns the sample trace with the rows that a recorder adds.
 Trace recorded_trace() {
-    Trace trace = test::hand_made_trace();
+    Trace trace = test::sample_trace();
     trace.processes = {{4711, 0, "/home/anna/venv/bin/python /home/anna/project/train.py --token secret", 0, 8000, 1,
                         "exception: KeyError: '/home/anna/secret.json'"}};
     trace.steps = {{0, "user", 0, 3500}, {1, "user", 3500, 6500}, {2, "user", 6500, std::nullopt}};
@@ -277,7 +277,7 @@ TEST(Share, RejectsEmptyAndUnknownTimeRanges) {
         ShareRequest request;
         request.from = from;
         request.to = to;
-        const auto part = prepare_to_share(test::hand_made_trace(), request);
+        const auto part = prepare_to_share(test::sample_trace(), request);
         ASSERT_FALSE(part);
         EXPECT_EQ(part.error().kind, ErrorKind::usage);
     }

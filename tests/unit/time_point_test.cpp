@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
@@ -24,7 +24,7 @@ protected:
         return found.error().message;
     }
 
-    const Trace trace = test::hand_made_trace();
+    const Trace trace = test::sample_trace();
     const DeviceHistory& device = trace.devices[0];
     const Curves curves{device};
 };

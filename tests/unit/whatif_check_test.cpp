@@ -27,8 +27,8 @@ TEST_P(WhatIfModel, ReproducesEveryRecordedBlockAndSegment) {
 TEST_P(WhatIfModel, ReproducesRecordedCountersWithoutChanges) {
     const auto trace = test::open_any(GetParam());
     for (const DeviceHistory& device : trace->devices) {
-        const AliveIndex live(device.allocations);
-        const Counters counters = Statistics(*trace, device, live).at(device.event_count());
+        const AliveIndex alive(device.allocations);
+        const Counters counters = Statistics(*trace, device, alive).at(device.event_count());
         if (!counters.retries_known || counters.num_ooms + counters.num_alloc_retries > 0) {
             continue;
         }

@@ -25,8 +25,8 @@ std::string refusal(const Trace& trace, const Change& change) {
 
 int64_t recorded_peak(const Trace& trace) {
     const DeviceHistory& device = trace.main_device();
-    const AliveIndex live(device.allocations);
-    return Statistics(trace, device, live).at(device.event_count()).at(Metric::reserved_bytes, PoolKind::all).peak;
+    const AliveIndex alive(device.allocations);
+    return Statistics(trace, device, alive).at(device.event_count()).at(Metric::reserved_bytes, PoolKind::all).peak;
 }
 
 Change with_expandable(bool expandable) {

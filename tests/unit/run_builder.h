@@ -5,13 +5,13 @@
 #include <string>
 
 #include "storage/explain/analysis_context.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark::test {
 
-class RunMaker {
+class RunBuilder {
 public:
-    RunMaker() {
+    RunBuilder() {
         trace.streams = {{0, ""}};
         trace.pools = {Pool{}};
         trace.origins = {Origin{}};

@@ -9,12 +9,12 @@
 
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark::test {
 
 /// Builds a graph node by node. Edges and saved tensors are added with their node.
-class GraphMaker {
+class GraphBuilder {
 public:
     struct Lifetime {
         int64_t created = 0, executed = never_happened, released = never_happened, destroyed = never_happened;
@@ -105,7 +105,7 @@ struct RandomRun {
         make_trace();
         make_graph();
     }
-    Graph graph() const { return Graph(trace, maker.tables); }
+    Graph graph() const { return Graph(trace, builder.tables); }
 
     uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random() % limit); }
     int64_t random_time() { return below(10000); }
@@ -113,7 +113,7 @@ struct RandomRun {
 
     std::mt19937 random;
     Trace trace;
-    GraphMaker maker;
+    GraphBuilder builder;
 
 private:
     void make_trace() {
@@ -152,7 +152,7 @@ private:
     void make_graph() {
         const char* types[] = {"MmBackward0", "AddBackward0", "AccumulateGrad", "SecretBackward"};
         for (NodeIndex n = 0; n < 300; ++n) {
-            GraphMaker::Lifetime lifetime;
+            GraphBuilder::Lifetime lifetime;
             lifetime.created = below(20) == 0 ? before_recording : random_time();
             lifetime.executed = below(2) == 0 ? random_time() : never_happened;
             lifetime.released = below(2) == 0 ? lifetime.executed : never_happened;
@@ -165,23 +165,23 @@ private:
             for (uint32_t i = below(4); i > 0; --i) {
                 saved.push_back(below(8) == 0 ? AllocationRef{} : random_allocation());
             }
-            maker.node(types[below(4)], children, saved, lifetime,
-                       below(2) == 0 ? random_allocation() : AllocationRef{}, below(2));
-            maker.tables.nodes.origin[n] = below(3);
+            builder.node(types[below(4)], children, saved, lifetime,
+                         below(2) == 0 ? random_allocation() : AllocationRef{}, below(2));
+            builder.tables.nodes.origin[n] = below(3);
         }
         for (int i = 0; i < 100; ++i) {
-            maker.label(random_allocation(), i * 100, static_cast<Category>(below(category_count)),
-                        below(2) == 0 ? "layers.0.weight" : "");
+            builder.label(random_allocation(), i * 100, static_cast<Category>(below(category_count)),
+                          below(2) == 0 ? "layers.0.weight" : "");
         }
-        maker.tables.scans = {{5000, "mark epoch", 10, 100, 20}, {10000, "end", 10, 100, 20}};
-        const uint32_t outputs = maker.text("outputs"), main = maker.text("main"),
-                       file = maker.text("/home/anna/project/train.py");
+        builder.tables.scans = {{5000, "mark epoch", 10, 100, 20}, {10000, "end", 10, 100, 20}};
+        const uint32_t outputs = builder.text("outputs"), main = builder.text("main"),
+                       file = builder.text("/home/anna/project/train.py");
         for (uint32_t h = 0; h < 30; ++h) {
-            maker.tables.referrers.push_back(
+            builder.tables.referrers.push_back(
                 {h / 15,
                  h * 7,
                  random_allocation(),
-                 {{"local", outputs, main, file, 31}, {"index", maker.text(std::to_string(h % 15)), 0, 0, 0}}});
+                 {{"local", outputs, main, file, 31}, {"index", builder.text(std::to_string(h % 15)), 0, 0, 0}}});
         }
     }
 };

@@ -30,7 +30,7 @@ inline uint32_t add_allocation(DeviceHistory& device, EventNumber created, Event
 ///   8 free of B completed
 /// and allocation P, 4096 bytes without a stack, from before the history. Annotations: step 1..3.5 µs, nested fwd
 /// 1.5..2.5 µs, step 4.5..6 µs. Mark "epoch" at 5.5 µs.
-inline Trace hand_made_trace() {
+inline Trace sample_trace() {
     Trace trace;
     const StackId train =
         stack_of(trace.stacks, {{"/home/anna/venv/lib/python3.12/site-packages/torch/nn/linear.py", "forward"},
