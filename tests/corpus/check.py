@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Asks `tidemark explain` about each trace and compares with what is known. Exit status 1: it differs.
 
-    check.py FOLDER|ARCHIVE.tar.xz --tidemark build/all/recorder/cli/tidemark [--only 'w0*'] [--strict]
+    check.py FOLDER|ARCHIVE.tar.xz --tidemark build/ci/recorder/cli/tidemark [--only 'w0*'] [--strict]
 
-Bytes may differ by 1 % or 1 MiB. With --strict bytes per iteration count too, by 1 % or 512 B; with noise, which has steps
-of its own, they are never compared.
+Bytes may differ by 1 % or 1 MiB. With --strict, bytes per iteration may differ by 1 % or 512 B; with noise, which has
+steps of its own, they are never compared.
 """
 
 import argparse
