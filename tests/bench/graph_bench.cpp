@@ -11,12 +11,13 @@
 #include <memory>
 #include <random>
 
+#include "storage/attribution/category_grouping.h"
 #include "storage/graph/categories.h"
 #include "storage/graph/graph_growth.h"
 #include "storage/graph/graph_state.h"
-#include "storage/graph/read_graph.h"
-#include "storage/read/trace.h"
-#include "storage/timeline/category_grouping.h"
+#include "storage/read/open_trace.h"
+#include "storage/read/read_graph.h"
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 
 namespace {
@@ -131,11 +132,13 @@ double highest_mebibytes() {
 /// The file, and all that is made from it.
 struct Fixture {
     Fixture()
-        : path(std::filesystem::temp_directory_path() / ("tidemark-graph-bench-" + std::to_string(getpid()) + ".tide")) {
+        : path(std::filesystem::temp_directory_path() /
+               ("tidemark-graph-bench-" + std::to_string(getpid()) + ".tide")) {
         Progress progress;
         {
             const Program program;
-            ok = static_cast<bool>(write_trace(program.trace(), path, IfExists::replace, progress, &program.graph()));
+            ok = static_cast<bool>(write_trace(program.trace(), peak_events(program.trace()), path, IfExists::replace,
+                                               progress, &program.graph()));
         }
         if (const auto opened = open_trace(path, progress)) {
             trace = *opened;
@@ -233,8 +236,9 @@ void pending_roots(benchmark::State& state) {
     measure(state, [] { return roots_never_run(*fixture().time_point, ReferrerIndex(*fixture().index, 0)); });
 }
 void ask_dominated(benchmark::State& state) {
-    ask(state,
-        [](NodeIndex node) { return fixture().time_point->retained_bytes(node) + fixture().time_point->dominator(node); });
+    ask(state, [](NodeIndex node) {
+        return fixture().time_point->retained_bytes(node) + fixture().time_point->dominator(node);
+    });
 }
 void ask_freed_by(benchmark::State& state) {
     ask(state, [](NodeIndex node) { return fixture().time_point->freed_by(node); });

@@ -15,7 +15,8 @@
 
 #include "storage/format/schema.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
+#include "storage/timeline/curves.h"
 #include "storage/write/streaming_writer.h"
 #include "tests/unit/hand_made_trace.h"
 #include "tests/unit/trace_equality.h"
@@ -102,15 +103,15 @@ private:
         const Allocations& all = recorder.device.allocations;
         AllocationRow row;
         row.lifetime = {all.alloc_event[a],
-                    never,
-                    never,
-                    all.address[a],
-                    all.requested[a],
-                    all.block_size[a],
-                    stack(all.stack[a]),
-                    0,
-                    all.segment[a],
-                    0};
+                        never,
+                        never,
+                        all.address[a],
+                        all.requested[a],
+                        all.block_size[a],
+                        stack(all.stack[a]),
+                        0,
+                        all.segment[a],
+                        0};
         row.time = time;
         recorder.lifetimes[a] = writer_.created(recorder.device.device, row);
     }
@@ -477,7 +478,8 @@ TEST_F(FollowOne, AnUncleanFinishIsNoHangAndSaysSo) {
 
 TEST_F(FollowOne, AFinishedTraceIsPolledOnce) {
     Progress progress;
-    ASSERT_TRUE(write_trace(*sample_trace("adam_steps"), path_, IfExists::fail, progress));
+    ASSERT_TRUE(write_trace(*sample_trace("adam_steps"), peak_events(*sample_trace("adam_steps")), path_,
+                            IfExists::fail, progress));
     TraceFollower done = follower();
     const auto trace = poll(done);
     ASSERT_TRUE(trace);

@@ -1,4 +1,4 @@
-#include "storage/graph/read_graph.h"
+#include "storage/read/read_graph.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -8,7 +8,8 @@
 
 #include "storage/export/share.h"
 #include "storage/graph/graph_growth.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
+#include "storage/timeline/curves.h"
 #include "tests/unit/hand_made_graph.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -29,7 +30,8 @@ void execute(const std::string& path, const std::string& sql) {
 
 void write(const RandomRun& run, const std::string& path) {
     Progress progress;
-    const Status status = write_trace(run.trace, path, IfExists::fail, progress, &run.maker.tables);
+    const Status status =
+        write_trace(run.trace, peak_events(run.trace), path, IfExists::fail, progress, &run.maker.tables);
     ASSERT_TRUE(status) << status.error().message;
 }
 
@@ -127,20 +129,21 @@ TEST(ReadGraph, WhatPointsNowhereIsNothing) {
     const Folder folder;
     const std::string path = folder / "run.tide";
     write(RandomRun(2), path);
-    execute(path,
-            "INSERT INTO autograd_node(id, type, sequence, origin, stack, variable, output, created_time, destroyed_time) "
-            "  VALUES(-5, 999999, 1, -4, 12345678, -1, 1234567890123, 9223372036854775807, -9223372036854775807),"
-            "        (9000, 1, NULL, 99999, -1, 1, -1, NULL, NULL);"
-            "INSERT INTO autograd_edge VALUES(-5, 0, 9000, 0), (-5, -3, 5, 99999999), (9000, 0, -5, -1), (9000, 1, "
-            "9000, 0),"
-            "  (9000, 2, 123456, 0), (555555, 0, 1, 0), (1, 60000, 9000, 0), (9000, 70000, 1, 0);"
-            "INSERT INTO saved_tensor(node, name, allocation, byte_offset, bytes, version, is_view, is_packed) VALUES"
-            "  (9000, 77777, 99, -1, -1, -1, 7, NULL), (4444, 1, 1, 1, 1, 1, 1, 1), (1, 1, 1, 1, 1, 1, 1, 1);"
-            "INSERT INTO allocation_category(allocation, time, category, name) VALUES(-7, 1, 'parameter', 1),"
-            "  (1, -9223372036854775808, 'gradient', 999999), (1, 5, 'a new word', 1);"
-            "INSERT INTO referrer VALUES(9001, 99, 1, 1), (9002, 1, 4444, 4444), (9003, 2, 9000, -1);"
-            "INSERT INTO path_link VALUES(9003, -1, 'index', 999999, -1, 999999, -7), (9999, 0, 'local', 1, 1, 1, 1);"
-            "INSERT INTO meta VALUES('graph.nodes_left_out', 'many')");
+    execute(
+        path,
+        "INSERT INTO autograd_node(id, type, sequence, origin, stack, variable, output, created_time, destroyed_time) "
+        "  VALUES(-5, 999999, 1, -4, 12345678, -1, 1234567890123, 9223372036854775807, -9223372036854775807),"
+        "        (9000, 1, NULL, 99999, -1, 1, -1, NULL, NULL);"
+        "INSERT INTO autograd_edge VALUES(-5, 0, 9000, 0), (-5, -3, 5, 99999999), (9000, 0, -5, -1), (9000, 1, "
+        "9000, 0),"
+        "  (9000, 2, 123456, 0), (555555, 0, 1, 0), (1, 60000, 9000, 0), (9000, 70000, 1, 0);"
+        "INSERT INTO saved_tensor(node, name, allocation, byte_offset, bytes, version, is_view, is_packed) VALUES"
+        "  (9000, 77777, 99, -1, -1, -1, 7, NULL), (4444, 1, 1, 1, 1, 1, 1, 1), (1, 1, 1, 1, 1, 1, 1, 1);"
+        "INSERT INTO allocation_category(allocation, time, category, name) VALUES(-7, 1, 'parameter', 1),"
+        "  (1, -9223372036854775808, 'gradient', 999999), (1, 5, 'a new word', 1);"
+        "INSERT INTO referrer VALUES(9001, 99, 1, 1), (9002, 1, 4444, 4444), (9003, 2, 9000, -1);"
+        "INSERT INTO path_link VALUES(9003, -1, 'index', 999999, -1, 999999, -7), (9999, 0, 'local', 1, 1, 1, 1);"
+        "INSERT INTO meta VALUES('graph.nodes_left_out', 'many')");
     const Opened opened = open(path);
     const GraphIndex index(opened.trace, opened.graph);
     const NodeIndex low = index.find(-5), high = index.find(9000);

@@ -7,9 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
 
 namespace tidemark {
 namespace {
@@ -155,18 +155,21 @@ TEST_P(CompleteRun, NothingContradictsTheFinalState) { expect_no_contradiction()
 
 const auto case_name = [](const auto& info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Snapshots, MarkedRun,
-                         testing::Values(AnalysisContext{"adam_steps", true}, AnalysisContext{"cudagraph", true}, AnalysisContext{"frag_oom", true},
-                                         AnalysisContext{"gpt_ring", false}, AnalysisContext{"streams", true},
-                                         AnalysisContext{"varlen_expandable", true}, AnalysisContext{"roundup", true},
-                                         AnalysisContext{"max_split", true}, AnalysisContext{"gc_threshold", true},
-                                         AnalysisContext{"expandable_mixed", true}, AnalysisContext{"expandable_graph", true},
-                                         AnalysisContext{"amp", true}, AnalysisContext{"mempool", true}, AnalysisContext{"late_start", true},
-                                         AnalysisContext{"ring_small", false}, AnalysisContext{"record_stream", true}, AnalysisContext{"two_gpus", true},
-                                         AnalysisContext{"oom_retry", true}),
+                         testing::Values(AnalysisContext{"adam_steps", true}, AnalysisContext{"cudagraph", true},
+                                         AnalysisContext{"frag_oom", true}, AnalysisContext{"gpt_ring", false},
+                                         AnalysisContext{"streams", true}, AnalysisContext{"varlen_expandable", true},
+                                         AnalysisContext{"roundup", true}, AnalysisContext{"max_split", true},
+                                         AnalysisContext{"gc_threshold", true},
+                                         AnalysisContext{"expandable_mixed", true},
+                                         AnalysisContext{"expandable_graph", true}, AnalysisContext{"amp", true},
+                                         AnalysisContext{"mempool", true}, AnalysisContext{"late_start", true},
+                                         AnalysisContext{"ring_small", false}, AnalysisContext{"record_stream", true},
+                                         AnalysisContext{"two_gpus", true}, AnalysisContext{"oom_retry", true}),
                          case_name);
 INSTANTIATE_TEST_SUITE_P(Snapshots, CompleteRun,
-                         testing::Values(AnalysisContext{"s0_graph_leak"}, AnalysisContext{"s1_plain"}, AnalysisContext{"s1_retain_empty"},
-                                         AnalysisContext{"s2_oom_list"}, AnalysisContext{"s3_linear"}, AnalysisContext{"s3_varlen"}),
+                         testing::Values(AnalysisContext{"s0_graph_leak"}, AnalysisContext{"s1_plain"},
+                                         AnalysisContext{"s1_retain_empty"}, AnalysisContext{"s2_oom_list"},
+                                         AnalysisContext{"s3_linear"}, AnalysisContext{"s3_varlen"}),
                          case_name);
 
 }  // namespace

@@ -1,7 +1,7 @@
 // A graph of a few nodes on the first allocations of a trace, with everything a graph can have.
 #pragma once
 
-#include "storage/format/graph_tables.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark::test {
 
@@ -66,7 +66,7 @@ inline GraphTables small_graph(const Trace& trace) {
                     {memory(0), 3, Category::unknown, 0}};
     graph.scans = {{40, "end", 5'000'000, 1000, 12}};
     graph.referrers = {{0, 2, memory(3), {{"local", data_gaps, function, file, 31}, {"index", index, 0, 0, 0}}},
-                     {0, no_node, {}, {}}};
+                       {0, no_node, {}, {}}};
     graph.nodes_left_out = 7;
     return graph;
 }
