@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "tests/unit/graph_builder.h"
 
@@ -103,7 +104,7 @@ int main(int argc, char** argv) {
     Trace trace = test::trace_of_steps(std::atoi(argv[2]));
     const GraphTables graph = test::graph_of(trace, std::string_view(argv[3]) == "searched");
     Progress progress;
-    const Status written = write_trace(trace, argv[1], IfExists::replace, progress, &graph);
+    const Status written = write_trace(trace, peak_events(trace), argv[1], IfExists::replace, progress, &graph);
     if (!written) {
         std::fprintf(stderr, "%s\n", written.error().message.c_str());
     }

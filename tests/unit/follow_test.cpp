@@ -13,7 +13,7 @@
 
 #include "storage/format/schema.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 #include "tests/unit/sample_trace.h"
 #include "tests/unit/trace_equality.h"
 #include "tests/unit/writer_process.h"

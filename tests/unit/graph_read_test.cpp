@@ -1,4 +1,4 @@
-#include "storage/graph/read_graph.h"
+#include "storage/read/read_graph.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -8,7 +8,7 @@
 
 #include "storage/export/share.h"
 #include "storage/graph/graph_growth.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 #include "tests/unit/graph_builder.h"
 #include "tests/unit/temporary_folder.h"
 
