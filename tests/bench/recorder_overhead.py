@@ -29,7 +29,7 @@ def run(command):
 
 def alternate(bare, recorded, key, count):
     """Alternates both commands, and which of them runs first. Returns the values of each."""
-    values = {"bare": [], "recorded": []}
+    values: dict[str, list[float]] = {"bare": [], "recorded": []}
     for number in range(count):
         order = [("bare", bare), ("recorded", recorded)]
         for name, command in order if number % 2 == 0 else reversed(order):

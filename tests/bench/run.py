@@ -6,6 +6,7 @@
 BUILD_DIR holds a release build with benchmarks (cmake --preset bench). --long adds a trace of 10 million events.
 Nothing passes or fails, because machines are noisy. docs/PERFORMANCE.md lists measured numbers.
 """
+
 import argparse
 import json
 import lzma
@@ -18,18 +19,17 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-LOAD = """
-import pickle, sys, time
+LOAD = """import pickle, sys, time
 start = time.perf_counter()
-pickle.load(open(sys.argv[1], "rb"))
-print(time.perf_counter() - start)
-"""
+pickle.load(open(sys.argv[1], 'rb'))
+print(time.perf_counter() - start)"""
 
 
 def run(command, **environment):
     """Runs a command. Returns wall seconds, peak memory in MiB and output."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **environment})
+    assert process.stdout is not None
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
@@ -57,8 +57,11 @@ def measure_import(build, snapshot, work, iterations):
     load, took = statistics.median(loads), statistics.median(imports)
     row("pickle.load, seconds", f"{load:.2f}")
     row("import (whole process), seconds", f"{took:.2f}")
-    ratio = statistics.median(i / l for i, l in zip(imports, loads))
-    row("import / pickle.load", f"{ratio:.2f}", "limit 1.0, target 0.5")
+    row(
+        "import / pickle.load",
+        f"{statistics.median(i / j for i, j in zip(imports, loads)):.2f}",
+        "limit 1.0, target 0.5",
+    )
     row("peak memory of the import / file size", f"{max(memory) * 2**20 / size:.2f}", "limit 3")
     return trace, took
 
@@ -69,12 +72,14 @@ def measure_trace(build, trace):
     row("events", f"{result['events']:,}")
     row("bytes per event", f"{result['bytes_per_event']:.1f}", "limit 20")
     for key, text, limit in (
-            ("open", "open, ms", ""), ("indexes", "indexes for the window, ms", ""),
-            ("counters_at_random_event", "all counters at a random event, ms", "limit 20 (50 at 10 M)"),
-            ("state_at_random_event", "segments and blocks at a random event, ms", ""),
-            ("attribution_at_random_event", "memory by stack at a random event, ms", ""),
-            ("columns_1600", "1600 columns of a random window, ms", ""),
-            ("bands_1600", "the same with every allocation, ms", "")):
+        ("open", "open, ms", ""),
+        ("indexes", "indexes for the window, ms", ""),
+        ("counters_at_random_event", "all counters at a random event, ms", "limit 20 (50 at 10 M)"),
+        ("state_at_random_event", "segments and blocks at a random event, ms", ""),
+        ("attribution_at_random_event", "memory by stack at a random event, ms", ""),
+        ("columns_1600", "1600 columns of a random window, ms", ""),
+        ("bands_1600", "the same with every allocation, ms", ""),
+    ):
         row(f"{text} (median / p95)", f"{result[key]['p50']:.2f} / {result[key]['p95']:.2f}", limit)
     row("counter checkpoints, once, ms", f"{result['statistics_once']:.0f}")
     row("memory when shown, MiB", f"{result['memory_mib_shown']}", "limit 600 at 10 M")
@@ -89,10 +94,10 @@ def measure_window(build, trace, snapshot=None, import_seconds=None):
     with tempfile.TemporaryDirectory() as home:
         environment = {"QT_QPA_PLATFORM": "offscreen", "HOME": home}
         result = json.loads(run([gui, "--bench-frames", trace], **environment)[2])
-        opened = result["open_to_first_picture_ms"]
-        row("open to first complete picture, in process, ms", f"{opened:.0f}", "limit 1000 at 10 M")
+        first_picture_ms = result["open_to_first_picture_ms"]
+        row("open to first complete picture, in process, ms", f"{first_picture_ms:.0f}", "1000 at 10 M")
         if import_seconds:
-            row("  / import", f"{opened / import_seconds / 1000:.2f}", "limit 0.3")
+            row("  / import", f"{first_picture_ms / import_seconds / 1000:.2f}", "limit 0.3")
             raw = json.loads(run([gui, "--bench-frames", str(snapshot)], **environment)[2])
             row("raw pickle to first complete picture, in process, ms", f"{raw['open_to_first_picture_ms']:.0f}")
             row("  / import", f"{raw['open_to_first_picture_ms'] / import_seconds / 1000:.2f}", "limit 1.2")
@@ -101,8 +106,11 @@ def measure_window(build, trace, snapshot=None, import_seconds=None):
         row("window drawn into a PNG (whole process), s / MiB", f"{seconds:.2f} / {mib:.0f}", "600 MiB at 10 M")
         for part in ("window", "timeline", "allocations"):
             for gesture, times in result[part].items():
-                row(f"{part}, {gesture.replace('_', ' ')}: frame, ms (median / p95)",
-                    f"{times['p50_ms']:.1f} / {times['p95_ms']:.1f}", "limit 16")
+                row(
+                    f"{part}, {gesture.replace('_', ' ')}: frame, ms (median / p95)",
+                    f"{times['p50_ms']:.1f} / {times['p95_ms']:.1f}",
+                    "limit 16",
+                )
 
 
 def main():

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/findings and renews what its pages quote of `tidemark explain`.
+"""Draws the pictures of the docs and renews what the pages of findings quote from `tidemark explain`.
 
-    docs/make_finding_pictures.py RECORDED [--build build/all] [--only WORD]... [--replace OLD=NEW]...
+    docs/make_pictures.py RECORDED [--build build/release] [--only NAME]... [--replace OLD=NEW]...
 
-RECORDED is a folder of traces NAME.medium.tide, as tests/corpus/record.py leaves them or as unpacked from
-tests/data/corpus/medium.tar.xz. --replace takes paths of the recording machine out of them (see
-tests/data/neutral_paths.py). Pillow and zopfli must be there, to make the pictures small.
+RECORDED is a folder of traces NAME.medium.tide, as written by tests/corpus/record.py or as packed in
+tests/data/corpus/medium.tar.xz. NAME is a finding, or a picture of docs/images. --replace removes paths of the
+recording machine, see tests/data/neutral_paths.py. Needs Pillow and zopfli, which make the pictures small.
 """
 
 import argparse
@@ -25,11 +25,11 @@ from PIL import Image
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "findings"
-LARGEST = 60_000  # bytes of a picture
+LARGEST_BYTES = 60_000
 SIZE = "1400x790"
-WITH_GRAPH = "1600x760"  # its pane is wider; some evidence opens it
+SIZE_WITH_GRAPH = "1600x760"  # the pane of the graph is wider
 
-# What shows each finding best: the trace, and how to draw the window on it.
+# The trace that shows each finding best, and the options that draw the window on it.
 SHOWN = {
     "retained-graph": ("s01_list_of_cpu_outputs", "--pane", "graph"),
     "eval-without-no-grad": ("s10_validation_without_no_grad", "--stack-by", "category", "--pane", "segments"),
@@ -45,7 +45,7 @@ SHOWN = {
     "cuda-graph-pools-grow": ("w28_graph_for_each_shape", "--stack-by", "pool", "--pane", "segments"),
     "non-pytorch-growth": ("w24_library_takes_more", "--pane", "breakdown"),
     "pinned-memory-growth": ("w31_pinned_memory",),
-    "unexplained-growth": ("resources/examples/retain_graph.pickle", "--pane", "summary"),
+    "unexplained-growth": ("tests/data/snapshots/s0_graph_leak.pickle", "--pane", "summary"),
     "out-of-memory": ("s09_list_until_out_of_memory", "--pane", "segments"),
     "fragmentation": ("w15_fragmentation", "--pane", "segments"),
     "garbage-cycles": ("w26_reference_cycles", "--pane", "summary"),
@@ -79,6 +79,14 @@ SHOWN = {
     "other-processes": ("w23_other_process", "--pane", "breakdown"),
 }
 
+# The pictures of the user guide and the README: the trace and the options.
+GUIDE = {
+    "why": "s10_validation_without_no_grad window --finding 1 --stack-by category --size 1500x880",
+    "window": "gpt2 window --stack-by category --size 1600x900",
+    "table": "gpt2 window --stack-by category --pane table --size 1600x900",
+    "breakdown": "s11_validation_sizes breakdown --at end --size 1400x520",
+}
+
 
 class Tools:
     def __init__(self, build):
@@ -91,16 +99,19 @@ class Tools:
         return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
     def draw(self, trace, picture, finding, options):
-        """What every program has is no card of its own: the window is drawn as it is."""
-        size = WITH_GRAPH if "graph" in options else SIZE
+        """Draws the window with the finding selected. Background findings have no card: nothing is selected."""
+        size = SIZE_WITH_GRAPH if "graph" in options else SIZE
         selected = [] if finding.is_background else ["--finding", str(finding.number)]
-        command = [self.window, "--render", "window", "--size", size, "--device", str(finding.device), *selected]
+        self.render(trace, picture, "window", "--size", size, "--device", str(finding.device), *selected, *options)
+
+    def render(self, trace, picture, view, *options):
         environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-        subprocess.run([*command, *options, "-o", picture, trace], env=environment, check=True)
+        command = [self.window, "--render", view, *options, "-o", picture, trace]
+        subprocess.run(command, env=environment, check=True)
 
 
 def neutral_copy(tools, source, folder, name, replacements):
-    """A trace without paths of the machine that recorded it; a snapshot is imported."""
+    """Returns a copy of the trace without paths of the recording machine. Imports a snapshot."""
     copy = folder / f"{name}.tide"
     if source.suffix == ".tide":
         shutil.copy(source, copy)
@@ -119,7 +130,7 @@ class Found(typing.NamedTuple):
 
 
 def find(tools, trace, word):
-    """The first finding of this kind."""
+    """Returns the first finding of this kind."""
     devices = json.loads(tools.explain(trace, "--format", "json"))
     for device in devices if isinstance(devices, list) else [devices]:
         for position, finding in enumerate(device["findings"]):
@@ -137,14 +148,15 @@ def save_small(png, path):
     for colors in (128, 96, 64, 48, 32):
         packed = io.BytesIO()
         in_few_colors(picture, colors).save(packed, "PNG", optimize=True)
-        if packed.report() <= LARGEST * 9 // 8:  # zopfli saves as much
+        if len(packed.getvalue()) <= LARGEST_BYTES * 9 // 8:  # zopfli saves the rest
             break
     path.write_bytes(zopfli.png.optimize(packed.getvalue(), num_iterations=3, filter_strategies="0"))
 
 
 def reported(tools, trace, finding):
-    """What explain says about it, without places to look at and fixes: those are told by the page."""
-    lines, part, wanted = [], False, False
+    """Returns what explain prints about the finding, without evidence and fixes: the page describes those itself."""
+    lines: list[str] = []
+    part, wanted = False, False
     for line in tools.explain(trace, "--all", "--device", str(finding.device)).splitlines():
         heading = re.match(r" ?(\d+)\. ", line)
         if heading:
@@ -153,7 +165,7 @@ def reported(tools, trace, finding):
             break
         if wanted:
             if re.match(r"    \S", line):
-                part = not re.match(r"    (Look at|What helps)", line)
+                part = not re.match(r"    (Where to look|Recommended fix)", line)
                 lines += [] if part or lines[-1] == "    [...]" else ["    [...]"]
             lines += [line] if part else []
     return "\n".join(lines)
@@ -165,29 +177,39 @@ def renew_page(path, name, text):
     path.write_text(re.sub(r"```\n\$ tidemark explain .*?\n```", lambda _: quoted, page, count=1, flags=re.DOTALL))
 
 
+def draw_finding(tools, options, folder, word):
+    shown, *how = SHOWN[word]
+    is_path = "/" in shown
+    source = ROOT / shown if is_path else options.recorded / f"{shown}.medium.tide"
+    name = source.stem if is_path else shown
+    trace = neutral_copy(tools, source, folder, name, options.replace)
+    finding = find(tools, trace, word)
+    tools.draw(trace, folder / "window.png", finding, how)
+    save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
+    renew_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
+
+
+def draw_guide(tools, folder, name):
+    trace, *how = GUIDE[name].split()
+    tools.render(ROOT / "resources" / "examples" / f"{trace}.tide", folder / "guide.png", *how)
+    save_small(folder / "guide.png", ROOT / "docs" / "images" / f"{name}.png")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recorded", type=pathlib.Path)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "all")
-    parser.add_argument("--only", action="append", choices=SHOWN)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    parser.add_argument("--only", action="append", choices=[*SHOWN, *GUIDE])
     parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
     options = parser.parse_args()
     tools = Tools(options.build.resolve())
-    (PAGES / "images").mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        for word in options.only or SHOWN:
-            shown, *how = SHOWN[word]
-            is_path = "/" in shown
-            source = ROOT / shown if is_path else options.recorded / f"{shown}.medium.tide"
-            name = source.stem if is_path else shown
-            trace = neutral_copy(tools, source, folder, name, options.replace)
-            finding = find(tools, trace, word)
-            tools.draw(trace, folder / "window.png", finding, how)
-            save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
-            if (PAGES / f"{word}.md").exists():
-                renew_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
-            print(word)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in options.only or [*SHOWN, *GUIDE]:
+            if name in SHOWN:
+                draw_finding(tools, options, pathlib.Path(scratch), name)
+            else:
+                draw_guide(tools, pathlib.Path(scratch), name)
+            print(name)
 
 
 if __name__ == "__main__":
