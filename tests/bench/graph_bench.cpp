@@ -11,12 +11,13 @@
 #include <memory>
 #include <random>
 
+#include "storage/attribution/category_grouping.h"
 #include "storage/graph/categories.h"
 #include "storage/graph/graph_growth.h"
 #include "storage/graph/graph_state.h"
-#include "storage/graph/read_graph.h"
-#include "storage/read/trace.h"
-#include "storage/timeline/category_grouping.h"
+#include "storage/read/open_trace.h"
+#include "storage/read/read_graph.h"
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 
 namespace {
@@ -136,7 +137,8 @@ struct Fixture {
         Progress progress;
         {
             const Program program;
-            ok = static_cast<bool>(write_trace(program.trace(), path, IfExists::replace, progress, &program.graph()));
+            ok = static_cast<bool>(write_trace(program.trace(), peak_events(program.trace()), path, IfExists::replace,
+                                               progress, &program.graph()));
         }
         if (const auto opened = open_trace(path, progress)) {
             trace = *opened;

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::bench {
 

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
-#include "storage/replay/attribution.h"
+#include "storage/analysis/analysis.h"
+#include "storage/attribution/attribution.h"
+#include "storage/read/open_trace.h"
 #include "storage/replay/memory_state.h"
 #include "storage/timeline/columns.h"
 

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 #include "storage/whatif/what_if.h"
 
 namespace {

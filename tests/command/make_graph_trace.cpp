@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "tests/unit/graph_builder.h"
 
@@ -86,7 +87,7 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
     const NodeIndex data_gap =
         graph.node("MseLossBackward0", {leaf}, {{0, steps}}, {last + 3000, last + 4000}, {}, in_main);
     retention(data_gap, {},
-              {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("data_gap"), 0, 0, 0}});
+              {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("loss"), 0, 0, 0}});
     graph.node("ReluBackward0", {leaf}, {{0, steps}}, {1000, 2000, 2000, 3000});
     return std::move(graph.tables);
 }
@@ -103,7 +104,7 @@ int main(int argc, char** argv) {
     Trace trace = test::trace_of_steps(std::atoi(argv[2]));
     const GraphTables graph = test::graph_of(trace, std::string_view(argv[3]) == "searched");
     Progress progress;
-    const Status written = write_trace(trace, argv[1], IfExists::replace, progress, &graph);
+    const Status written = write_trace(trace, peak_events(trace), argv[1], IfExists::replace, progress, &graph);
     if (!written) {
         std::fprintf(stderr, "%s\n", written.error().message.c_str());
     }

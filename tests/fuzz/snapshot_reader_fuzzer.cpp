@@ -7,9 +7,9 @@
 #include <memory>
 #include <span>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/derive_history.h"
 #include "storage/import/snapshot_reader.h"
-#include "storage/replay/analysis.h"
 #include "storage/replay/memory_state.h"
 
 namespace {

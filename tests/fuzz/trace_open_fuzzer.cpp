@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "storage/analysis/analysis.h"
+#include "storage/attribution/category_grouping.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/graph/graph_growth.h"
-#include "storage/graph/read_graph.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
+#include "storage/read/read_graph.h"
 #include "storage/replay/memory_state.h"
-#include "storage/timeline/category_grouping.h"
 #include "storage/timeline/columns.h"
 
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/import.h"
-#include "storage/replay/analysis.h"
 #include "storage/replay/memory_state.h"
 #include "storage/timeline/columns.h"
 

@@ -3,9 +3,9 @@
 
 #include <map>
 
-#include "storage/replay/analysis.h"
-#include "storage/replay/attribution.h"
-#include "storage/timeline/category_grouping.h"
+#include "storage/analysis/analysis.h"
+#include "storage/attribution/attribution.h"
+#include "storage/attribution/category_grouping.h"
 #include "tests/unit/graph_builder.h"
 
 namespace tidemark {

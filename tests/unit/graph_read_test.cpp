@@ -1,4 +1,5 @@
-#include "storage/graph/read_graph.h"
+#include "storage/timeline/curves.h"
+#include "storage/read/read_graph.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -8,7 +9,7 @@
 
 #include "storage/export/share.h"
 #include "storage/graph/graph_growth.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 #include "tests/unit/graph_builder.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -29,7 +30,7 @@ void execute(const std::string& path, const std::string& sql) {
 
 void write(const RandomRun& run, const std::string& path) {
     Progress progress;
-    const Status status = write_trace(run.trace, path, IfExists::fail, progress, &run.builder.tables);
+    const Status status = write_trace(run.trace, peak_events(run.trace), path, IfExists::fail, progress, &run.builder.tables);
     ASSERT_TRUE(status) << status.error().message;
 }
 

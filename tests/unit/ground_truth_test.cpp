@@ -6,9 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
 
 namespace tidemark {
 namespace {

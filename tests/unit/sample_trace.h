@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::test {
 

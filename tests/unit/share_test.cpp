@@ -11,9 +11,9 @@
 #include <memory>
 #include <set>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
 #include "storage/replay/memory_state.h"
 #include "tests/unit/sample_trace.h"
 #include "tests/unit/temporary_folder.h"
@@ -39,7 +39,7 @@ std::shared_ptr<const Trace> open(const std::string& path) {
 
 void write(const Trace& trace, const std::string& path) {
     Progress progress;
-    const Status status = write_trace(trace, path, IfExists::fail, progress);
+    const Status status = write_trace(trace, peak_events(trace), path, IfExists::fail, progress);
     ASSERT_TRUE(status) << status.error().message;
 }
 

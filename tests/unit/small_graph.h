@@ -1,7 +1,7 @@
 // A graph of four nodes on the last allocations of a trace. It uses every kind of row that a graph can have.
 #pragma once
 
-#include "storage/format/graph_tables.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark::test {
 

@@ -1,4 +1,4 @@
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 #include <gtest/gtest.h>
 

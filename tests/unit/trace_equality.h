@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::test {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace tidemark::test {
