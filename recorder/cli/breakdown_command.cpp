@@ -9,10 +9,12 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
 #include "storage/replay/time_point.h"
+#include "storage/text/data_gap_words.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -32,9 +34,10 @@ struct Page {
     std::vector<std::string> gaps;
 
     Page(DeviceTimePoint time_point, const std::string& at)
-        : analysis(std::move(time_point.analysis)),
-          device(analysis->device()),
-          gaps(breakdown_gaps(analysis->trace(), device)) {
+        : analysis(std::move(time_point.analysis)), device(analysis->device()) {
+        for (const BreakdownGap& gap : breakdown_gaps(analysis->trace(), device)) {
+            gaps.push_back(breakdown_gap_words(Words(Language::english), gap));
+        }
         const Breakdown breakdown(analysis);
         const std::optional<int64_t> time = named_time(analysis->trace(), at);
         row = time ? breakdown.at_time(*time) : breakdown.at(time_point.event);
@@ -65,30 +68,13 @@ std::string words_about(const Component& component) {
         case ComponentKind::private_pools:
             return "free, but kept for private pools (CUDA graphs, MemPool): only their owners can use it";
         case ComponentKind::library:
-            return fmt::format("taken from the driver past PyTorch's allocator, in {}", counted(component.count, "piece"));
+            return fmt::format("taken from the driver past PyTorch's allocator, in {}",
+                               counted(component.count, "piece"));
         case ComponentKind::context: return "what every process pays for using a GPU at all";
         case ComponentKind::kernels: return "code of GPU kernels, loaded at their first use";
         case ComponentKind::other_processes: return "another program on the same GPU";
         case ComponentKind::unknown:
             return component.bytes < 0 ? "the layers claim more than NVML shows" : "not explained by anything recorded";
-    }
-    return {};
-}
-
-/// Short, for the column of names.
-std::string title_of(const Component& component) {
-    switch (component.kind) {
-        case ComponentKind::requested: return "requested";
-        case ComponentKind::rounding: return "rounding";
-        case ComponentKind::pending: return "waiting for a stream";
-        case ComponentKind::free_in_segments: return "free between blocks";
-        case ComponentKind::cached_segments: return "idle segments";
-        case ComponentKind::private_pools: return "free in private pools";
-        case ComponentKind::library: return component.name;
-        case ComponentKind::context: return "CUDA context";
-        case ComponentKind::kernels: return "kernels";
-        case ComponentKind::other_processes: return component.name;
-        case ComponentKind::unknown: return "not explained";
     }
     return {};
 }
@@ -111,7 +97,8 @@ std::string page_text(const Page& page) {
                                    format_count(page.device.event_count()), format_time_point(page.row.time));
     text += fmt::format("{:>10}  {:>7}  {:<28}  {}\n", "Bytes", "Share", "Layer", "What it is");
     for (const Component& component : page.row.components) {
-        text += table_row(page, component.bytes, title_of(component), words_about(component));
+        text += table_row(page, component.bytes, component_name(Words(Language::english), component),
+                          words_about(component));
     }
     text += table_row(page, page.total(), "total", total_words(page));
     if (page.row.process_used) {
@@ -130,7 +117,7 @@ std::string page_text(const Page& page) {
 
 ordered_json component_json(const Page& page, const Component& component) {
     ordered_json json = {
-        {"component", component_word(component.kind)},           {"name", component.name},   {"bytes", component.bytes},
+        {"component", component_word(component.kind)},   {"name", component.name},   {"bytes", component.bytes},
         {"share", share(component.bytes, page.total())}, {"count", component.count}, {"text", words_about(component)}};
     if (component.kind == ComponentKind::other_processes) {
         json["pid"] = component.pid;

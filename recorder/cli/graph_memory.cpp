@@ -8,6 +8,7 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_pages.h"
 #include "recorder/cli/output.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -76,7 +77,7 @@ std::string owners_text(const GraphView& view, const std::vector<NodeIndex>& roo
         const auto count = static_cast<int64_t>(held.size());
         owners.push_back(count == 1 ? owner_text(view, held.front())
                                     : fmt::format("{}{}", count < group->count ? fmt::format("{} of ", count) : "",
-                                                  describe_referrer(view.tables(), *group)));
+                                                  path_words(view.tables(), Words(Language::english), *group)));
     }
     const size_t shown = std::min(owners.size(), owners_named);
     const std::string text = fmt::format("{}", fmt::join(owners.begin(), owners.begin() + shown, "; "));
@@ -135,12 +136,14 @@ std::string release_text(const GraphView& view, AllocationRef memory, const Reta
     if (const auto outside = owner_outside(view.categories().at(memory, view.time())); !outside.empty()) {
         condition(std::string(outside));
     } else if (const Referrer* referrer = view.referrers().of(memory)) {
-        condition(fmt::format("its tensor is let go by {}", describe_referrer(view.tables(), *referrer)));
+        condition(
+            fmt::format("its tensor is let go by {}", path_words(view.tables(), Words(Language::english), *referrer)));
     }
     if (!retainers.nodes.empty()) {
         condition(fmt::format("{} let go by {}, or {}",
-                              retainers.roots.size() == 1 ? "the graph that keeps it is"
-                                                        : all_of(retainers.roots.size(), "graphs that keep it") + " are",
+                              retainers.roots.size() == 1
+                                  ? "the graph that keeps it is"
+                                  : all_of(retainers.roots.size(), "graphs that keep it") + " are",
                               retainers.owners, backward_text(view, retainers.nodes)));
     }
     return text.empty() ? "No node of the graph keeps it, and who else does is not known." : text + '.';
@@ -177,7 +180,7 @@ std::string retainer_text(const GraphView& view, uint32_t saved) {
 /// Who holds its tensor, and who the graphs that keep it.
 std::string referrers_text(const GraphView& view, AllocationRef memory, const Retainers& retainers) {
     const Referrer* referrer = view.referrers().of(memory);
-    std::string text = referrer == nullptr ? "" : describe_referrer(view.tables(), *referrer);
+    std::string text = referrer == nullptr ? "" : path_words(view.tables(), Words(Language::english), *referrer);
     text += text.empty() || retainers.owners.empty() ? "" : "; ";
     text += retainers.owners;
     return text.empty() ? "nobody that is known" : text;

@@ -10,6 +10,8 @@
 #include "recorder/cli/graph_pages.h"
 #include "recorder/cli/output.h"
 #include "storage/graph/graph_growth.h"
+#include "storage/text/fact_words.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -21,7 +23,7 @@ constexpr size_t types_shown = 6;
 
 /// Roots of one type, made at one line, held in one way, with which backward has done the same.
 struct RootGroup {
-    std::vector<NodeIndex> roots;         ///< by age
+    std::vector<NodeIndex> roots;             ///< by age
     const ReferrerGroup* referrer = nullptr;  ///< nullptr: nobody is known to hold them
     Reachable kept;
     int32_t first_step = -1, last_step = -1;  ///< positions in Trace::steps
@@ -103,9 +105,10 @@ std::string group_text(const GraphView& view, const RootGroup& group) {
                                    format_count(static_cast<int64_t>(group.roots.size())),
                                    one_line(view.type_text(face)), one_line(view.line_text(view.nodes().stack[face])));
     const auto detail = [&](const std::string& words) { text += fmt::format("{:44}{}\n", "", one_line(words)); };
-    detail(fmt::format("made {}; {}", steps_text(view, group), graph_state_words(view.state(face))));
+    detail(fmt::format("made {}; {}", steps_text(view, group),
+                       node_state_sentence(Words(Language::english), view.state(face))));
     if (group.referrer != nullptr) {
-        detail("held by " + describe_referrer(view.tables(), *group.referrer));
+        detail("held by " + path_words(view.tables(), Words(Language::english), *group.referrer));
     }
     detail(group.roots.size() == 1
                ? fmt::format("node {}", view.nodes().id[face])
@@ -179,16 +182,17 @@ ordered_json group_json(const GraphView& view, const RootGroup& group) {
         {"type", view.index().type(face)},
         {"line", line == 0 ? ordered_json() : frame_json(view.trace().stacks, line)},
         {"state", state_word(view.state(face))},
-        {"text", graph_state_words(view.state(face))},
+        {"text", node_state_sentence(Words(Language::english), view.state(face))},
         {"graphs", group.roots.size()},
         {"nodes", group.kept.nodes},
         {"reachable_bytes", group.kept.bytes},
         {"retained_bytes", group.kept.freed_bytes},
         {"first_step", view.step_json(group.first_step)},
         {"last_step", view.step_json(group.last_step)},
-        {"referrer", group.referrer == nullptr ? ordered_json()
-                                           : ordered_json{{"text", describe_referrer(view.tables(), *group.referrer)},
-                                                          {"links", links_json(view.tables(), group.referrer->links)}}},
+        {"referrer", group.referrer == nullptr
+                         ? ordered_json()
+                         : ordered_json{{"text", path_words(view.tables(), Words(Language::english), *group.referrer)},
+                                        {"links", links_json(view.tables(), group.referrer->links)}}},
         {"roots", std::move(ids)}};
 }
 

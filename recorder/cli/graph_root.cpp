@@ -9,6 +9,7 @@
 #include "recorder/cli/graph_pages.h"
 #include "recorder/cli/graph_tree.h"
 #include "recorder/cli/output.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -111,7 +112,7 @@ std::string root_text(const GraphView& view, NodeIndex root, size_t limit) {
     const std::string step = view.step_text(root);
     std::string text =
         fmt::format("{}{}, at {}\n", one_line(view.name(root)), step.empty() ? "" : ", made in " + step, view.when());
-    text += fmt::format("State      {}\n", graph_state_words(view.state(root)));
+    text += fmt::format("State      {}\n", node_state_sentence(Words(Language::english), view.state(root)));
     text += fmt::format("Keeps      {} and {}, of which {} go when it goes\n",
                         counted(static_cast<int64_t>(tree.nodes.size()), "node"), format_bytes(tree.reachable_bytes),
                         format_bytes(view.time_point().retained_bytes(root)));
@@ -127,7 +128,7 @@ ordered_json root_json(const GraphView& view, NodeIndex root, size_t limit) {
     const TreeRow tree = graph_tree(view, view.reachable_from(root));
     return {{"time_point", view.when_json()},
             {"root", view.node_json(root)},
-            {"text", graph_state_words(view.state(root))},
+            {"text", node_state_sentence(Words(Language::english), view.state(root))},
             {"parents", alive_parents(view, root)},
             {"nodes", tree.nodes.size()},
             {"reachable_bytes", tree.reachable_bytes},

@@ -9,6 +9,7 @@
 #include "recorder/cli/describe.h"
 #include "storage/base/units.h"
 #include "storage/graph/read_graph.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark::cli {
 
@@ -162,7 +163,8 @@ std::string GraphView::category_text(AllocationRef memory, Category category) co
 
 std::optional<std::string> GraphView::referrer_text(NodeIndex node) const {
     const Referrer* referrer = referrers_.of(node);
-    return referrer == nullptr ? std::nullopt : std::optional(describe_referrer(tables(), *referrer));
+    return referrer == nullptr ? std::nullopt
+                               : std::optional(path_words(tables(), Words(Language::english), *referrer));
 }
 
 ordered_json GraphView::node_json(NodeIndex node) const {
@@ -212,7 +214,8 @@ ordered_json GraphView::referrer_json(const Referrer* referrer) const {
     if (referrer == nullptr) {
         return {};
     }
-    return {{"text", describe_referrer(tables(), *referrer)}, {"links", links_json(tables(), referrer->links)}};
+    return {{"text", path_words(tables(), Words(Language::english), *referrer)},
+            {"links", links_json(tables(), referrer->links)}};
 }
 
 ordered_json GraphView::step_json(int32_t step) const {
@@ -243,21 +246,10 @@ std::string_view state_word(NodeState state) {
     return {};
 }
 
-std::string_view graph_state_words(NodeState state) {
-    switch (state) {
-        case NodeState::not_created: return "not made yet";
-        case NodeState::pending: return "never given to backward";
-        case NodeState::kept: return "backward has run and left what it saved (retain_graph)";
-        case NodeState::released: return "backward has run and released what it saved";
-        case NodeState::dead: return "gone";
-    }
-    return {};
-}
-
 ordered_json links_json(const GraphTables& tables, std::span<const PathLink> links) {
     auto list = ordered_json::array();
     for (const PathLink& link : links) {
-        list.push_back({{"kind", link.kind},
+        list.push_back({{"kind", word_of(link.kind)},
                         {"name", tables.texts[link.name]},
                         {"function", tables.texts[link.function]},
                         {"file", tables.texts[link.file]},

@@ -107,8 +107,6 @@ private:
 
 /// "waiting", "kept", ...
 std::string_view state_word(NodeState state);
-/// What has become of a graph, as its root's state tells: "never given to backward".
-std::string_view graph_state_words(NodeState state);
 nlohmann::ordered_json links_json(const GraphTables& tables, std::span<const PathLink> links);
 /// null for what never happened or is not known.
 nlohmann::ordered_json time_json(int64_t time);

@@ -11,11 +11,12 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
 #include "storage/read/trace.h"
 #include "storage/replay/time_point.h"
+#include "storage/text/data_gap_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -142,7 +143,7 @@ std::string data_gaps_text(const Trace& trace) {
     std::string text = "\nWhat is missing\n";
     for (const DataGap& data_gap : trace.data_gaps) {
         text += fmt::format("  - {}{}\n", data_gap.device < 0 ? "" : fmt::format("device {}: ", data_gap.device),
-                            one_line(data_gap.text));
+                            one_line(data_gap_words(Words(Language::english), data_gap)));
     }
     return text;
 }
@@ -155,7 +156,7 @@ double bytes_per_event(const Trace& trace) {
 std::string process_text(const Process& process) {
     std::string text = fmt::format("pid {}", process.pid);
     text += process.rank ? fmt::format(", rank {}", *process.rank) : "";
-    text += process.how_ended.empty() ? "" : ", " + process.how_ended;
+    text += process.how_ended == ProcessEnd::not_recorded ? "" : ", " + word_of(process.how_ended);
     text += process.exit_status ? fmt::format(", exit status {}", *process.exit_status) : "";
     return text + (process.end ? " at " + format_time_point(*process.end) : "");
 }
@@ -233,7 +234,9 @@ ordered_json data_gaps_json(const Trace& trace) {
                         {"time_ns", data_gap.time},
                         {"count", data_gap.count},
                         {"bytes", data_gap.bytes},
-                        {"text", data_gap.text}});
+                        {"reason", word_of(data_gap.reason)},
+                        {"arguments", data_gap.arguments},
+                        {"text", data_gap_words(Words(Language::english), data_gap)}});
     }
     return list;
 }
@@ -247,7 +250,7 @@ ordered_json processes_json(const Trace& trace) {
                         {"start_ns", process.start},
                         {"end_ns", or_null(process.end)},
                         {"exit_status", or_null(process.exit_status)},
-                        {"how_ended", process.how_ended}});
+                        {"how_ended", word_of(process.how_ended)}});
     }
     return list;
 }

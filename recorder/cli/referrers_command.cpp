@@ -12,6 +12,8 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/output.h"
+#include "storage/text/fact_words.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -87,15 +89,17 @@ std::string tensors_text(const Page& page, const ReferrerGroup& group) {
 std::string group_text(const Page& page, const ReferrerGroup& group) {
     return fmt::format("{:>10}  {:>10}  {:>9}  {}\n{:35}{}\n", format_bytes(group.reachable_bytes),
                        format_bytes(group.freed_bytes), format_count(group.nodes),
-                       one_line(describe_referrer(page.tables(), group)), "", one_line(tensors_text(page, group)));
+                       one_line(path_words(page.tables(), Words(Language::english), group)), "",
+                       one_line(tensors_text(page, group)));
 }
 
 /// "search 2 of 2, at 12.345678 s (end): 1,234 objects looked at in 12.3 ms, 200 tensors"
 std::string scan_text(const GraphTables& tables, size_t number) {
     const HeapScan& scan = tables.scans[number];
     return fmt::format("search {} of {}, at {} ({}): {} looked at in {}, {} found", number + 1, tables.scans.size(),
-                       format_time_point(scan.time), scan.reason, counted(scan.objects, "object"),
-                       format_duration(scan.duration), counted(scan.tensors, "tensor"));
+                       format_time_point(scan.time), scan_reason_words(Words(Language::english), scan.reason),
+                       counted(scan.objects, "object"), format_duration(scan.duration),
+                       counted(scan.tensors, "tensor"));
 }
 
 std::string page_text(const Page& page, size_t limit) {
@@ -122,7 +126,7 @@ std::string page_text(const Page& page, size_t limit) {
 
 ordered_json scan_json(const GraphTables& tables, size_t number) {
     const HeapScan& scan = tables.scans[number];
-    return {{"scan", number + 1},           {"time_ns", scan.time},    {"reason", scan.reason},
+    return {{"scan", number + 1},           {"time_ns", scan.time},    {"reason", word_of(scan.reason)},
             {"duration_ns", scan.duration}, {"objects", scan.objects}, {"tensors", scan.tensors}};
 }
 
@@ -141,7 +145,7 @@ ordered_json group_json(const Graph& graph, const Page& page, const ReferrerGrou
             allocations.push_back(device.allocation_id(referrer.allocation.index));
         }
     }
-    return {{"text", describe_referrer(page.tables(), group)},
+    return {{"text", path_words(page.tables(), Words(Language::english), group)},
             {"links", links_json(page.tables(), group.links)},
             {"varying_link", or_null(group.varying)},
             {"first_index", group.varying ? ordered_json(group.first_index) : ordered_json()},

@@ -6,10 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "recorder/cli/command.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/stats_table.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/replay/time_point.h"
+#include "storage/text/data_gap_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -26,7 +27,8 @@ bool makes_counters_uncertain(DataGapKind kind) {
         case DataGapKind::unknown_actions:
         case DataGapKind::pool_unknown:
         case DataGapKind::recorder_overrun:
-        case DataGapKind::unclean_end: return true;
+        case DataGapKind::unclean_end:
+        case DataGapKind::unknown: return true;
         default: return false;
     }
 }
@@ -47,7 +49,7 @@ std::vector<std::string> notes_about(const DeviceTimePoint& time_point) {
     }
     for (const DataGap& data_gap : time_point.trace().data_gaps) {
         if (makes_counters_uncertain(data_gap.kind) && (data_gap.device < 0 || data_gap.device == device.device)) {
-            notes.push_back(data_gap.text);
+            notes.push_back(data_gap_words(Words(Language::english), data_gap));
         }
     }
     return notes;
@@ -77,7 +79,8 @@ Status print_table(const std::vector<DeviceTimePoint>& time_points) {
 Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_list) {
     auto list = nlohmann::ordered_json::array();
     for (const DeviceTimePoint& time_point : time_points) {
-        auto stats = memory_stats(time_point.analysis->statistics().at(time_point.event), max_split_size(time_point.trace()));
+        auto stats =
+            memory_stats(time_point.analysis->statistics().at(time_point.event), max_split_size(time_point.trace()));
         for (const std::string& note : notes_about(time_point)) {
             print_note(note);
         }

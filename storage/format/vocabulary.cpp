@@ -8,13 +8,22 @@ namespace tidemark {
 namespace {
 
 constexpr std::array<std::string_view, 10> action_names{
-    "alloc",         "free_requested", "free_completed", "segment_alloc", "segment_free",
-    "segment_map",   "segment_unmap",  "snapshot",       "oom",           "unknown"};
+    "alloc",       "free_requested", "free_completed", "segment_alloc", "segment_free",
+    "segment_map", "segment_unmap",  "snapshot",       "oom",           "unknown"};
 
-constexpr std::array<std::string_view, data_gap_kind_count> data_gap_names{
-    "history_truncated", "block_size_guessed", "events_inconsistent", "unknown_actions", "pool_unknown",
-    "recorder_overrun",  "unclean_end",        "no_stacks",           "no_times",        "redacted",
-    "not_recorded",      "state_disagrees"};
+constexpr std::array<std::string_view, data_gap_kind_count> data_gap_names{"history_truncated",
+                                                                           "block_size_guessed",
+                                                                           "events_inconsistent",
+                                                                           "unknown_actions",
+                                                                           "pool_unknown",
+                                                                           "recorder_overrun",
+                                                                           "unclean_end",
+                                                                           "no_stacks",
+                                                                           "no_times",
+                                                                           "redacted",
+                                                                           "not_recorded",
+                                                                           "state_disagrees",
+                                                                           "unknown"};
 
 }  // namespace
 
@@ -26,5 +35,11 @@ Action action_from_name(std::string_view name) {
 }
 
 std::string_view data_gap_name(DataGapKind kind) { return data_gap_names[static_cast<size_t>(kind)]; }
+
+DataGapKind data_gap_from_name(std::string_view name) {
+    const auto found = std::find(data_gap_names.begin(), data_gap_names.end(), name);
+    return found == data_gap_names.end() ? DataGapKind::unknown
+                                         : static_cast<DataGapKind>(found - data_gap_names.begin());
+}
 
 }  // namespace tidemark

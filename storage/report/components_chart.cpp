@@ -7,6 +7,7 @@
 #include "storage/report/charts.h"
 #include "storage/report/phrases.h"
 #include "storage/report/svg.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark {
 namespace {
@@ -59,8 +60,9 @@ std::vector<int64_t> time_points_of(const AnalysisContext& context, const Stretc
             stretch.start + static_cast<int64_t>(static_cast<double>(stretch.end - stretch.start) * i / columns);
         const EventNumber until = context.device().events_until(end);
         time_points.push_back(
-            until == seen ? end
-                          : context.device().time_of_state(context.curves().extremes(Series::active, seen + 1, until).max_event));
+            until == seen
+                ? end
+                : context.device().time_of_state(context.curves().extremes(Series::active, seen + 1, until).max_event));
         seen = until;
     }
     time_points.back() = std::max(time_points.back(), stretch.end);
@@ -231,7 +233,7 @@ void ComponentsChart::components() {
         }
         if (upper != lower) {
             const std::string css = fmt::format("layer l{}", kind),
-                              name = component_title(words_, static_cast<ComponentKind>(kind));
+                              name = component_name(words_, static_cast<ComponentKind>(kind));
             plot_.area(xs_, lower, upper, css, name);
             if (thickest(kind) * seen_share >= highest_) {
                 legend(css, name);
@@ -269,8 +271,8 @@ void ComponentsChart::iterations() {
     }
     const bool is_steps = iterations.source() == IterationSource::steps;
     legend("iteration", every == 1 ? is_steps ? words_("a step begins") : words_("a round begins")
-                    : is_steps ? words_("every {n}th step begins", with("n", every))
-                               : words_("every {n}th round begins", with("n", every)));
+                        : is_steps ? words_("every {n}th step begins", with("n", every))
+                                   : words_("every {n}th round begins", with("n", every)));
 }
 
 std::string ComponentsChart::hint(const Slice& slice) const {
@@ -280,7 +282,7 @@ std::string ComponentsChart::hint(const Slice& slice) const {
     }
     for (size_t kind = kind_count; kind-- > 0;) {
         if (slice.bytes[kind] != 0) {
-            text += fmt::format("\n{}: {}", component_title(words_, static_cast<ComponentKind>(kind)),
+            text += fmt::format("\n{}: {}", component_name(words_, static_cast<ComponentKind>(kind)),
                                 format_bytes(slice.bytes[kind]));
         }
     }
@@ -302,6 +304,8 @@ void ComponentsChart::flags() {
 
 }  // namespace
 
-std::string components_chart(const ReportInput& reported, const Words& words) { return ComponentsChart(reported, words).draw(); }
+std::string components_chart(const ReportInput& reported, const Words& words) {
+    return ComponentsChart(reported, words).draw();
+}
 
 }  // namespace tidemark

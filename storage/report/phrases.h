@@ -12,8 +12,6 @@ namespace tidemark {
 std::string severity_title(const Words& words, Severity severity);
 /// "certain", "likely", "possible"
 std::string confidence_title(const Words& words, Confidence confidence);
-/// "the program's tensors", "the CUDA context", ...
-std::string component_title(const Words& words, ComponentKind kind);
 
 /// "Device 0 (NVIDIA H200), the end of step 59, 12.345678 s"
 std::string page_title(const ReportInput& reported, const Words& words);

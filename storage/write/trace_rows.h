@@ -57,7 +57,8 @@ struct NodeRow {
     uint32_t origin = 0;
     StackId stack = 0;
     int64_t output = no_allocation_row;
-    int64_t created = before_recording, executed = never_happened, released = never_happened, destroyed = never_happened;
+    int64_t created = before_recording, executed = never_happened, released = never_happened,
+            destroyed = never_happened;
 };
 
 struct EdgeRow {
@@ -80,7 +81,7 @@ struct CategoryRow {
 };
 
 struct PathLinkRow {
-    std::string_view kind;
+    Fact<PathLinkKind> kind;
     StringId name = 0, function = 0, file = 0;
     int32_t line = 0;
 };

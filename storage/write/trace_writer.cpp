@@ -152,10 +152,11 @@ private:
         }
         for (uint32_t i = 1; i < trace_.origins.size(); ++i) {
             const Origin& o = trace_.origins[i];
+            const std::string phase = word_of(o.phase);
             OriginRow row;
             row.thread = o.thread;
             for (const auto& [id, text] :
-                 {std::pair(&row.op, &o.op), std::pair(&row.module, &o.module), std::pair(&row.phase, &o.phase),
+                 {std::pair(&row.op, &o.op), std::pair(&row.module, &o.module), std::pair(&row.phase, &phase),
                   std::pair(&row.compile_context, &o.compile_context),
                   std::pair(&row.user_metadata, &o.user_metadata)}) {
                 const auto known = string_id(*text);
@@ -283,7 +284,9 @@ private:
         return {};
     }
 
-    int64_t row_id(AllocationRef ref) const { return ref ? trace_.devices[ref.device].allocation_id(ref.index) : no_allocation_row; }
+    int64_t row_id(AllocationRef ref) const {
+        return ref ? trace_.devices[ref.device].allocation_id(ref.index) : no_allocation_row;
+    }
 
     /// Row id of a text of the graph.
     Result<StringId> text_id(const GraphTables& graph, uint32_t text) { return string_id(graph.texts[text]); }
@@ -354,8 +357,8 @@ private:
         id = 0;
         for (const Referrer& referrer : graph.referrers) {
             TIDEMARK_TRY(rows_.referrer(++id, int64_t{referrer.scan} + 1,
-                                      referrer.node == no_node ? 0 : graph.nodes.id[referrer.node],
-                                      row_id(referrer.allocation)));
+                                        referrer.node == no_node ? 0 : graph.nodes.id[referrer.node],
+                                        row_id(referrer.allocation)));
             TIDEMARK_TRY(write_links(graph, id, referrer.links));
         }
         return {};

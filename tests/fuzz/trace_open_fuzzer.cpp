@@ -15,6 +15,7 @@
 #include "storage/read/trace.h"
 #include "storage/replay/analysis.h"
 #include "storage/replay/memory_state.h"
+#include "storage/text/referrer_words.h"
 #include "storage/timeline/category_grouping.h"
 #include "storage/timeline/columns.h"
 
@@ -52,7 +53,7 @@ void use_graph(const std::shared_ptr<const Trace>& trace) {
         const GraphState time_point(index, categories, time);
         const ReferrerIndex referrers(index, time);
         for (const ReferrerGroup& group : referrer_groups(time_point, referrers)) {
-            describe_referrer(**tables, group);
+            path_words(**tables, Words(Language::english), group);
         }
         roots_never_run(time_point, referrers);
         for (NodeIndex node = 0; node < std::min<NodeIndex>((*tables)->nodes.size(), 100); ++node) {

@@ -34,7 +34,8 @@ private slots:
         QVERIFY(shown.wait(10000));
         Session& session = *window->page().session();
         QCOMPARE(session.selection().state().time_point, session.analysis().curves().peak(Series::allocated).max_event);
-        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) > 512 << 20);
+        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) >
+                512 << 20);
         session.selection().set_time_point(33);
         const QString event = QStringLiteral("33");
         QTRY_VERIFY(window->page().details().shown_text().contains(event));
@@ -204,8 +205,8 @@ private slots:
         QCOMPARE(session->grouping().names.back(), std::string("the rest"));
         application.set_language(QStringLiteral("zh_CN"));
         QVERIFY(session->grouping().names.back() != "the rest");
-        DataGap data_gap{DataGapKind::pool_unknown, -1, 0, 4, 0, "For 4 segments"};
-        QVERIFY(data_gap_text(session->trace(), data_gap).contains(QStringLiteral("4 个段")));
+        const DataGap data_gap{DataGapKind::pool_unknown, -1, 0, 4, 0, DataGapReason::pool_not_in_history, {}, {}};
+        QVERIFY(data_gap_text(data_gap).contains(QStringLiteral("4 个段")));
         application.set_language(QStringLiteral("en"));
         QCOMPARE(session->grouping().names.back(), std::string("the rest"));
     }

@@ -33,7 +33,7 @@ protected:
 
 TEST_F(GraphGrouping, ByCategoryNodeAndAgeOfTheGraph) {
     Trace trace = test::hand_made_trace();
-    trace.steps = {{7, "user", 500, 1500}, {8, "user", 1500, 4000}};
+    trace.steps = {{7, StepSource::user, 500, 1500}, {8, StepSource::user, 1500, 4000}};
     GraphMaker maker;
     maker.node("MmBackward0", {}, {}, {1100}, {0, 1});
     maker.node("AddBackward0", {0}, {{0, 2}}, {2000, never_happened, never_happened, 4500});

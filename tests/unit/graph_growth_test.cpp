@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/text/referrer_words.h"
 #include "tests/unit/hand_made_graph.h"
 
 namespace tidemark {
 namespace {
+
+const Words english(Language::english);
 
 using test::Graph;
 using test::GraphMaker;
@@ -41,7 +44,7 @@ TEST(GraphGrowth, EverySliceIsTheTimePointOfItsEnd) {
 
 TEST(GraphGrowth, OlderBytesAreKeptByNodesOfEarlierSteps) {
     Trace trace = test::trace_of_sizes({1, 10, 100});
-    trace.steps = {{0, "user", 0, 100}, {1, "user", 100, 200}, {2, "user", 200, 300}};
+    trace.steps = {{0, StepSource::user, 0, 100}, {1, StepSource::user, 100, 200}, {2, StepSource::user, 200, 300}};
     GraphMaker maker;
     maker.node("A", {}, {memory(0), memory(1)}, {50});
     maker.node("A", {}, {memory(1), memory(2)}, {150, never_happened, 250});
@@ -75,9 +78,9 @@ struct ListOfOutputs {
         std::vector<uint64_t> sizes(200, 10);
         trace = test::trace_of_sizes(sizes);
         const StackId stack = test::stack_of(trace.stacks, {{"/home/anna/train.py", "main"}});
-        maker.tables.scans = {{5, "mark a", 1, 1, 1}, {20000, "end", 1, 1, 1}};
+        maker.tables.scans = {{5, {ScanReason::mark, "a"}, 1, 1, 1}, {20000, ScanReason::end, 1, 1, 1}};
         for (uint32_t i = 0; i < 100; ++i) {
-            trace.steps.push_back({i, "user", i * 100, i * 100 + 100});
+            trace.steps.push_back({i, StepSource::user, i * 100, i * 100 + 100});
             const NodeIndex below = maker.node("MmBackward0", {}, {memory(2 * i)}, {i * 100 + 10});
             roots.push_back(maker.node("MeanBackward0", {below}, {}, {i * 100 + 20}, memory(2 * i + 1), stack));
             retention(roots.back(), memory(2 * i + 1), "outputs", i);
@@ -88,10 +91,12 @@ struct ListOfOutputs {
         retention(roots.back(), memory(199), "of an earlier search", -1, 0);
     }
     void retention(NodeIndex node, AllocationRef tensor, const std::string& name, int index, uint32_t scan = 1) {
-        Referrer referrer{
-            scan, node, tensor, {{"local", maker.text(name), maker.text("main"), maker.text("/x/s01.py"), 31}}};
+        Referrer referrer{scan,
+                          node,
+                          tensor,
+                          {{PathLinkKind::local, maker.text(name), maker.text("main"), maker.text("/x/s01.py"), 31}}};
         if (index >= 0) {
-            referrer.links.push_back({"index", maker.text(std::to_string(index)), 0, 0, 0});
+            referrer.links.push_back({PathLinkKind::index, maker.text(std::to_string(index)), 0, 0, 0});
         }
         auto& all = maker.tables.referrers;
         all.insert(scan == 0 ? all.begin() : all.end(), std::move(referrer));
@@ -115,7 +120,7 @@ TEST(PendingRoots, AreGroupedByTypeAndPlace) {
     EXPECT_EQ(groups[0].kept.nodes, 200);
     EXPECT_EQ(groups[0].kept.freed_bytes, 1000);
     ASSERT_NE(groups[0].referrer, nullptr);
-    EXPECT_EQ(describe_referrer(graph.index.tables(), *groups[0].referrer),
+    EXPECT_EQ(path_words(graph.index.tables(), english, *groups[0].referrer),
               "list `outputs` (variable of main, s01.py:31), element 0");
 }
 
@@ -125,17 +130,17 @@ TEST(ReferrerGroups, ElementsOfOneListAreOneGroup) {
     const GraphState time_point = graph.at(30000);
     const ReferrerIndex referrers(graph.index, 30000);
     ASSERT_NE(referrers.scan(), nullptr);
-    EXPECT_EQ(referrers.scan()->reason, "end");
+    EXPECT_EQ(referrers.scan()->reason, ScanReason::end);
     const auto groups = referrer_groups(time_point, referrers);
     ASSERT_EQ(groups.size(), 2u);
-    EXPECT_EQ(describe_referrer(graph.index.tables(), groups[0]),
+    EXPECT_EQ(path_words(graph.index.tables(), english, groups[0]),
               "list `outputs` (variable of main, s01.py:31), elements 0 to 99");
     EXPECT_EQ(groups[0].count, 100);
     EXPECT_EQ(groups[0].allocations, 100);
     EXPECT_EQ(groups[0].nodes, 200);
     EXPECT_EQ(groups[0].reachable_bytes, 2000);
     EXPECT_EQ(groups[0].freed_bytes, 1980) << "the last one is also held by another variable";
-    EXPECT_EQ(describe_referrer(graph.index.tables(), groups[1]), "`last` (variable of main, s01.py:31)");
+    EXPECT_EQ(path_words(graph.index.tables(), english, groups[1]), "`last` (variable of main, s01.py:31)");
     EXPECT_EQ(groups[1].reachable_bytes, 20);
     EXPECT_EQ(groups[1].freed_bytes, 0);
 }
@@ -143,9 +148,9 @@ TEST(ReferrerGroups, ElementsOfOneListAreOneGroup) {
 TEST(ReferrerGroups, TheSearchIsTheLastOneBeforeOrElseTheNextAfter) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.maker.tables);
-    EXPECT_EQ(ReferrerIndex(graph.index, 0).scan()->reason, "mark a");
-    EXPECT_EQ(ReferrerIndex(graph.index, 19999).scan()->reason, "mark a");
-    EXPECT_EQ(ReferrerIndex(graph.index, 20000).scan()->reason, "end");
+    EXPECT_EQ(ReferrerIndex(graph.index, 0).scan()->reason, Fact(ScanReason::mark, "a"));
+    EXPECT_EQ(ReferrerIndex(graph.index, 19999).scan()->reason, Fact(ScanReason::mark, "a"));
+    EXPECT_EQ(ReferrerIndex(graph.index, 20000).scan()->reason, ScanReason::end);
     EXPECT_EQ(ReferrerIndex(Graph(list.trace, {}).index, 0).scan(), nullptr);
     const ReferrerIndex referrers(graph.index, 30000);
     EXPECT_EQ(referrers.of(memory(0)), nullptr);
@@ -154,13 +159,14 @@ TEST(ReferrerGroups, TheSearchIsTheLastOneBeforeOrElseTheNextAfter) {
 
 TEST(ReferrerGroups, ChainsReadLikeThePythonThatReachesThem) {
     GraphMaker maker;
-    const auto link = [&](const char* kind, const char* name) { return PathLink{kind, maker.text(name), 0, 0, 0}; };
+    const auto link = [&](PathLinkKind kind, const char* name) { return PathLink{kind, maker.text(name), 0, 0, 0}; };
     Referrer referrer;
-    referrer.links = {link("global", "trainer"), link("attribute", "history"), link("item", "loss"), link("index", "7"),
-                    link("attribute", "grad_fn")};
-    EXPECT_EQ(describe_referrer(maker.tables, referrer),
-              "list `trainer.history[\"loss\"]` (global), element 7, there `.grad_fn`");
-    EXPECT_EQ(describe_referrer(maker.tables, Referrer{}), "unknown");
+    referrer.links = {link(PathLinkKind::global, "trainer"), link(PathLinkKind::attribute, "history"),
+                      link(PathLinkKind::item, "loss"), link(PathLinkKind::index, "7"),
+                      link(PathLinkKind::attribute, "grad_fn")};
+    EXPECT_EQ(path_words(maker.tables, english, referrer),
+              "list `trainer.history[\"loss\"]` (global variable), element 7, there `.grad_fn`");
+    EXPECT_EQ(path_words(maker.tables, english, Referrer{}), "unknown");
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ public:
     }
 
     NodeIndex node(const std::string& type, const std::vector<NodeIndex>& children,
-                   const std::vector<AllocationRef>& saved, Lifetime lifetime, AllocationRef output = {}, StackId stack = 0) {
+                   const std::vector<AllocationRef>& saved, Lifetime lifetime, AllocationRef output = {},
+                   StackId stack = 0) {
         GraphNodes& n = tables.nodes;
         n.id.push_back(n.size() + 1);
         n.type.push_back(text(type));
@@ -121,7 +122,8 @@ private:
         trace.origins = {
             {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.1", "backward", "", "", 2}};
         for (int64_t s = 0; s < 10; ++s) {
-            trace.steps.push_back({s, "optimizer", s * 1000, s == 9 ? std::nullopt : std::optional(s * 1000 + 1000)});
+            trace.steps.push_back(
+                {s, StepSource::optimizer, s * 1000, s == 9 ? std::nullopt : std::optional(s * 1000 + 1000)});
         }
         DeviceHistory& device = trace.devices[0];
         Segment segment;
@@ -172,15 +174,15 @@ private:
             maker.label(any_memory(), i * 100, static_cast<Category>(below(category_count)),
                         below(2) == 0 ? "layers.0.weight" : "");
         }
-        maker.tables.scans = {{5000, "mark epoch", 10, 100, 20}, {10000, "end", 10, 100, 20}};
+        maker.tables.scans = {{5000, {ScanReason::mark, "epoch"}, 10, 100, 20}, {10000, ScanReason::end, 10, 100, 20}};
         const uint32_t outputs = maker.text("outputs"), main = maker.text("main"),
                        file = maker.text("/home/anna/project/train.py");
         for (uint32_t h = 0; h < 30; ++h) {
-            maker.tables.referrers.push_back(
-                {h / 15,
-                 h * 7,
-                 any_memory(),
-                 {{"local", outputs, main, file, 31}, {"index", maker.text(std::to_string(h % 15)), 0, 0, 0}}});
+            maker.tables.referrers.push_back({h / 15,
+                                              h * 7,
+                                              any_memory(),
+                                              {{PathLinkKind::local, outputs, main, file, 31},
+                                               {PathLinkKind::index, maker.text(std::to_string(h % 15)), 0, 0, 0}}});
         }
     }
 };

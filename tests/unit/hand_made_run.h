@@ -60,7 +60,7 @@ public:
     /// A step ends.
     void step() {
         const int64_t start = trace.steps.empty() ? 0 : *trace.steps.back().end;
-        trace.steps.push_back({static_cast<int64_t>(trace.steps.size()), "optimizer", start, now()});
+        trace.steps.push_back({static_cast<int64_t>(trace.steps.size()), StepSource::optimizer, start, now()});
     }
 
     /// Time of the last event.

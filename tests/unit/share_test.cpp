@@ -217,16 +217,23 @@ TEST(Share, AStretchIsNumberedFromZeroAndCutsWhatCrossesIt) {
 /// The hand-made trace, recorded.
 Trace recorded_trace() {
     Trace trace = test::hand_made_trace();
-    trace.processes = {{4711, 0, "/home/anna/venv/bin/python /home/anna/project/train.py --token secret", 0, 8000, 1,
-                        "exception: KeyError: '/home/anna/secret.json'"}};
-    trace.steps = {{0, "user", 0, 3500}, {1, "user", 3500, 6500}, {2, "user", 6500, std::nullopt}};
-    trace.driver_allocations = {{"device", 0, 1, 100, 1000, 2000, "libcublas.so.13", 1, false},
-                                {"device", 0, 2, 100, 1000, 5000, "/home/anna/lib/libanna.so", 2, false},
-                                {"device", 0, 3, 100, 5000, std::nullopt, "/opt/libcudnn.so.9", 0, false},
-                                {"device", 0, 4, 100, 7500, std::nullopt, "libcublas.so.13", 0, false}};
+    trace.processes = {{4711,
+                        0,
+                        "/home/anna/venv/bin/python /home/anna/project/train.py --token secret",
+                        0,
+                        8000,
+                        1,
+                        {ProcessEnd::exception, "KeyError: '/home/anna/secret.json'"}}};
+    trace.steps = {
+        {0, StepSource::user, 0, 3500}, {1, StepSource::user, 3500, 6500}, {2, StepSource::user, 6500, std::nullopt}};
+    trace.driver_allocations = {
+        {DriverMemoryKind::device, 0, 1, 100, 1000, 2000, "libcublas.so.13", 1, false},
+        {DriverMemoryKind::device, 0, 2, 100, 1000, 5000, "/home/anna/lib/libanna.so", 2, false},
+        {DriverMemoryKind::device, 0, 3, 100, 5000, std::nullopt, "/opt/libcudnn.so.9", 0, false},
+        {DriverMemoryKind::device, 0, 4, 100, 7500, std::nullopt, "libcublas.so.13", 0, false}};
     for (const int64_t time : {0, 2000, 4000, 6000, 8000}) {
-        trace.samples.push_back({time, 0, std::nullopt, time, 80, "nvml"});
-        trace.samples.push_back({time, 0, 4711, time / 2, 0, "nvml"});
+        trace.samples.push_back({time, 0, std::nullopt, time, 80, SampleSource::nvml});
+        trace.samples.push_back({time, 0, 4711, time / 2, 0, SampleSource::nvml});
     }
     return trace;
 }
@@ -259,7 +266,7 @@ TEST(Share, CommandLinesAndLibrariesAreRedacted) {
     ASSERT_TRUE(without_paths);
     EXPECT_EQ(without_paths->processes[0].command_line.find("anna"), std::string::npos);
     EXPECT_NE(without_paths->processes[0].command_line.find("--token secret"), std::string::npos);
-    EXPECT_EQ(without_paths->processes[0].how_ended.find("anna"), std::string::npos);
+    EXPECT_EQ(without_paths->processes[0].how_ended.text.find("anna"), std::string::npos);
     EXPECT_EQ(without_paths->driver_allocations[0].source, "libcublas.so.13");
     EXPECT_EQ(without_paths->driver_allocations[1].source, "library1.so");
     EXPECT_EQ(without_paths->driver_allocations[2].source, "libcudnn.so.9");
@@ -267,7 +274,7 @@ TEST(Share, CommandLinesAndLibrariesAreRedacted) {
     const auto without_source = prepare_to_share(recorded_trace(), request);
     ASSERT_TRUE(without_source);
     EXPECT_EQ(without_source->processes[0].command_line, "");
-    EXPECT_EQ(without_source->processes[0].how_ended, "exception");
+    EXPECT_EQ(without_source->processes[0].how_ended, Fact(ProcessEnd::exception));
     EXPECT_EQ(without_source->processes[0].pid, 4711);
 }
 

@@ -43,7 +43,8 @@ void diagnose_pinned_memory_growth(const AnalysisContext& context, const Words& 
     if (&context.device() != &context.trace().main_device()) {
         return;
     }
-    const auto libraries = memory_by_library(context, [](const DriverAllocation& a) { return a.kind == "pinned"; });
+    const auto libraries =
+        memory_by_library(context, [](const DriverAllocation& a) { return a.kind == DriverMemoryKind::pinned; });
     const LibraryMemory* library = most_growing(libraries);
     if (!library || library->alive.empty()) {
         return;
