@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 #include "storage/graph/referrer_groups.h"
 
 namespace tidemark {
