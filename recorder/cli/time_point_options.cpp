@@ -7,7 +7,8 @@
 
 #include "recorder/cli/file_kind.h"
 #include "storage/base/units.h"
-#include "storage/replay/time_point.h"
+#include "storage/read/open_trace.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {

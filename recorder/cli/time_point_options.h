@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "recorder/cli/command.h"
+#include "storage/analysis/analysis.h"
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
-#include "storage/replay/analysis.h"
 
 namespace tidemark::cli {
 
