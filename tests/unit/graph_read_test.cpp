@@ -1,3 +1,4 @@
+#include "storage/timeline/curves.h"
 #include "storage/read/read_graph.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ void execute(const std::string& path, const std::string& sql) {
 
 void write(const RandomRun& run, const std::string& path) {
     Progress progress;
-    const Status status = write_trace(run.trace, path, IfExists::fail, progress, &run.builder.tables);
+    const Status status = write_trace(run.trace, peak_events(run.trace), path, IfExists::fail, progress, &run.builder.tables);
     ASSERT_TRUE(status) << status.error().message;
 }
 
