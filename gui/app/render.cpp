@@ -7,7 +7,7 @@
 #include <map>
 
 #include "gui/app/main_window.h"
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
 

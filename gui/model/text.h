@@ -5,9 +5,9 @@
 #include <QString>
 #include <Qt>
 
-#include "storage/explain/words.h"
-#include "storage/format/graph_tables.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
+#include "storage/text/words.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark::gui {
 
@@ -28,8 +28,6 @@ QString time_point_text(int64_t nanoseconds);
 QString duration_text(int64_t nanoseconds);
 QString address_text(uint64_t address);
 
-/// Words for the facts of a trace (storage/text), in the language of the window.
-Words reader_words();
 QString category_text(Category category);  ///< "saved for backward"
 
 /// "#1234" by the event that made it; "#before 3" for those older than the history.
@@ -40,8 +38,8 @@ QString stack_text(const StackTable& stacks, StackId stack);
 QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
-/// What a trace lacks.
-QString data_gap_text(const DataGap& data_gap);
+/// What the trace cannot know, in the user's language. The trace's own sentence, in English, may say more.
+QString data_gap_text(const Trace& trace, const DataGap& data_gap);
 /// How a recorded process ended, as a sentence; empty if it runs or nobody knows.
 QString ended_text(const Process& process);
 /// How the recording of a trace ended.

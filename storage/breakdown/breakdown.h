@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/replay/analysis.h"
+#include "storage/analysis/analysis.h"
 
 namespace tidemark {
 

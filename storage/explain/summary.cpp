@@ -160,7 +160,8 @@ std::string first_step(const Words& words, const Explanation& explanation) {
     }
     std::string text = words("First: {title}.", title);
     if (!first.fixes.empty()) {
-        text += words(" ") + first.fixes[0].text + (has_two_ways(first) ? words(" ") + first.fixes[1].text : "");
+        text = words.sentences(
+            {text, first.fixes[0].text, has_two_ways(first) ? first.fixes[1].text : std::string()});
     }
     return text;
 }

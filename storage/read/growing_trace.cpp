@@ -37,7 +37,7 @@ int device_number(const Statement& row, int column) {
 Fact<AnnotationKind> annotation_kind(std::string_view word, std::string_view name) {
     const auto kind = fact_from_word<AnnotationKind>(word);
     const bool is_collection = kind == AnnotationKind::user && name.starts_with("garbage collection");
-    return is_collection ? AnnotationKind::garbage_collection : kind;
+    return is_collection ? Fact(AnnotationKind::garbage_collection) : kind;
 }
 
 /// A JSON object of texts; empty if it is anything else.

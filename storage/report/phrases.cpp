@@ -139,13 +139,4 @@ std::string folded_phrase(const ReportInput& reported, const Finding& finding, c
     return is_reported ? finding.title : words("{title} ({size})", with("title", finding.title), with("size", size));
 }
 
-std::string joined_sentences(const std::vector<std::string>& sentences) {
-    std::string text;
-    for (const std::string& sentence : sentences) {
-        const bool needs_space = !text.empty() && !sentence.empty() && !text.ends_with("。") && !text.ends_with("！");
-        text += (needs_space ? " " : "") + sentence;
-    }
-    return text;
-}
-
 }  // namespace tidemark

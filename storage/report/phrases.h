@@ -38,7 +38,4 @@ std::string size_phrase(const ReportInput& reported, const Finding& finding, con
 /// A background finding in a line: "the CUDA context and its kernels take 624 MiB"
 std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words);
 
-/// Sentences one after another: with a space between those that end without a Chinese full stop.
-std::string joined_sentences(const std::vector<std::string>& sentences);
-
 }  // namespace tidemark

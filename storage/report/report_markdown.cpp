@@ -97,7 +97,7 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
 std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("What helps"));
     for (const Fix& fix : finding.fixes) {
-        text += fmt::format("- {}\n", escaped(joined_sentences({fix.text, gain_phrase(reported, fix, words)})));
+        text += fmt::format("- {}\n", escaped(words.sentences({fix.text, gain_phrase(reported, fix, words)})));
         text += fix.code.empty() ? "" : '\n' + fenced(fix.code) + '\n';
     }
     return text;
@@ -120,7 +120,7 @@ std::string finding_section(const ReportInput& reported, const Finding& finding,
 std::string device_section(const ReportInput& reported, const Words& words) {
     const Explanation& explanation = reported.explanation;
     std::string text =
-        fmt::format("## {}\n\n{}\n", escaped(page_title(reported, words)), escaped(joined_sentences(explanation.summary)));
+        fmt::format("## {}\n\n{}\n", escaped(page_title(reported, words)), escaped(words.sentences(explanation.summary)));
     text += shares_table(reported, words);
     std::vector<std::string> background;
     size_t number = 0;

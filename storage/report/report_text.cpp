@@ -44,7 +44,7 @@ public:
         const Explanation& explanation = reported_.explanation;
         paragraph(0, page_title(reported_, words_), dim);
         text_ += '\n';
-        paragraph(0, joined_sentences(explanation.summary), bold);
+        paragraph(0, words_.sentences(explanation.summary), bold);
         shares();
         findings();
         list(words_("Not recorded"), explanation.unknowns);
@@ -186,7 +186,7 @@ void Page::fixes(const Finding& finding) {
     }
     paragraph(4, finding.fixes.size() == 1 ? words_("What helps") : words_("What helps, each by itself"), bold);
     for (const Fix& fix : finding.fixes) {
-        labeled(6, "- ", no_color, joined_sentences({fix.text, gain_phrase(reported_, fix, words_)}));
+        labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(reported_, fix, words_)}));
         for (const std::string& line : split_lines(plain_lines(fix.code))) {
             text_ += std::string(12, ' ') + colored(green, line) + '\n';
         }

@@ -55,37 +55,36 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                 "peaks and totals count from that event.",
                 count);
         case DataGapReason::size_before_history:
-            return words.counted(
+            return words.plural(
                 data_gap.count,
                 "{n} block from before the history was freed before its exact size showed; it may have been up to "
                 "1 MiB larger than drawn.",
                 "{n} blocks from before the history were freed before their exact size showed; each may have been up "
                 "to 1 MiB larger than drawn.");
         case DataGapReason::contradicting_events:
-            return words.counted(data_gap.count,
-                                 "{n} event contradicts the allocator's state; sizes near it may be wrong.",
-                                 "{n} events contradict the allocator's state; sizes near them may be wrong.");
+            return words.plural(data_gap.count,
+                                "{n} event contradicts the allocator's state; sizes near it may be wrong.",
+                                "{n} events contradict the allocator's state; sizes near them may be wrong.");
         case DataGapReason::unknown_actions:
-            return words.counted(data_gap.count,
-                                 "{n} event has an action that this version does not know; it is shown, but does not "
-                                 "change the state.",
-                                 "{n} events have an action that this version does not know; they are shown, but do "
-                                 "not change the state.");
+            return words.plural(data_gap.count,
+                                "{n} event has an action that this version does not know; it is shown, but does not "
+                                "change the state.",
+                                "{n} events have an action that this version does not know; they are shown, but do "
+                                "not change the state.");
         case DataGapReason::pool_not_in_history:
-            return words.counted(data_gap.count,
-                                 "The memory pool of {n} segment was not recorded (PyTorch before 2.12); the default "
-                                 "pool is shown.",
-                                 "The memory pool of {n} segments was not recorded (PyTorch before 2.12); the default "
-                                 "pool is shown.");
+            return words.plural(data_gap.count,
+                                "The memory pool of {n} segment was not recorded (PyTorch before 2.12); the default "
+                                "pool is shown.",
+                                "The memory pool of {n} segments was not recorded (PyTorch before 2.12); the default "
+                                "pool is shown.");
         case DataGapReason::pool_not_reported:
-            return words.counted(data_gap.count, "PyTorch did not report the memory pool of {n} segment.",
-                                 "PyTorch did not report the memory pool of {n} segments.");
+            return words.plural(data_gap.count, "PyTorch did not report the memory pool of {n} segment.",
+                                "PyTorch did not report the memory pool of {n} segments.");
         case DataGapReason::no_stacks: return no_stacks_words(words, data_gap);
         case DataGapReason::no_times:
             return words("The snapshot has no times (PyTorch before 2.2): events are drawn one microsecond apart.");
         case DataGapReason::undescribed_events:
-            return words.counted(data_gap.count, "The trace does not describe {n} of its events.",
-                                 "The trace does not describe {n} of its events.");
+            return words("The trace does not describe {count} of its events.", count);
         case DataGapReason::recorder_gone:
             return words("The recording did not end cleanly; its last events may be missing.");
         case DataGapReason::start_state_missing:

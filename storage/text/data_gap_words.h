@@ -4,8 +4,8 @@
 #include <string>
 
 #include "storage/breakdown/breakdown.h"
-#include "storage/explain/words.h"
-#include "storage/format/trace.h"
+#include "storage/text/words.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

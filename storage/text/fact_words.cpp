@@ -6,8 +6,8 @@ std::string component_name(const Words& words, ComponentKind kind) {
     switch (kind) {
         case ComponentKind::requested: return words("the program's tensors");
         case ComponentKind::rounding: return words("allocator rounding");
-        case ComponentKind::pending: return words("pending frees");
-        case ComponentKind::free_in_segments: return words("free gaps in segments");
+        case ComponentKind::pending: return words("pending free");
+        case ComponentKind::free_in_segments: return words("free gaps");
         case ComponentKind::cached_segments: return words("cached segments");
         case ComponentKind::private_pools: return words("free in private pools");
         case ComponentKind::library: return words("libraries outside the caching allocator");
@@ -132,6 +132,21 @@ std::string node_state_sentence(const Words& words, NodeState state) {
                 "Backward has executed the node and released its saved tensors: a second backward through it raises "
                 "an error if it had saved any.");
         case NodeState::dead: return words("The node is destroyed at this time.");
+    }
+    return {};
+}
+
+std::string process_end_name(const Words& words, const Fact<ProcessEnd>& end) {
+    switch (end) {
+        case ProcessEnd::not_recorded: return {};
+        case ProcessEnd::stopped: return words("recording stopped");
+        case ProcessEnd::exited: return words("exited");
+        case ProcessEnd::exception:
+            return end.text.empty() ? words("exception") : words("exception: {exception}", with("exception", end.text));
+        case ProcessEnd::interrupted: return words("interrupted");
+        case ProcessEnd::killed: return words("killed by signal {signal}", with("signal", end.text));
+        case ProcessEnd::silent: return words("exit status not recorded");
+        case ProcessEnd::unknown: return end.text;
     }
     return {};
 }

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "storage/breakdown/breakdown.h"
-#include "storage/explain/words.h"
 #include "storage/graph/graph_index.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
@@ -27,6 +27,8 @@ std::string node_state_name(const Words& words, NodeState state);
 /// What the state means, as a sentence.
 std::string node_state_sentence(const Words& words, NodeState state);
 
+/// "killed by signal 9"; empty if it is not recorded.
+std::string process_end_name(const Words& words, const Fact<ProcessEnd>& end);
 /// A sentence; empty if it is not recorded.
 std::string process_end_words(const Words& words, const Process& process);
 

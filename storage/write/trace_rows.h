@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "storage/base/result.h"
-#include "storage/format/graph_tables.h"
-#include "storage/format/sqlite.h"
-#include "storage/format/trace.h"
+#include "storage/sqlite/sqlite.h"
+#include "storage/trace/graph_tables.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

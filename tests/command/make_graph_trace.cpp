@@ -10,8 +10,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
-#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark::test {
 namespace {
@@ -57,7 +58,7 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
     const StackId in_forward = trace.devices[0].allocations.stack.back();
     const StackId in_main = stack_of(trace.stacks, {{"/home/anna/s01.py", "main"}});
     const AllocationRef weight{0, 0};
-    GraphMaker graph;
+    GraphBuilder graph;
     GraphNodes& nodes = graph.tables.nodes;
     if (is_scanned) {
         graph.tables.scans = {{trace.duration, ScanReason::end, 5'000'000, 1000, steps + 2}};
@@ -105,7 +106,7 @@ int main(int argc, char** argv) {
     Trace trace = test::trace_of_steps(std::atoi(argv[2]));
     const GraphTables graph = test::graph_of(trace, std::string_view(argv[3]) == "searched");
     Progress progress;
-    const Status written = write_trace(trace, argv[1], IfExists::replace, progress, &graph);
+    const Status written = write_trace(trace, peak_events(trace), argv[1], IfExists::replace, progress, &graph);
     if (!written) {
         std::fprintf(stderr, "%s\n", written.error().message.c_str());
     }

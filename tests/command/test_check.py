@@ -17,15 +17,31 @@ class Check(CommandTest):
         return result.stdout
 
     def test_a_clean_run_passes(self):
-        text = self.run_fine("check", CLEAN, "--max-peak", "1GiB", "--max-reserved", "1GiB", "--max-growth-per-step", "0",
-                             "--no-finding", "leak")
+        text = self.run_fine(
+            "check",
+            CLEAN,
+            "--max-peak",
+            "1GiB",
+            "--max-reserved",
+            "1GiB",
+            "--max-growth-per-step",
+            "0",
+            "--no-finding",
+            "leak",
+        )
         self.assertEqual(text.count("ok "), 4)
         self.assertIn("All limits hold.", text)
 
     def test_growth_names_value_limit_line_and_referrer(self):
         text = self.broken(LEAK, "--max-growth-per-step", "0", "--max-peak", "1GiB")
-        for part in ("BROKEN", "8.00 KiB", "--max-growth-per-step 0", "s01_list_of_cpu_outputs.py:", "`results`",
-                     "1 limit does not hold."):
+        for part in (
+            "BROKEN",
+            "8.00 KiB",
+            "--max-growth-per-step 0",
+            "s01_list_of_cpu_outputs.py:",
+            "`results`",
+            "1 limit does not hold.",
+        ):
             self.assertIn(part, text)
         self.run_fine("check", LEAK, "--max-growth-per-step", "8KiB")
 
@@ -61,7 +77,10 @@ class Check(CommandTest):
         self.assertIn("UNKNOWN", text)
         self.assertIn("does not reach back to the start", text)
         self.assertIn("BROKEN", self.broken(late, "--max-peak", "1KiB"))
-        self.assertIn("graph was not recorded", self.broken(self.imported("s0_graph_leak"), "--no-finding", "hook-retains-activations"))
+        self.assertIn(
+            "graph was not recorded",
+            self.broken(self.imported("s0_graph_leak"), "--no-finding", "hook-retains-activations"),
+        )
 
     def test_wrong_usage(self):
         self.assertIn("--max-peak", self.run_failing(USAGE, "check", LEAK))

@@ -5,7 +5,18 @@ import re
 import xml.etree.ElementTree
 from html.parser import HTMLParser
 
-from support import ENVIRONMENT, FINE, INPUT, USAGE, CommandTest, digest, make_graph_trace, made_up_snapshot, run, snapshot
+from support import (
+    ENVIRONMENT,
+    FINE,
+    INPUT,
+    USAGE,
+    CommandTest,
+    digest,
+    made_up_snapshot,
+    make_graph_trace,
+    run,
+    snapshot,
+)
 
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"
@@ -14,7 +25,7 @@ LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"
 class Page(HTMLParser):
     """Checks that tags are nested; collects what a reader sees and what could be fetched."""
 
-    VOID = {"meta", "br", "link", "img"}
+    VOID = frozenset({"meta", "br", "link", "img"})
 
     def __init__(self, text):
         super().__init__()
@@ -54,15 +65,47 @@ class Explain(CommandTest):
 
     def test_json_has_the_documented_keys(self):
         found = self.json_of("explain", LEAK)
-        self.assertEqual(set(found), {"device", "device_name", "time_point", "run_trend", "summary", "total_bytes", "shares",
-                                      "findings", "unknowns"})
+        self.assertEqual(
+            set(found),
+            {
+                "device",
+                "device_name",
+                "time_point",
+                "run_trend",
+                "summary",
+                "total_bytes",
+                "shares",
+                "findings",
+                "unknowns",
+            },
+        )
         self.assertEqual(set(found["time_point"]), {"event", "time_ns", "text"})
         self.assertEqual(found["run_trend"], "grows")
         self.assertEqual(sum(share["bytes"] for share in found["shares"]), found["total_bytes"])
         finding = found["findings"][0]
-        self.assertEqual(set(finding), {"kind", "severity", "confidence", "basis", "title", "text", "bytes",
-                                        "per_iteration_bytes", "count", "since_ns", "since_iteration", "component", "line", "stack",
-                                        "referrer", "evidence", "fixes", "unknowns"})
+        self.assertEqual(
+            set(finding),
+            {
+                "kind",
+                "severity",
+                "confidence",
+                "basis",
+                "title",
+                "text",
+                "bytes",
+                "per_iteration_bytes",
+                "count",
+                "since_ns",
+                "since_iteration",
+                "component",
+                "line",
+                "stack",
+                "referrer",
+                "evidence",
+                "fixes",
+                "unknowns",
+            },
+        )
         self.assertEqual((finding["kind"], finding["severity"]), ("retained-graph", "leak"))
         self.assertEqual(finding["per_iteration_bytes"], 8192)
         self.assertEqual(set(finding["stack"][0]), {"function", "file", "line"})
@@ -94,7 +137,9 @@ class Explain(CommandTest):
             found = self.json_of("explain", trace)
             self.assertGreaterEqual(len(found["summary"]), 2, trace)
             for kind in ("text", "markdown", "html"):
-                self.assertIn(found["summary"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--lang", "en"))
+                self.assertIn(
+                    found["summary"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--lang", "en")
+                )
 
     def test_html_is_whole_and_fetches_nothing(self):
         output = self.folder / "why.html"
@@ -165,7 +210,9 @@ class Explain(CommandTest):
 
     def test_without_a_graph_it_says_what_is_missing(self):
         trace = make_graph_trace(self.folder / "graph.tide", searched=False)
-        self.assertTrue(json.dumps(self.json_of("explain", trace)["findings"] + self.json_of("explain", trace)["unknowns"]))
+        self.assertTrue(
+            json.dumps(self.json_of("explain", trace)["findings"] + self.json_of("explain", trace)["unknowns"])
+        )
         imported = self.json_of("explain", self.imported("s0_graph_leak"))
         self.assertTrue(imported["unknowns"])
         self.assertEqual(run("explain", self.folder / "s0_graph_leak.tide").returncode, FINE)

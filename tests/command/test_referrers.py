@@ -8,7 +8,7 @@ class Referrers(CommandTest):
 
     def test_groups(self):
         page = self.json_of("referrers", self.trace)
-        scan, = page["scans"]
+        (scan,) = page["scans"]
         self.assertEqual((scan["reason"], scan["objects"], scan["duration_ns"]), ("end", 1000, 5_000_000))
         outputs, loss = page["groups"]
         self.assertEqual((outputs["tensors"], outputs["first_index"], outputs["last_index"]), (STEPS, 0, STEPS - 1))
@@ -17,9 +17,13 @@ class Referrers(CommandTest):
         self.assertEqual([link["name"] for link in loss["links"]], ["trainer", "loss"])
         self.assertEqual(page["groups_without_graph"], 1)
         text = self.run_fine("referrers", self.trace)
-        for words in ("search 1 of 1, at 0.000130 s (end): 1,000 objects looked at in 5.00 ms",
-                      f"list `outputs` (variable of main, s01.py:31), elements 0 to {STEPS - 1}",
-                      f"{STEPS} tensors, {STEPS} graph roots SumBackward0", "`trainer.loss`", "--all shows them"):
+        for words in (
+            "search 1 of 1, at 0.000130 s (end): 1,000 objects looked at in 5.00 ms",
+            f"list `outputs` (variable of main, s01.py:31), elements 0 to {STEPS - 1}",
+            f"{STEPS} tensors, {STEPS} graph roots SumBackward0",
+            "`trainer.loss`",
+            "--all shows them",
+        ):
             self.assertIn(words, text)
 
     def test_all_and_limit(self):
@@ -30,6 +34,8 @@ class Referrers(CommandTest):
 
     def test_what_is_missing_is_said(self):
         self.assertIn("scan:1 to scan:1", self.run_failing(USAGE, "referrers", self.trace, "--at", "scan:2"))
-        self.assertIn("tidemark.holders()", self.run_failing(
-            INPUT, "referrers", make_graph_trace(self.folder / "unsearched.tide", searched=False)))
+        self.assertIn(
+            "tidemark.holders()",
+            self.run_failing(INPUT, "referrers", make_graph_trace(self.folder / "unsearched.tide", searched=False)),
+        )
         self.assertIn("no autograd graph", self.run_failing(INPUT, "referrers", self.imported("streams")))

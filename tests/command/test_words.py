@@ -16,7 +16,8 @@ TOKEN = re.compile(
       | (?P<number>\d[\w.']*)
       | (?P<name>[A-Za-z_]\w*)
       | (?P<sign>\S)""",
-    re.VERBOSE | re.DOTALL)
+    re.VERBOSE | re.DOTALL,
+)
 OPENING, CLOSING = "([{", ")]}"
 CHINESE = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
 
@@ -56,8 +57,8 @@ def inside_brackets(tokens, begin):
         depth += tokens[end].kind == "sign" and tokens[end].text in OPENING
         depth -= tokens[end].kind == "sign" and tokens[end].text in CLOSING
         if depth == 0:
-            return tokens[begin + 1:end]
-    return tokens[begin + 1:]
+            return tokens[begin + 1 : end]
+    return tokens[begin + 1 :]
 
 
 def joined(tokens):
@@ -84,7 +85,7 @@ def calls_of_words(tokens):
             yield i + 1, (1, 2)
         elif token in ("words", "words_") and before not in ("Words", "&") and after == "(":
             yield i + 1, (0,)
-        elif [t.text for t in tokens[i - 1:i + 4]] == ["(", "*", "this", ")", "("]:
+        elif [t.text for t in tokens[i - 1 : i + 4]] == ["(", "*", "this", ")", "("]:
             yield i + 3, (0,)
 
 
@@ -97,7 +98,9 @@ def said_in(source):
         for position in positions:
             argument = arguments[position] if position < len(arguments) else []
             texts = texts_of(argument)
-            is_other = not argument or [token.text for token in argument] == ["words"] or tokens[bracket - 1].text == ")"
+            is_other = (
+                not argument or [token.text for token in argument] == ["words"] or tokens[bracket - 1].text == ")"
+            )
             if texts is not None:
                 said += [(text, tokens[bracket].line) for text in texts]
             elif not is_other:
@@ -154,7 +157,9 @@ class Translations(unittest.TestCase):
         self.none_of(f"{place}: words() of something that is no literal" for place in self.unclear)
 
     def test_each_sentence_is_translated(self):
-        self.none_of(f"{place}: no translation of: {text}" for text, place in self.said.items() if text not in self.table)
+        self.none_of(
+            f"{place}: no translation of: {text}" for text, place in self.said.items() if text not in self.table
+        )
 
     def test_each_translation_is_used(self):
         self.none_of(f"said nowhere: {english}" for english, _ in self.rows if english not in self.said)
@@ -163,8 +168,9 @@ class Translations(unittest.TestCase):
         self.none_of(f"twice: {english}" for english in self.table if sum(row[0] == english for row in self.rows) > 1)
 
     def test_names_are_the_same(self):
-        self.none_of(f"other {{names}}: {english}" for english, chinese in self.rows
-                     if names_in(english) != names_in(chinese))
+        self.none_of(
+            f"other {{names}}: {english}" for english, chinese in self.rows if names_in(english) != names_in(chinese)
+        )
 
     def test_punctuation_is_chinese(self):
         narrow = re.compile(f"{CHINESE}[,;:!?()]|[,;:!?] ?{CHINESE}|{CHINESE}\\.(?!\\w)")
@@ -194,7 +200,9 @@ class Scanner(unittest.TestCase):
 
     def test_what_is_no_literal_is_reported(self):
         self.assertEqual([2], said_in('\nwords(sentence(), with("x", 1))')[1])
-        self.assertEqual([], said_in('const Words words(language); of.words(); Page(const Words& w) : words_(words) {}')[1])
+        self.assertEqual(
+            [], said_in("const Words words(language); of.words(); Page(const Words& w) : words_(words) {}")[1]
+        )
 
     def test_rows(self):
         self.assertEqual([("a {x}b", "甲 {x}")], rows_in('T table[] = {\n {"a {x}"\n "b", "甲 {x}"},\n};'))

@@ -76,9 +76,9 @@ def differs_in_bytes(run, findings, truth, strict):
         return
     if "bytes" in truth and not is_near(finding.get("bytes"), truth["bytes"], 1 << 20):
         yield f"bytes {finding.get('bytes')}, not {truth['bytes']}"
-    if strict and not run.noise and truth.get("bytes_per_iteration"):
-        if not is_near(finding.get("per_iteration_bytes"), truth["bytes_per_iteration"], 512):
-            yield f"bytes per round {finding.get('per_round_bytes')}, not {truth['bytes_per_round']}"
+    known = truth.get("bytes_per_round")
+    if strict and not run.noise and known and not is_near(finding.get("per_iteration_bytes"), known, 512):
+        yield f"bytes per iteration {finding.get('per_iteration_bytes')}, not {known}"
 
 
 def check(options, run, trace, truth):
@@ -93,7 +93,7 @@ def check(options, run, trace, truth):
 def print_row(run, findings, differences):
     kind = findings[0]["kind"] if findings else "-"
     severity = findings[0]["severity"] if findings else "-"
-    print(f"{run.name:<46} {verdict:<11}{kind:<{KIND_COLUMN}} {'; '.join(differences) or 'ok'}", flush=True)
+    print(f"{run.name:<46} {severity:<11}{kind:<{KIND_COLUMN}} {'; '.join(differences) or 'ok'}", flush=True)
 
 
 def check_all(options, folder):
@@ -101,7 +101,7 @@ def check_all(options, folder):
     found = [(run, trace) for run in wanted if (trace := folder / f"{run.name}.tide").exists()]
     truths = corpus.read_truths(folder)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        rows = list(pool.map(lambda pair: check(options, *pair, truths.get(pair[0].name)), found))
+        rows = list(pool.map(lambda pair: check(options, pair[0], pair[1], truths.get(pair[0].name)), found))
     for row in rows:
         print_row(*row)
     wrong = sum(1 for row in rows if row[2])
@@ -112,7 +112,9 @@ def check_all(options, folder):
 def unpack(archive, folder):
     with tarfile.open(archive) as packed:
         for member in packed:
-            (folder / pathlib.Path(member.name).name).write_bytes(packed.extractfile(member).read())
+            content = packed.extractfile(member)
+            assert content is not None, f"{member.name} is not a file"
+            (folder / pathlib.Path(member.name).name).write_bytes(content.read())
 
 
 def main():

@@ -53,9 +53,7 @@ def words(entry, key):
 
 def read_truths(folder):
     """By name of run."""
-    return {
-        path.name.removesuffix(".truth.json"): json.loads(path.read_text()) for path in folder.glob("*.truth.json")
-    }
+    return {path.name.removesuffix(".truth.json"): json.loads(path.read_text()) for path in folder.glob("*.truth.json")}
 
 
 def without_owner(member):

@@ -10,6 +10,7 @@ records it must cause; the answer is one line per step, and the exit status 1 wh
 import ctypes
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -22,11 +23,13 @@ ACTIONS = ("alloc", "free", "context created", "context destroyed", "module", "o
 
 # --- the programs that are looked at ---------------------------------------------------------------------------------
 
+
 class Cuda:
     """The runtime that torch has loaded, called without torch."""
 
     def __init__(self):
-        names = [line.split()[-1] for line in open("/proc/self/maps") if "libcudart" in line]
+        maps = pathlib.Path("/proc/self/maps").read_text().splitlines()
+        names = [line.split()[-1] for line in maps if "libcudart" in line]
         self.library = ctypes.CDLL(names[0])
 
     def __call__(self, name, *arguments):
@@ -81,6 +84,7 @@ def runtime_calls(step):
 def injected(step):
     step("start")
     import torch
+
     torch.cuda.init()
     step("torch segment")
     tensor = torch.empty(100 * MIB, dtype=torch.uint8, device="cuda")
@@ -108,6 +112,7 @@ def injected(step):
 
 def expandable(step):
     import torch
+
     torch.cuda.init()
     step("expandable segment")
     tensor = torch.empty(100 * MIB, dtype=torch.uint8, device="cuda")
@@ -119,6 +124,7 @@ def expandable(step):
 
 def late(step):
     import torch
+
     tensor = torch.empty(100 * MIB, dtype=torch.uint8, device="cuda")
     step("late attach")
     sentence = ctypes.create_string_buffer(512)
@@ -136,6 +142,7 @@ PROGRAMS = {"injected": injected, "expandable": expandable, "late": late}
 
 # --- looking at them -------------------------------------------------------------------------------------------------
 
+
 def said(record):
     if "loss" in record:
         return f"loss: {record['loss']}"
@@ -147,7 +154,7 @@ def said(record):
 
 def records_by_step(log):
     steps, current = {}, "before"
-    for line in open(log):
+    for line in pathlib.Path(log).read_text().splitlines():
         record = json.loads(line)
         current = record.get("step", current)
         steps.setdefault(current, [])
@@ -161,13 +168,19 @@ def pair(memory, bytes_=None):
 
 
 def matched(records, memory, action, bytes_=None):
-    return sum(1 for record in records if record.get("action") == action and MEMORIES[record["memory"]] == memory
-               and (bytes_ is None or record["size"] == bytes_))
+    return sum(
+        1
+        for record in records
+        if record.get("action") == action
+        and MEMORIES[record["memory"]] == memory
+        and (bytes_ is None or record["size"] == bytes_)
+    )
 
 
 def total(records, memory, action):
-    return sum(record["size"] for record in records
-               if record.get("action") == action and MEMORIES[record["memory"]] == memory)
+    return sum(
+        record["size"] for record in records if record.get("action") == action and MEMORIES[record["memory"]] == memory
+    )
 
 
 RUNTIME = {
@@ -191,12 +204,15 @@ EXPECTED = {
         "pinned tensor": lambda records: total(records, "pinned", ALLOC) >= 11 * MIB,
         "cublas": lambda records: any("cublas" in record.get("source", "") for record in records),
         "lent to the profiler": lambda records: any(record.get("action") == OFF for record in records),
-        "taken back": lambda records: any(record.get("action") == ON for record in records)
-        and pair("device", 3 * MIB)(records),
+        "taken back": lambda records: (
+            any(record.get("action") == ON for record in records) and pair("device", 3 * MIB)(records)
+        ),
     },
     "expandable": {
-        "expandable segment": lambda records: total(records, "physical", ALLOC) >= 100 * MIB
-        and total(records, "mapped", ALLOC) == total(records, "physical", ALLOC),
+        "expandable segment": lambda records: (
+            total(records, "physical", ALLOC) >= 100 * MIB
+            and total(records, "mapped", ALLOC) == total(records, "physical", ALLOC)
+        ),
         "expandable segment freed": lambda records: total(records, "physical", FREE) >= 100 * MIB,
     },
     "late": {
@@ -210,8 +226,11 @@ EXPECTED = {
 def run(name, parts, log):
     environment = {**os.environ, "TIDEMARK_PROBE_LOG": log}
     if name != "late":
-        environment |= {"TIDEMARK_RECORD": "1", "CUDA_INJECTION64_PATH": os.path.join(parts, "libtidemark_driver.so"),
-                        "TEARDOWN_CUPTI": "1"}
+        environment |= {
+            "TIDEMARK_RECORD": "1",
+            "CUDA_INJECTION64_PATH": os.path.join(parts, "libtidemark_driver.so"),
+            "TEARDOWN_CUPTI": "1",
+        }
     if name == "expandable":
         environment["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"
     return subprocess.run([sys.executable, __file__, parts, name], env=environment).returncode
@@ -236,7 +255,7 @@ def main():
         print(f"   exit status {status}")
         for step, is_right in expected.items():
             records = steps.get(step, [])
-            fine = step in steps and is_right(records) or step == "before"
+            fine = (step in steps and is_right(records)) or step == "before"
             wrong += not fine
             shown = "; ".join(said(record) for record in records[:12])
             print(f"{'ok   ' if fine else 'WRONG'} {step}: {len(records)} records: {shown}")

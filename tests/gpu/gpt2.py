@@ -1,6 +1,6 @@
 """GPT-2 small on random tokens, seeded: batch 4, lengths 64 to 511, AdamW. Prints the losses' digest and step times.
 
-    python gpt2.py [--steps N] [--warm-up N] [--layers N] [--device cuda] [--deterministic]
+python gpt2.py [--steps N] [--warm-up N] [--layers N] [--device cuda] [--deterministic]
 """
 
 import argparse
@@ -115,7 +115,7 @@ def main():
         torch.use_deterministic_algorithms(True)
     losses, seconds = train(options.steps, options.warm_up, options.layers, options.device)
     digest = hashlib.sha256(struct.pack(f"{len(losses)}d", *losses)).hexdigest()
-    print(json.dumps({"step_ms": 1000 * seconds / options.steps, "data_gaps": digest, "last_data_gap": losses[-1]}))
+    print(json.dumps({"step_ms": 1000 * seconds / options.steps, "losses": digest, "last_loss": losses[-1]}))
 
 
 if __name__ == "__main__":

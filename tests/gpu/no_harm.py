@@ -109,8 +109,13 @@ def bare(arguments, **options):
 
 
 def recorded(trace, arguments, **options):
-    return subprocess.run([TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable, *arguments],
-                          capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(
+        [TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **options,
+    )
 
 
 def info(trace):
@@ -132,8 +137,8 @@ def program(folder, text, name="program.py"):
 
 def same_losses(folder):
     arguments = [os.path.join(HERE, "gpt2.py"), "--steps", "8", "--warm-up", "2", "--layers", "4", "--deterministic"]
-    expected = json.loads(bare(arguments).stdout.splitlines()[-1])["data_gaps"]
-    seen = json.loads(recorded(folder + "/t.tide", arguments).stdout.splitlines()[-1])["data_gaps"]
+    expected = json.loads(bare(arguments).stdout.splitlines()[-1])["losses"]
+    seen = json.loads(recorded(folder + "/t.tide", arguments).stdout.splitlines()[-1])["losses"]
     require(expected == seen, f"losses {seen} instead of {expected}")
     return expected[:16]
 
@@ -145,7 +150,7 @@ def same_profile(folder):
     seen = json.loads(done.stdout.splitlines()[-1])
     kernels = [key for key, _ in seen if "::" not in key]
     require(expected == seen, f"torch.profiler saw {seen} instead of {expected}; {done.stderr}")
-    gaps = [loss["text"] for loss in info(folder + "/t.tide")["data_gaps"]]
+    gaps = [gap["text"] for gap in info(folder + "/t.tide")["data_gaps"]]
     require(len(gaps) == 1 and "Driver memory" in gaps[0], f"losses {gaps}")
     require("end" not in gaps[0], f"the driver part did not come back: {gaps}")
     return f"{len(seen)} keys, {len(kernels)} of the GPU; {gaps[0]}"
@@ -171,9 +176,22 @@ def ends(folder, text, status, words):
 
 def interrupted(folder):
     trace = folder + "/t.tide"
-    running = subprocess.Popen([TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable,
-                                program(folder, WORK + "print('up', flush=True); time.sleep(60)")],
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    running = subprocess.Popen(
+        [
+            TIDEMARK,
+            "record",
+            "--replace",
+            "-o",
+            trace,
+            "--",
+            sys.executable,
+            program(folder, WORK + "print('up', flush=True); time.sleep(60)"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
     running.stdout.readline()
     os.killpg(running.pid, signal.SIGINT)
     status = running.wait(60)
@@ -184,13 +202,15 @@ def interrupted(folder):
 
 def recorder_killed(folder):
     trace = folder + "/t.tide"
-    kill = ("import subprocess\nsubprocess.run(['pkill', '-9', 'tidemark-record'])\ntime.sleep(0.3)\n"
-            "more = [torch.ones(1000, device='cuda') for _ in range(1000)]\nprint('alive', flush=True)")
+    kill = (
+        "import subprocess\nsubprocess.run(['pkill', '-9', 'tidemark-record'])\ntime.sleep(0.3)\n"
+        "more = [torch.ones(1000, device='cuda') for _ in range(1000)]\nprint('alive', flush=True)"
+    )
     time_before = time.monotonic()
     done = recorded(trace, [program(folder, WORK + "time.sleep(0.5)\n" + kill)])
     require("alive" in done.stdout and done.returncode == 0, f"{done.returncode} {done.stderr[-500:]}")
-    kinds = [loss["kind"] for loss in info(trace)["data_gaps"]]
-    require("unclean_end" in kinds, f"losses {kinds}")
+    kinds = [gap["kind"] for gap in info(trace)["data_gaps"]]
+    require("unclean_end" in kinds, f"data gaps {kinds}")
     require(info(trace)["devices"][0]["allocations"] >= 20, "allocations are missing")
     return f"{time.monotonic() - time_before:.1f} s"
 
@@ -202,8 +222,9 @@ def late_start(folder):
     require(done.returncode == 0, done.stderr[-800:])
     compared = 0
     for number, truth in enumerate(json.loads(done.stdout.splitlines()[-1])):
-        asked = subprocess.run([TIDEMARK, "stats", trace, "--at", f"mark:m{number}", "--format", "json"],
-                               capture_output=True, text=True)
+        asked = subprocess.run(
+            [TIDEMARK, "stats", trace, "--at", f"mark:m{number}", "--format", "json"], capture_output=True, text=True
+        )
         seen = json.loads(asked.stdout)
         for key, value in truth.items():
             if key.endswith(".current"):
@@ -232,8 +253,8 @@ def no_compiler(folder):
     environment = {**os.environ, "CXX": "false", "TIDEMARK_CACHE": folder}
     done = recorded(folder + "/t.tide", [program(folder, WORK)], env=environment)
     require(done.returncode == 0, done.stderr[-800:])
-    losses = [loss["text"] for loss in info(folder + "/t.tide")["data_gaps"]]
-    require(any("could not be built" in loss for loss in losses), f"losses {losses}")
+    gaps = [gap["text"] for gap in info(folder + "/t.tide")["data_gaps"]]
+    require(any("could not be built" in gap for gap in gaps), f"data gaps {gaps}")
     history = info(folder + "/t.history.tide")
     require(history["devices"][0]["allocations"] >= 20, f"{history['devices']}")
     return f"PyTorch's own history, {history['devices'][0]['events']} events"

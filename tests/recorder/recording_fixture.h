@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 #include "storage/text/data_gap_words.h"
 #include "tests/recorder/simulated_program.h"
 #include "tests/unit/query_rows.h"

@@ -112,7 +112,7 @@ std::vector<Cache> find(const AnalysisContext& context) {
 
 void report(Finding& finding, const AnalysisContext& context, const Cache& cache, size_t full, const Words& words) {
     const auto bytes = with("bytes", format_bytes(cache.bytes));
-    const auto tensors = with("tensors", words.counted(cache.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(cache.count, "{n} tensor", "{n} tensors"));
     const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(full)));
     finding.title = finding.referrer.empty() ? words("{tensors} with {bytes} from {line} were collected, and no more",
                                                      tensors, bytes, with("line", finding.line))

@@ -121,7 +121,7 @@ void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& wor
     set_line(finding, context, context.device().allocations.stack[example]);
     set_referrer(finding, context, example, words);
     const auto bytes = with("bytes", format_bytes(loaded.bytes));
-    const auto tensors = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors"));
     finding.title = words("torch.load put a second copy of the weights on the GPU: {bytes}", bytes);
     finding.text = {
         words("torch.load puts tensors back on the device they were saved from, unless map_location says otherwise. So "

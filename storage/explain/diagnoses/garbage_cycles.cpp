@@ -99,7 +99,7 @@ void report(Finding& finding, const Cycles& cycles, const Words& words) {
             "{collections} gave memory back, up to {bytes} at once, most of it made by {line}. In between it piles up: "
             "memory rises round by round and then falls back.",
             bytes, line,
-            with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
+            with("collections", words.plural(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
                                               "{n} garbage collections")))};
     if (cycles.pending > 0) {
         finding.text.push_back(

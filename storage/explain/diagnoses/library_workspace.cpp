@@ -58,7 +58,7 @@ void report(Finding& finding, const LibraryScratch& kept, const Words& words) {
             "PyTorch gives cuBLAS, the library that multiplies matrices, scratch memory for each thread and each "
             "stream that uses it, at the first product: {workspaces}, together {bytes}.",
             with("workspaces",
-                 words.counted(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
+                 words.plural(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
             with("bytes", format_bytes(kept.in_pytorch.bytes))));
     }
     if (kept.is_repeated()) {

@@ -83,7 +83,7 @@ std::string names_of(const AnalysisContext& context, const std::vector<Variable>
 
 Finding about(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
     const auto count =
-        with("tensors", words.counted(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
+        with("tensors", words.plural(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
     const auto bytes = with("bytes", format_bytes(bytes_of(variables)));
     const auto names = with("names", names_of(context, variables, words));
     Finding finding;

@@ -41,7 +41,7 @@ std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
         "PyTorch had {reserved} reserved. {free} of it was free, in {gaps}, the largest of {largest}.",
         with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))),
         with("free", format_bytes(oom_analysis.free_inside())),
-        with("holes", words.counted(oom_analysis.state.gaps, "{n} hole between tensors", "{n} holes between tensors")),
+        with("holes", words.plural(oom_analysis.state.gaps, "{n} hole between tensors", "{n} holes between tensors")),
         with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))));
 }
 
@@ -120,7 +120,7 @@ void add_pins_of_segments(Finding& finding, const AnalysisContext& context, cons
         finding.text.push_back(words(
             "{segments} are mostly free, but a few blocks, {bytes} in all, keep them from being used as a whole or "
             "given back. Those in the largest: {named}.",
-            with("segments", words.counted(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
+            with("segments", words.plural(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
             with("bytes", format_bytes(in_use)), with("named", words.list(named))));
     }
 }
@@ -139,7 +139,7 @@ void add_pins(Finding& finding, const AnalysisContext& context, const OomAnalysi
     const auto count = static_cast<int64_t>(window.blocks.size());
     finding.text.push_back(
         words("{blocks} with {bytes} in all stand in the way of a hole that is large enough: {named}.",
-              with("blocks", words.counted(count, "{n} block", "{n} blocks")),
+              with("blocks", words.plural(count, "{n} block", "{n} blocks")),
               with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
@@ -151,7 +151,7 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
             break;
         }
         named.push_back(words("{bytes} in {tensors} from {line}", with("bytes", format_bytes(site.bytes)),
-                              with("tensors", words.counted(site.count, "{n} tensor", "{n} tensors")),
+                              with("tensors", words.plural(site.count, "{n} tensor", "{n} tensors")),
                               with("line", line_of(context.trace(), site.stack))));
         finding.evidence.push_back(at_allocation(context, named.back(), site.now.back()));
     }
@@ -215,7 +215,7 @@ void add_fragmentation(const AnalysisContext& context, const OomAnalysis& oom_an
         words("Free memory lies in {gaps} between blocks that are in use; a request needs one hole that is large "
               "enough, and the largest is {largest}. A few small tensors that live long keep large segments "
               "from being used as a whole.",
-              with("holes", words.counted(oom_analysis.state.gaps, "{n} hole", "{n} holes")),
+              with("holes", words.plural(oom_analysis.state.gaps, "{n} hole", "{n} holes")),
               with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))))};
     add_pins(finding, context, oom_analysis, words);
     finding.evidence.insert(finding.evidence.begin(),
@@ -244,7 +244,7 @@ void diagnose_out_of_memory(const AnalysisContext& context, const Words& words, 
     finding.title = finding.line.empty()
                         ? words("out of memory: {asked} were asked for", asked)
                         : words("out of memory: {asked} were asked for by {line}", asked, with("line", finding.line));
-    finding.text = {inside_words(oom_analysis, words) + words(" ") + device_words(oom_analysis, words)};
+    finding.text = {words.sentences({inside_words(oom_analysis, words), device_words(oom_analysis, words)})};
     if (const std::string others = others_words(context, words); !others.empty()) {
         finding.text.push_back(others);
     }

@@ -90,7 +90,7 @@ void report_growth(Finding& finding, const AnalysisContext& context, const Priva
         words("A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that "
               "nothing "
               "else may use. {pools} with {total} exist by {time_point}, and {each} adds {bytes}.",
-              with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
+              with("pools", words.plural(finding.count, "{n} private pool", "{n} private pools")),
               with("total", format_bytes(found.bytes)), with("time_point", time_point_name(context, words)), each,
               bytes),
         words("That happens when each new shape is captured (or compiled) anew and the old graphs are kept: the number "
@@ -111,7 +111,7 @@ void report_growth(Finding& finding, const AnalysisContext& context, const Priva
 
 void report_size(Finding& finding, const PrivatePools& found, const Words& words) {
     finding.title = words("{pools} for CUDA graphs reserve {bytes}",
-                          with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
+                          with("pools", words.plural(finding.count, "{n} private pool", "{n} private pools")),
                           with("bytes", format_bytes(found.bytes)));
     finding.text = {
         words("A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that "

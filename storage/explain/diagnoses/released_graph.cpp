@@ -107,8 +107,8 @@ void report(Finding& finding, const AnalysisContext& context, const Stop& stop, 
         words("{released} alive that had saved tensors and lost them: {bytes} were let go. {never} never saved any, "
               "because their gradient does not depend on a value (as in x + 1, or a sum): through such nodes alone a "
               "second backward works.",
-              with("released", words.counted(census.released, "{n} node is", "{n} nodes are")),
-              with("never", words.counted(census.never, "{n} other", "{n} others")),
+              with("released", words.plural(census.released, "{n} node is", "{n} nodes are")),
+              with("never", words.plural(census.never, "{n} other", "{n} others")),
               with("bytes", format_bytes(census.bytes)))};
 }
 

@@ -65,13 +65,13 @@ StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
 void report(Finding& finding, const Retained& found, const Words& words) {
     const auto bytes = with("bytes", format_bytes(found.bytes));
     finding.title = words("retain_grad() keeps {bytes} of gradients of {tensors}", bytes,
-                          with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")));
+                          with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors")));
     finding.text = {
         words(
             "Only parameters and other leaves need a gradient after the backward pass. On {tensors} the program called "
             "retain_grad(), so the backward pass of {nodes} made a copy of the gradient for each, as large as the "
             "tensor, and it stays as long as the tensor does.",
-            with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
+            with("tensors", words.plural(finding.count, "{n} result of an operation", "{n} results of operations")),
             with("nodes", words.list(found.nodes))),
         words("{bytes} are kept in this way.", bytes)};
 }

@@ -13,7 +13,7 @@ std::optional<Finding> classify_ctx_retains_tensors(const AnalysisContext& conte
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::ctx_retains_tensors;
-    const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     finding.title =
         words("{tensors} are kept as attributes of {referrer}", tensors, with("referrer", finding.referrer));
     finding.text = {words(

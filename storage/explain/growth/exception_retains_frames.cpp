@@ -16,7 +16,7 @@ std::optional<Finding> classify_exception_retains_frames(const AnalysisContext& 
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::exception_retains_frames;
-    const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     finding.title = words("{tensors} are kept alive by exceptions that were kept", tensors);
     finding.text = {words(
         "An exception refers to its traceback, the traceback to the frames of all functions it went through, and these "

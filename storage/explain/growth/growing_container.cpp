@@ -13,7 +13,7 @@ std::optional<Finding> classify_growing_container(const AnalysisContext& context
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::growing_container;
-    const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     const auto referrer = with("referrer", finding.referrer);
     finding.title = words("{tensors} have piled up in {referrer}", tensors, referrer);
     finding.text = {

@@ -36,7 +36,7 @@ std::optional<Finding> classify_hook_retains_activations(const AnalysisContext& 
     Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::hook_retains_activations;
     finding.confidence = is_hooks ? Confidence::certain : Confidence::likely;
-    const auto tensors = with("tensors", words.counted(suspect.count, "{n} activation", "{n} activations"));
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} activation", "{n} activations"));
     const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
     const std::string& module =
         context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;

@@ -72,7 +72,7 @@ std::optional<Finding> classify_retained_graph(const AnalysisContext& context, c
     Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::retained_graph;
     finding.count = suspect.roots;
-    const auto graphs = with("graphs", words.counted(suspect.roots, "{n} graph", "{n} graphs"));
+    const auto graphs = with("graphs", words.plural(suspect.roots, "{n} graph", "{n} graphs"));
     const auto referrer = with("referrer", finding.referrer);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
     const auto total = with("total", format_bytes(suspect.bytes));
