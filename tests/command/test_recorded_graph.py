@@ -260,7 +260,7 @@ class Validation(RecordedTest):
     def test_predictions_keep_their_graphs(self):
         graph = self.example("graph", "s10_validation_without_no_grad")
         (group,) = graph["root_groups"]
-        self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "never given to backward"))
+        self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "not backpropagated"))
         self.assertEqual((group["graphs"], len(group["roots"])), (20, 20))
         self.assert_links(group["referrer"], ("global", "predictions"), ("index", "19"))
         self.assertIn("list `predictions`", group["referrer"]["text"])

@@ -307,7 +307,8 @@ RunBuilder profiled() {
     take(run, DriverMemoryKind::device, MiB, 0, "libcublas.so.13");
     DataGap data_gap;
     data_gap.kind = DataGapKind::not_recorded;
-    data_gap.text = "Driver memory was not seen from 0.010000 s to 0.020000 s: somebody else needed CUPTI.";
+    data_gap.reason = DataGapReason::cupti_paused;
+    data_gap.arguments = {{"from_ns", "10000000"}, {"until_ns", "20000000"}};
     run.trace.data_gaps.push_back(data_gap);
     return run;
 }
