@@ -107,8 +107,9 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                 with("event", data_gap.argument("event")), with("segments", number("segments")),
                 with("blocks", number("blocks")), with("example", data_gap.argument("example")));
         case DataGapReason::recorder_stopped:
-            return words("Signal {signal} ended the recorder while the program went on; the rest was not recorded.",
-                         with("signal", data_gap.argument("signal")));
+            return words(
+                "The recorder was ended by signal {signal} while the program went on; the rest was not recorded.",
+                with("signal", data_gap.argument("signal")));
         case DataGapReason::recorder_failed: return words("The recorder failed: {details}", details);
         case DataGapReason::shared_memory_damaged:
             return words("The memory shared with the program was damaged ({count}); its content is missing.", count);
