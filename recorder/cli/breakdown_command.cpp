@@ -54,14 +54,14 @@ std::string words_about(const Words& words, const Component& component) {
     const int64_t count = component.count;
     switch (component.kind) {
         case ComponentKind::requested:
-            return words.plural(count, "requested by the program, in {n} block", "requested by the program, in {n} blocks");
+            return words.plural(count, "requested by the program, in {n} block",
+                                "requested by the program, in {n} blocks");
         case ComponentKind::rounding: return words("allocator rounding: PyTorch rounds block sizes up");
         case ComponentKind::pending:
             return words.plural(count, "freed by the program, but a CUDA stream may still use it: {n} block",
                                 "freed by the program, but a CUDA stream may still use it: {n} blocks");
         case ComponentKind::free_in_segments:
-            return words.plural(count,
-                                "free, in {n} segment with live blocks: only PyTorch can use it (fragmentation)",
+            return words.plural(count, "free, in {n} segment with live blocks: only PyTorch can use it (fragmentation)",
                                 "free, in {n} segments with live blocks: only PyTorch can use it (fragmentation)");
         case ComponentKind::cached_segments:
             return words.plural(count, "free, in {n} segment without live blocks: torch.cuda.empty_cache() releases it",
@@ -69,8 +69,7 @@ std::string words_about(const Words& words, const Component& component) {
         case ComponentKind::private_pools:
             return words("free, but reserved for private pools (CUDA graphs, MemPool): only their owners can use it");
         case ComponentKind::library:
-            return words.plural(count,
-                                "requested from the driver outside the caching allocator, in {n} piece",
+            return words.plural(count, "requested from the driver outside the caching allocator, in {n} piece",
                                 "requested from the driver outside the caching allocator, in {n} pieces");
         case ComponentKind::context: return words("needed by every process that uses the GPU");
         case ComponentKind::kernels: return words("code of GPU kernels, loaded at their first use");
@@ -142,8 +141,7 @@ std::string page_text(const Words& words, const Page& page) {
 }
 
 ordered_json component_json(const Words& words, const Page& page, const Component& component) {
-    ordered_json json = {
-        {"component", component_word(component.kind)},
+    ordered_json json = {{"component", component_word(component.kind)},
                          {"name", component.name},
                          {"bytes", component.bytes},
                          {"share", share(component.bytes, page.total())},
@@ -201,7 +199,8 @@ void add_breakdown_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "breakdown",
         {words("The memory breakdown of a GPU, up to what nvidia-smi shows"),
-         words("One line per component, from the bytes the program requested outwards; they add up exactly. Without NVML\n"
+         words("One line per component, from the bytes the program requested outwards; they add up exactly. Without "
+               "NVML\n"
                "samples the components end at what is known. JSON is one object, or a list when there are several\n"
                "devices and none is selected."),
          "  tidemark breakdown run.tide\n"

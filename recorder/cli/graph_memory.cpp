@@ -77,10 +77,10 @@ std::string owners_text(const GraphView& view, const std::vector<NodeIndex>& roo
     for (const auto& [group, held] : together) {
         const auto count = static_cast<int64_t>(held.size());
         const std::string referrer = describe_referrer(view.tables(), *group);
-        owners.push_back(count == 1             ? owner_text(view, held.front())
-                         : count < group->count ? words("{count} of {referrer}", with("count", count),
-                                                        with("referrer", referrer))
-                                                : referrer);
+        owners.push_back(count == 1 ? owner_text(view, held.front())
+                         : count < group->count
+                             ? words("{count} of {referrer}", with("count", count), with("referrer", referrer))
+                             : referrer);
     }
     const size_t shown = std::min(owners.size(), owners_named);
     const std::string text = fmt::format("{}", fmt::join(owners.begin(), owners.begin() + shown, words("; ")));
@@ -110,9 +110,9 @@ std::string backward_text(const GraphView& view, const std::vector<NodeIndex>& n
     const Words& words = view.words();
     const bool all_kept = std::all_of(nodes.begin(), nodes.end(), [&](NodeIndex node) { return is_kept(view, node); });
     const std::string through =
-        nodes.size() == 1 ? view.name(nodes.front())
-                          : words.plural(static_cast<int64_t>(nodes.size()), "the node that saved it",
-                                         "all {n} nodes that saved it");
+        nodes.size() == 1
+            ? view.name(nodes.front())
+            : words.plural(static_cast<int64_t>(nodes.size()), "the node that saved it", "all {n} nodes that saved it");
     return all_kept
                ? words("when backward runs through {nodes} once more, without retain_graph", with("nodes", through))
                : words("when backward runs through {nodes} and releases it", with("nodes", through));
@@ -149,9 +149,9 @@ std::string release_text(const GraphView& view, AllocationRef memory, const Reta
                                           with("owners", retainers.owners),
                                           with("backward", backward_text(view, retainers.nodes))));
     }
-    return conditions.empty()
-               ? words("No node of the graph retains it, and no other referrer is known.")
-               : words("It is freed when {conditions}.", with("conditions", fmt::format("{}", fmt::join(conditions, words(", and ")))));
+    return conditions.empty() ? words("No node of the graph retains it, and no other referrer is known.")
+                              : words("It is freed when {conditions}.",
+                                      with("conditions", fmt::format("{}", fmt::join(conditions, words(", and ")))));
 }
 
 /// "created at 1.2 s by train.py:42 step, freed at 1.3 s"
@@ -163,9 +163,9 @@ std::string lifetime_text(const GraphView& view, AllocationRef memory) {
     const bool is_older = all.alloc_event[memory.index] == before_history;
     const auto time = with("time", is_older ? "" : format_time_point(device.alloc_time(memory.index)));
     const auto line = with("line", stack == 0 ? "" : view.line_text(stack));
-    const std::string beginning = is_older ? stack == 0 ? words("created before the recording")
-                                                        : words("created before the recording by {line}", line)
-                                  : stack == 0 ? words("created at {time}", time)
+    const std::string beginning = is_older     ? stack == 0 ? words("created before the recording")
+                                                            : words("created before the recording by {line}", line)
+                                      : stack == 0 ? words("created at {time}", time)
                                                : words("created at {time} by {line}", time, line);
     const auto freed = device.free_time(memory.index);
     return freed ? words("{beginning}, freed at {time}", with("beginning", beginning),
@@ -234,8 +234,9 @@ std::string memory_text(const GraphView& view, AllocationRef memory, size_t limi
     text += retainers.saved.empty() ? "" : rest_text(words, retainers.saved.size() - shown, 13);
     if (!retainers.saved.empty()) {
         const uint32_t first = retainers.saved.front();
-        row(words("Path"), words("{path} → {name} → this memory", with("path", path_text(view, view.index().saver(first))),
-                                 with("name", view.tables().texts[view.tables().saved.name[first]])));
+        row(words("Path"),
+            words("{path} → {name} → this memory", with("path", path_text(view, view.index().saver(first))),
+                  with("name", view.tables().texts[view.tables().saved.name[first]])));
     }
     row(words("Retained by"), referrers_text(view, memory, retainers));
     row("", release_text(view, memory, retainers));

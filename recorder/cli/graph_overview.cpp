@@ -21,7 +21,7 @@ constexpr size_t types_shown = 6;
 
 /// Roots of one type, one line, one referrer and one state.
 struct RootGroup {
-    std::vector<NodeIndex> roots;         ///< by age
+    std::vector<NodeIndex> roots;             ///< by age
     const ReferrerGroup* referrer = nullptr;  ///< nullptr: unknown
     Reachable reachable;
     int32_t first_step = -1, last_step = -1;  ///< positions in Trace::steps
@@ -104,28 +104,27 @@ std::string group_text(const GraphView& view, const RootGroup& group) {
     const Words& words = view.words();
     const NodeIndex oldest = group.oldest();
     const auto id = with("first", view.nodes().id[oldest]);
-    std::string text = fmt::format(
-        "{:>10}  {:>10}  {:>9}  {:>7}  {}{}{}\n", format_bytes(group.reachable.bytes),
-        format_bytes(group.reachable.freed_bytes), format_count(group.reachable.nodes),
-        format_count(static_cast<int64_t>(group.roots.size())), one_line(view.type_text(oldest)), words(", "),
-        one_line(view.line_text(view.nodes().stack[oldest])));
+    std::string text =
+        fmt::format("{:>10}  {:>10}  {:>9}  {:>7}  {}{}{}\n", format_bytes(group.reachable.bytes),
+                    format_bytes(group.reachable.freed_bytes), format_count(group.reachable.nodes),
+                    format_count(static_cast<int64_t>(group.roots.size())), one_line(view.type_text(oldest)),
+                    words(", "), one_line(view.line_text(view.nodes().stack[oldest])));
     const auto detail = [&](const std::string& line) { text += fmt::format("{:44}{}\n", "", one_line(line)); };
     detail(steps_text(view, group) + words("; ") + graph_state_words(words, view.state(oldest)));
     if (group.referrer != nullptr) {
         detail(words("retained by {referrer}", with("referrer", describe_referrer(view.tables(), *group.referrer))));
     }
-    detail(group.roots.size() == 1 ? words("node {first}", id)
-                                   : words("nodes {first} to {last}", id,
-                                           with("last", view.nodes().id[group.roots.back()])));
+    detail(group.roots.size() == 1
+               ? words("node {first}", id)
+               : words("nodes {first} to {last}", id, with("last", view.nodes().id[group.roots.back()])));
     return text;
 }
 
 std::string groups_text(const GraphView& view, const Overview& overview, size_t limit) {
     const Words& words = view.words();
     const size_t shown = limited(overview.groups.size(), limit);
-    std::string text =
-        fmt::format("\n{:>10}  {:>10}  {:>9}  {:>7}  {}\n", words("Reachable"), words("Retained"), words("Nodes"),
-                    words("Graphs"), words("Root: type, allocation site, state"));
+    std::string text = fmt::format("\n{:>10}  {:>10}  {:>9}  {:>7}  {}\n", words("Reachable"), words("Retained"),
+                                   words("Nodes"), words("Graphs"), words("Root: type, allocation site, state"));
     for (size_t g = 0; g < shown; ++g) {
         text += group_text(view, overview.groups[g]);
     }
@@ -161,12 +160,11 @@ std::string growth_text(const GraphView& view, const GraphGrowth& growth) {
         return '\n' + words("At the end of every step, the graph retained nothing.") + '\n';
     }
     const auto before = static_cast<size_t>(first - growth.slices.begin());
-    std::string text =
-        '\n' +
-        (growth.slices.front().step < 0 ? words("Growth, at the end of each slice of the run")
-                                        : words("Growth, at the end of each step")) +
-        fmt::format("\n{:>14}  {:>10}  {:>9}  {}\n", "", words("Reachable"), words("Nodes"),
-                    words("Of them from earlier"));
+    std::string text = '\n' +
+                       (growth.slices.front().step < 0 ? words("Growth, at the end of each slice of the run")
+                                                       : words("Growth, at the end of each step")) +
+                       fmt::format("\n{:>14}  {:>10}  {:>9}  {}\n", "", words("Reachable"), words("Nodes"),
+                                   words("Of them from earlier"));
     for (const size_t at : spread(growth.slices.size() - before)) {
         const GraphSlice& slice = growth.slices[before + at];
         text += fmt::format("{:>14}  {:>10}  {:>9}  {}\n", slice_name(view, slice), format_bytes(slice.reachable_bytes),
@@ -191,21 +189,21 @@ ordered_json group_json(const GraphView& view, const RootGroup& group) {
     }
     const NodeIndex oldest = group.oldest();
     const FrameId line = view.trace().stacks.user_frame(view.nodes().stack[oldest]);
-    return {
-        {"type", view.index().type(oldest)},
-        {"line", line == 0 ? ordered_json() : frame_json(view.trace().stacks, line)},
-        {"state", state_word(view.state(oldest))},
-        {"text", graph_state_words(view.words(), view.state(oldest))},
-        {"graphs", group.roots.size()},
-        {"nodes", group.reachable.nodes},
-        {"reachable_bytes", group.reachable.bytes},
-        {"retained_bytes", group.reachable.freed_bytes},
-        {"first_step", view.step_json(group.first_step)},
-        {"last_step", view.step_json(group.last_step)},
-        {"referrer", group.referrer == nullptr ? ordered_json()
-                                           : ordered_json{{"text", describe_referrer(view.tables(), *group.referrer)},
-                                                          {"links", links_json(view.tables(), group.referrer->links)}}},
-        {"roots", std::move(ids)}};
+    return {{"type", view.index().type(oldest)},
+            {"line", line == 0 ? ordered_json() : frame_json(view.trace().stacks, line)},
+            {"state", state_word(view.state(oldest))},
+            {"text", graph_state_words(view.words(), view.state(oldest))},
+            {"graphs", group.roots.size()},
+            {"nodes", group.reachable.nodes},
+            {"reachable_bytes", group.reachable.bytes},
+            {"retained_bytes", group.reachable.freed_bytes},
+            {"first_step", view.step_json(group.first_step)},
+            {"last_step", view.step_json(group.last_step)},
+            {"referrer", group.referrer == nullptr
+                             ? ordered_json()
+                             : ordered_json{{"text", describe_referrer(view.tables(), *group.referrer)},
+                                            {"links", links_json(view.tables(), group.referrer->links)}}},
+            {"roots", std::move(ids)}};
 }
 
 ordered_json growth_json(const GraphView& view, const GraphGrowth& growth) {

@@ -33,7 +33,7 @@ Error no_graph_error(const Trace& trace, const Words& words) {
 }
 
 Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions& options, const Words& words,
-                                                          Progress& progress) {
+                                                         Progress& progress) {
     auto trace = open_input(options.trace, words, progress);
     if (!trace) {
         return trace.error();
@@ -134,8 +134,9 @@ std::string GraphView::name(NodeIndex node) const {
 
 std::string GraphView::type_text(NodeIndex node) const {
     const std::string& variable = tables().texts[nodes().variable[node]];
-    return variable.empty() ? index().type(node)
-                            : words_("{type} of {variable}", with("type", index().type(node)), with("variable", variable));
+    return variable.empty()
+               ? index().type(node)
+               : words_("{type} of {variable}", with("type", index().type(node)), with("variable", variable));
 }
 
 std::string GraphView::line_text(StackId stack) const {

@@ -148,8 +148,8 @@ std::string data_gaps_text(const Trace& trace, const Words& words) {
     }
     std::string text = '\n' + words("Data gaps") + '\n';
     for (const DataGap& data_gap : trace.data_gaps) {
-        text += fmt::format("  - {}\n", one_line(data_gap.device < 0
-                                                     ? data_gap.text
+        text += fmt::format(
+            "  - {}\n", one_line(data_gap.device < 0 ? data_gap.text
                                                      : words("device {device}: {text}", with("device", data_gap.device),
                                                              with("text", data_gap.text))));
     }
@@ -173,8 +173,9 @@ std::string process_text(const Process& process, const Words& words) {
         parts.push_back(words("exit status {status}", with("status", *process.exit_status)));
     }
     const std::string text = fmt::format("{}", fmt::join(parts, words(", ")));
-    return process.end ? words("{process} at {time}", with("process", text), with("time", format_time_point(*process.end)))
-                       : text;
+    return process.end
+               ? words("{process} at {time}", with("process", text), with("time", format_time_point(*process.end)))
+               : text;
 }
 
 std::string end_text(const Trace& trace, const Words& words) {
@@ -191,15 +192,14 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
     text += row_text(words("source"), trace.source);
     text += row_text(words("written by"), words("{writer}, trace format {version}", with("writer", trace.writer),
                                                 with("version", trace.format_version)));
-    text += row_text(words("file"), words("{bytes}, {per_event} bytes per event",
-                                          with("bytes", format_bytes(trace.file_bytes)),
-                                          with("per_event", fmt::format("{:.1f}", bytes_per_event(trace)))));
+    text += row_text(words("file"),
+                     words("{bytes}, {per_event} bytes per event", with("bytes", format_bytes(trace.file_bytes)),
+                           with("per_event", fmt::format("{:.1f}", bytes_per_event(trace)))));
     text += row_text(words("time"), words("from {start}, for {duration}", with("start", start_text(trace, words)),
                                           with("duration", format_duration(trace.duration))));
     for (const Process& process : trace.processes) {
         text += row_text(words("process"), process_text(process, words));
-        text += row_text(words("command"),
-                         process.command_line.empty() ? words("not recorded") : process.command_line);
+        text += row_text(words("command"), process.command_line.empty() ? words("not recorded") : process.command_line);
     }
     text += row_text(words("end"), end_text(trace, words));
     text += row_text(words("annotations"), count(trace.annotations.size()));
@@ -325,10 +325,9 @@ Status run_info(const InfoOptions& options, const Words& words, Progress& progre
 void add_info_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<InfoOptions>();
-    CLI::App& command =
-        add_command(line, "info",
-                    {words("Show the origin, the contents and the data gaps of a trace"), "",
-                     "  tidemark info run.tide\n  tidemark info run.tide --check --format json"});
+    CLI::App& command = add_command(line, "info",
+                                    {words("Show the origin, the contents and the data gaps of a trace"), "",
+                                     "  tidemark info run.tide\n  tidemark info run.tide --check --format json"});
     add_trace_option(line, command, options->trace);
     add_format_option(command, words("text or json"), options->format, {"text", "json"});
     command.add_flag("--check", options->check,

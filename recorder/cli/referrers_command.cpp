@@ -80,9 +80,9 @@ std::string tensors_text(const Words& words, const Page& page, const ReferrerGro
     std::string text = words.plural(group.count, "{n} tensor", "{n} tensors");
     for (const MadeBy& made : made_by(page, group)) {
         const auto type = with("type", made.type);
-        text += words(", ") +
-                (made.is_root ? words.plural(made.count, "{n} graph root {type}", "{n} graph roots {type}", type)
-                              : words.plural(made.count, "{n} node {type}", "{n} nodes {type}", type));
+        text += words(", ") + (made.is_root
+                                   ? words.plural(made.count, "{n} graph root {type}", "{n} graph roots {type}", type)
+                                   : words.plural(made.count, "{n} node {type}", "{n} nodes {type}", type));
     }
     return text;
 }
@@ -90,7 +90,8 @@ std::string tensors_text(const Words& words, const Page& page, const ReferrerGro
 std::string group_text(const Words& words, const Page& page, const ReferrerGroup& group) {
     return fmt::format("{:>10}  {:>10}  {:>9}  {}\n{:35}{}\n", format_bytes(group.reachable_bytes),
                        format_bytes(group.freed_bytes), format_count(group.nodes),
-                       one_line(describe_referrer(page.tables(), group)), "", one_line(tensors_text(words, page, group)));
+                       one_line(describe_referrer(page.tables(), group)), "",
+                       one_line(tensors_text(words, page, group)));
 }
 
 /// "scan 2 of 2, at 12.345678 s (end): 1,234 objects in 12.3 ms, 200 tensors"
@@ -107,7 +108,8 @@ std::string scan_text(const Words& words, const GraphTables& tables, size_t numb
 std::string page_text(const Words& words, const Page& page, size_t limit) {
     std::string text;
     for (size_t scan = 0; scan < page.tables().scans.size(); ++scan) {
-        text += fmt::format("{} {}\n", scan == page.number ? "*" : " ", one_line(scan_text(words, page.tables(), scan)));
+        text +=
+            fmt::format("{} {}\n", scan == page.number ? "*" : " ", one_line(scan_text(words, page.tables(), scan)));
     }
     if (page.groups.empty()) {
         text += words("No referrer of a graph was found.") + '\n';
@@ -205,9 +207,8 @@ Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace,
         const char* end = options.at.data() + options.at.size();
         const auto parsed = std::from_chars(options.at.data() + form.size(), end, number);
         if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 || number > scans.size()) {
-            return usage_error(
-                words("There is no \"{scan}\": this trace has scan:1 to scan:{last}.", with("scan", options.at),
-                      with("last", scans.size())));
+            return usage_error(words("There is no \"{scan}\": this trace has scan:1 to scan:{last}.",
+                                     with("scan", options.at), with("last", scans.size())));
         }
         return number - 1;
     }
@@ -252,7 +253,8 @@ void add_referrers_command(CommandLine& line) {
         line, "referrers",
         {words("Show the referrers that retain tensors and their graphs"),
          words("The result of a heap scan: variables, attributes, list elements and others, grouped if only an index\n"
-               "differs. Reachable bytes are those of the tensors and of all that their graphs saved; retained bytes are\n"
+               "differs. Reachable bytes are those of the tensors and of all that their graphs saved; retained bytes "
+               "are\n"
                "freed if the referrer goes."),
          "  tidemark referrers run.tide\n"
          "  tidemark referrers run.tide --at scan:1 --all --format json"});

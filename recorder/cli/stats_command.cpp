@@ -80,7 +80,8 @@ Status print_table(const std::vector<DeviceTimePoint>& time_points, const Words&
 Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_list, const Words& words) {
     auto list = nlohmann::ordered_json::array();
     for (const DeviceTimePoint& time_point : time_points) {
-        auto stats = memory_stats(time_point.analysis->statistics().at(time_point.event), max_split_size(time_point.trace()));
+        auto stats =
+            memory_stats(time_point.analysis->statistics().at(time_point.event), max_split_size(time_point.trace()));
         for (const std::string& note : notes_about(time_point, words)) {
             print_note(words, note);
         }
@@ -109,7 +110,8 @@ void add_stats_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "stats",
         {words("The counters of the allocator at any point in time"),
-         words("The table is that of torch.cuda.memory_summary(); JSON has the keys of torch.cuda.memory_stats(), null for\n"
+         words("The table is that of torch.cuda.memory_summary(); JSON has the keys of torch.cuda.memory_stats(), null "
+               "for\n"
                "values that a trace does not have: one object, or a list of {device, stats} when there are several\n"
                "devices and none is selected. Peak, allocated and freed count from the first event of the trace."),
          "  tidemark stats run.tide --at peak\n"

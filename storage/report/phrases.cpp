@@ -73,7 +73,7 @@ std::string page_title(const ReportInput& reported, const Words& words) {
 
 std::string total_phrase(const ReportInput& reported, const Words& words) {
     return reported.context.row().device_used ? words("total, as nvidia-smi shows it")
-                                     : words("total of what is known; nvidia-smi may show more");
+                                              : words("total of what is known; nvidia-smi may show more");
 }
 
 std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
@@ -145,12 +145,14 @@ std::string size_phrase(const ReportInput& reported, const Finding& finding, con
         return format_bytes(finding.bytes);
     }
     return words("{bytes}, {more} {each_iteration}", with("bytes", format_bytes(finding.bytes)),
-                 with("more", signed_bytes(*finding.per_iteration)), with("each_iteration", each_iteration(reported.context, words)));
+                 with("more", signed_bytes(*finding.per_iteration)),
+                 with("each_iteration", each_iteration(reported.context, words)));
 }
 
 std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words) {
     const std::string size = size_phrase(reported, finding, words);
-    const bool is_reported = finding.title.find(format_bytes(finding.bytes)) != finding.title.npos && !finding.per_iteration;
+    const bool is_reported =
+        finding.title.find(format_bytes(finding.bytes)) != finding.title.npos && !finding.per_iteration;
     return is_reported ? finding.title : words("{title} ({size})", with("title", finding.title), with("size", size));
 }
 

@@ -18,9 +18,9 @@ struct ReportInput {
 };
 
 struct TextOptions {
-    int width = 100;       ///< columns of a terminal; sentences are broken there
+    int width = 100;      ///< columns of a terminal; sentences are broken there
     bool colors = false;  ///< with escape sequences
-    bool all = false;      ///< background findings in full, too
+    bool all = false;     ///< background findings in full, too
 };
 
 /// For a terminal. Control characters of names are replaced, so that only the colours' own escapes are in it.

@@ -99,10 +99,11 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
     std::string items;
     for (const Evidence& item : finding.evidence) {
         const std::string time_point = time_point_argument(item), ids = evidence_ids(reported, item, words);
-        items += fmt::format("<li>{}{}{}</li>\n",
-                             time_point.empty() ? "" : fmt::format("<code class=\"moment\">--at {}</code> ", time_point),
-                             marked_up(item.text),
-                             ids.empty() ? "" : fmt::format(" <span class=\"quiet\">[{}]</span>", html_escaped(ids)));
+        items +=
+            fmt::format("<li>{}{}{}</li>\n",
+                        time_point.empty() ? "" : fmt::format("<code class=\"moment\">--at {}</code> ", time_point),
+                        marked_up(item.text),
+                        ids.empty() ? "" : fmt::format(" <span class=\"quiet\">[{}]</span>", html_escaped(ids)));
     }
     return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Look at")), items);
 }
@@ -110,8 +111,9 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
 std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string items;
     for (const Fix& fix : finding.fixes) {
-        items += fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(reported, fix, words)})),
-                             fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
+        items +=
+            fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(reported, fix, words)})),
+                        fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
     }
     return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("What helps")), items);
 }
@@ -142,9 +144,10 @@ std::string summary(const Explanation& explanation) {
 
 std::string device_section(const ReportInput& reported, const Words& words) {
     const Explanation& explanation = reported.explanation;
-    std::string section =
-        fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n", html_escaped(page_title(reported, words)));
-    section += summary(explanation) + components_chart(reported, words) + shares(reported, words) + floor_chart(reported, words);
+    std::string section = fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n",
+                                      html_escaped(page_title(reported, words)));
+    section += summary(explanation) + components_chart(reported, words) + shares(reported, words) +
+               floor_chart(reported, words);
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
         section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("What was found")));

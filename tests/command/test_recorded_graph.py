@@ -43,7 +43,7 @@ class OutputsInAList(RecordedTest):
     def test_all_graphs_are_kept_by_the_list(self):
         graph = self.example("graph", self.name)
         (group,) = graph["root_groups"]
-        self.assertEqual((group["type"], group["state"], group["graphs"]), ("ToCopyBackward0", "waiting", self.outputs))
+        self.assertEqual((group["type"], group["state"], group["graphs"]), ("ToCopyBackward0", "pending", self.outputs))
         self.assertTrue(group["line"]["file"].endswith("/s01_list_of_cpu_outputs.py"))
         self.assertEqual(group["line"]["line"], 28)
         # The copy and seven nodes of two linears each; the AccumulateGrad of four parameters are everybody's.
@@ -172,7 +172,7 @@ class SecondBackward(RecordedTest):
         before = ("--at", f"time:{ran - 1}ns")
         self.assertEqual(self.example("graph", self.name, *before)["reachable_bytes"], 16 * MIB)
         page = self.example("graph", self.name, "--node", square, *before)
-        self.assertEqual(page["node"]["state"], "waiting")
+        self.assertEqual(page["node"]["state"], "pending")
         self.assertEqual([tensor["is_held"] for tensor in page["saved"]], [True, True])
 
     def test_the_gradient_is_what_lies_in_grad(self):
@@ -260,7 +260,7 @@ class Validation(RecordedTest):
     def test_predictions_keep_their_graphs(self):
         graph = self.example("graph", "s10_validation_without_no_grad")
         (group,) = graph["root_groups"]
-        self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "never given to backward"))
+        self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "executed, never backpropagated"))
         self.assertEqual((group["graphs"], len(group["roots"])), (20, 20))
         self.assert_links(group["referrer"], ("global", "predictions"), ("index", "19"))
         self.assertIn("list `predictions`", group["referrer"]["text"])
