@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "storage/graph/referrer_groups.h"
 #include "storage/text/words.h"
+#include "storage/graph/referrer_groups.h"
 
 namespace tidemark {
 

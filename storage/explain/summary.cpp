@@ -23,8 +23,7 @@ std::string component_name(const Words& words, const Component& component) {
         case ComponentKind::free_in_segments: return words("free gaps between tensors");
         case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
         case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
-        case ComponentKind::library:
-            return words("{library}, past PyTorch's allocator", with("library", component.name));
+        case ComponentKind::library: return words("{library}, past PyTorch's allocator", with("library", component.name));
         case ComponentKind::context: return words("the CUDA context");
         case ComponentKind::kernels: return words("loaded kernels");
         case ComponentKind::other_processes: return words("other programs on this GPU");
@@ -35,8 +34,7 @@ std::string component_name(const Words& words, const Component& component) {
 
 using Parts = std::map<std::string, Share>;
 
-void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component,
-              std::optional<Category> category = {}) {
+void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component, std::optional<Category> category = {}) {
     Share& part = parts[name];
     part.name = std::move(name);
     part.bytes += bytes;
@@ -171,7 +169,8 @@ std::string first_step(const Words& words, const Explanation& explanation) {
     }
     std::string text = words("First: {title}.", title);
     if (!first.fixes.empty()) {
-        text = words.sentences({text, first.fixes[0].text, has_two_ways(first) ? first.fixes[1].text : std::string()});
+        text = words.sentences(
+            {text, first.fixes[0].text, has_two_ways(first) ? first.fixes[1].text : std::string()});
     }
     return text;
 }
@@ -182,7 +181,7 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                           first_step(words, explanation)};
+                            first_step(words, explanation)};
 }
 
 }  // namespace tidemark

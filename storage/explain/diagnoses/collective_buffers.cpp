@@ -34,8 +34,7 @@ std::vector<Taking> takings_of(const AnalysisContext& context, const LibraryMemo
     return takings;
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<Taking>& takings,
-                  const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<Taking>& takings, const Words& words) {
     constexpr size_t shown = 3;
     for (size_t i = 0; i < std::min(shown, takings.size()); ++i) {
         const DriverAllocation& first = *takings[i].first;

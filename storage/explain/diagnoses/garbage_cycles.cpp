@@ -4,8 +4,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/explain/referrer_words.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -48,8 +48,7 @@ void add_collections(const AnalysisContext& context, Cycles& cycles) {
         if (!span.closed || !is_garbage_collection(span)) {
             continue;
         }
-        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end),
-                              0};
+        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end), 0};
         // What happens after the moment the case is about is the program's end.
         if (collection.first < context.now()) {
             add_frees(context, collection, cycles);
@@ -100,7 +99,7 @@ void report(Finding& finding, const Cycles& cycles, const Words& words) {
             "memory rises round by round and then falls back.",
             bytes, line,
             with("collections", words.plural(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
-                                             "{n} garbage collections")))};
+                                              "{n} garbage collections")))};
     if (cycles.pending > 0) {
         finding.text.push_back(
             words("Now {pending} are waiting for the next one.", with("waiting", format_bytes(cycles.pending))));
@@ -111,8 +110,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Cycles
     const Collection& largest =
         *std::max_element(cycles.collections.begin(), cycles.collections.end(),
                           [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; });
-    finding.evidence.push_back(
-        at_event(context, words("Just before a collection: this much has piled up"), largest.first));
+    finding.evidence.push_back(at_event(context, words("Just before a collection: this much has piled up"), largest.first));
     Evidence collection = at_event(
         context, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
     collection.time = largest.span->start;

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/composition.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/explain/referrer_words.h"
+#include "storage/explain/composition.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -37,8 +37,7 @@ std::vector<Variable> find(const AnalysisContext& context) {
     for (const AllocationIndex a : allocated_at(context, context.now())) {
         const AllocationRef allocation{context.device_position(), a};
         const Referrer* referrer = context.graph()->referrers.of(allocation);
-        if (referrer && is_variable(*referrer) &&
-            !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
+        if (referrer && is_variable(*referrer) && !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
             variables.push_back({referrer, a, static_cast<int64_t>(context.device().allocations.block_size[a])});
             all += variables.back().bytes;
         }
@@ -107,11 +106,9 @@ Finding about(const AnalysisContext& context, const std::vector<Variable>& varia
             "take turns.")};
     for (const Variable& variable : variables) {
         if (finding.evidence.size() < fewest_variables + 1) {
-            finding.evidence.push_back(
-                at_allocation(context,
-                              words("Held by `{name}`",
-                                    with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
-                              variable.allocation));
+            finding.evidence.push_back(at_allocation(
+                context, words("Held by `{name}`", with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
+                variable.allocation));
         }
     }
     const std::string first = referrer_expression(context.graph()->tables(), *variables.front().referrer);

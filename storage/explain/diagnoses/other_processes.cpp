@@ -3,10 +3,10 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/breakdown/device_samples.h"
 #include "storage/explain/answered.h"
 #include "storage/explain/diagnoses/all.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/breakdown/device_samples.h"
 
 namespace tidemark {
 namespace {
@@ -108,8 +108,8 @@ void report(Finding& finding, const AnalysisContext& context, const Others& othe
         finding.text.push_back(
             words("{processes} about as much as a bare CUDA context. If they are workers of the same job, they touched "
                   "this GPU without working on it: a missing torch.cuda.set_device() does that.",
-                  with("processes", words.plural(static_cast<int64_t>(count_contexts(context, others)),
-                                                 "{n} process holds", "{n} processes hold"))));
+                  with("processes", words.plural(static_cast<int64_t>(count_contexts(context, others)), "{n} process holds",
+                                                  "{n} processes hold"))));
     }
 }
 
@@ -135,17 +135,16 @@ void diagnose_other_processes(const AnalysisContext& context, const Words& words
                         ? words("{processes} on this GPU: {bytes} are theirs", processes, bytes)
                         : words("{processes} used this GPU for a while: up to {bytes}", processes, bytes);
     report(finding, context, others, words);
-    Evidence most =
-        at_event(context, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
-                 context.device().events_until(others.highest_time));
+    Evidence most = at_event(context, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
+                             context.device().events_until(others.highest_time));
     most.time = others.highest_time;
     most.component = ComponentKind::other_processes;
     finding.evidence.push_back(std::move(most));
-    finding.evidence.push_back(at_component(
-        context,
-        words("What they have at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
-              with("bytes", format_bytes(others.now))),
-        ComponentKind::other_processes));
+    finding.evidence.push_back(
+        at_component(context,
+                 words("What they have at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
+                       with("bytes", format_bytes(others.now))),
+                 ComponentKind::other_processes));
     finding.fixes = {{words("See whose they are, and agree on who uses which GPU."),
                       "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv",
                       finding.bytes,

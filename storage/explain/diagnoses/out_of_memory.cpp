@@ -5,9 +5,9 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
 #include "storage/explain/experiments.h"
-#include "storage/explain/finding_parts.h"
-#include "storage/explain/free_gap_finder.h"
 #include "storage/explain/referrer_words.h"
+#include "storage/explain/free_gap_finder.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -82,25 +82,22 @@ std::string block_words(const AnalysisContext& context, const Words& words, Allo
     const Allocations& allocations = context.device().allocations;
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[a])));
     const auto line = with("line", line_of(context.trace(), allocations.stack[a]));
-    const Referrer* referrer =
-        context.graph() ? context.graph()->referrers.in_python(AllocationRef{context.device_position(), a}) : nullptr;
+    const Referrer* referrer = context.graph() ? context.graph()->referrers.in_python(AllocationRef{context.device_position(), a}) : nullptr;
     return referrer ? words("{bytes} from {line}, held by {referrer}", bytes, line,
-                            with("referrer", referrer_words(context.graph()->tables(), words, *referrer)))
-                    : words("{bytes} from {line}", bytes, line);
+                          with("referrer", referrer_words(context.graph()->tables(), words, *referrer)))
+                  : words("{bytes} from {line}", bytes, line);
 }
 
 void name_block(Finding& finding, const AnalysisContext& context, const Words& words, AllocationIndex a,
                 std::vector<std::string>& named) {
     if (named.size() < most_named && a != no_allocation) {
         named.push_back(block_words(context, words, a));
-        finding.evidence.push_back(
-            at_allocation(context, words("In the way: {block}", with("block", named.back())), a));
+        finding.evidence.push_back(at_allocation(context, words("In the way: {block}", with("block", named.back())), a));
     }
 }
 
 /// No segment is as large as the request: what keeps those with most free memory from going back to the driver.
-void add_pins_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
-                          const Words& words) {
+void add_pins_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis, const Words& words) {
     std::vector<const SegmentState*> segments;
     for (const SegmentState& segment : oom_analysis.state.segments) {
         if (!segment.cached() && segment.free() > segment.size / 2) {
@@ -162,14 +159,12 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
         if (suspect.referrer && suspect.bytes * 4 > context.curves().value(Series::allocated, context.now())) {
             finding.referrer = referrer_words(context.graph()->tables(), words, *suspect.referrer);
             finding.text.push_back(words("{bytes} of it piled up round after round in {referrer}: see that finding.",
-                                         with("bytes", format_bytes(suspect.bytes)),
-                                         with("referrer", finding.referrer)));
+                                         with("bytes", format_bytes(suspect.bytes)), with("referrer", finding.referrer)));
         }
     }
 }
 
-void add_experiments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
-                     const Words& words, Progress& progress) {
+void add_experiments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis, const Words& words, Progress& progress) {
     const Experiments experiments = try_settings(context, words, oom_analysis.before, progress);
     if (!experiments.was_tried) {
         finding.unknowns.push_back(experiments.why_not);
@@ -200,17 +195,17 @@ void add_experiments(Finding& finding, const AnalysisContext& context, const Oom
     }
 }
 
-void add_fragmentation(const AnalysisContext& context, const OomAnalysis& oom_analysis, const Finding& failure,
-                       const Words& words, Findings& findings) {
+void add_fragmentation(const AnalysisContext& context, const OomAnalysis& oom_analysis, const Finding& failure, const Words& words,
+                       Findings& findings) {
     Finding finding;
     finding.kind = FindingKind::fragmentation;
     finding.severity = Severity::waste;
     finding.basis = words("Replayed from the allocator's events: every block and every hole at that moment.");
     finding.bytes = oom_analysis.free_inside();
     finding.component = ComponentKind::free_in_segments;
-    finding.title = words("{free} were free, but in pieces too small for {asked}",
-                          with("free", format_bytes(oom_analysis.free_inside())),
-                          with("asked", format_bytes(oom_analysis.asked())));
+    finding.title =
+        words("{free} were free, but in pieces too small for {asked}",
+              with("free", format_bytes(oom_analysis.free_inside())), with("asked", format_bytes(oom_analysis.asked())));
     finding.text = {
         words("Free memory lies in {gaps} between blocks that are in use; a request needs one hole that is large "
               "enough, and the largest is {largest}. A few small tensors that live long keep large segments "
@@ -227,8 +222,7 @@ void add_fragmentation(const AnalysisContext& context, const OomAnalysis& oom_an
 
 }  // namespace
 
-void diagnose_out_of_memory(const AnalysisContext& context, const Words& words, Findings& findings,
-                            Progress& progress) {
+void diagnose_out_of_memory(const AnalysisContext& context, const Words& words, Findings& findings, Progress& progress) {
     if (!context.out_of_memory()) {
         return;
     }

@@ -69,8 +69,8 @@ int64_t longest_wait(const DeviceHistory& device, const std::vector<AllocationIn
 }
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const Pending& pending, const Words& words) {
-    finding.evidence.push_back(at_event(
-        context, words("Most is waiting: {bytes}", with("bytes", format_bytes(pending.most))), pending.most_at));
+    finding.evidence.push_back(
+        at_event(context, words("Most is waiting: {bytes}", with("bytes", format_bytes(pending.most))), pending.most_at));
     finding.evidence.back().component = ComponentKind::pending;
     const auto of_line = std::find_if(pending.then.begin(), pending.then.end(), [&](AllocationIndex a) {
         return context.device().allocations.stack[a] == pending.stack;

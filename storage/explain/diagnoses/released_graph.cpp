@@ -4,8 +4,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/explain/referrer_words.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -88,8 +88,7 @@ std::string root_variable(const AnalysisContext& context, NodeIndex node) {
     return referrer ? referrer_expression(graph.tables(), *referrer) : std::string();
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Stop& stop, const Census& census,
-            const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Stop& stop, const Census& census, const Words& words) {
     const GraphIndex& index = context.graph()->index;
     const auto type = with("type", index.type(stop.node));
     const std::string variable = root_variable(context, stop.node);
@@ -130,8 +129,7 @@ Finding about(const AnalysisContext& context, const Stop& stop, const Words& wor
     finding.evidence.push_back(at_event(context, words("The first backward has released them"),
                                         context.device().events_until(nodes.released[stop.node])));
     finding.evidence.push_back(at_event(
-        context,
-        words("The second backward runs {type} and stops", with("type", context.graph()->index.type(stop.last_run))),
+        context, words("The second backward runs {type} and stops", with("type", context.graph()->index.type(stop.last_run))),
         context.device().events_until(nodes.executed[stop.last_run])));
     if (census.example != no_node) {
         finding.evidence.push_back(at_node(context, words("A node that never saved anything"), census.example));

@@ -3,9 +3,9 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/finding_parts.h"
-#include "storage/explain/passes.h"
 #include "storage/explain/referrer_words.h"
+#include "storage/explain/passes.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -95,9 +95,7 @@ Finding about(const AnalysisContext& context, const Retained& found, const Words
     report(finding, found, words);
     finding.evidence = {
         at_allocation(context, words("The largest of these gradients"), largest),
-        at_event(context,
-                 words("They are still there at {time_point}", with("time_point", time_point_name(context, words))),
-                 context.now())};
+        at_event(context, words("They are still there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
     finding.fixes = {
         {words("Remove retain_grad() when nobody looks at these gradients."), "", found.bytes, std::nullopt},
         {words("To look at a gradient as it passes by, register a hook: it keeps nothing."),

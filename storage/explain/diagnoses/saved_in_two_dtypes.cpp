@@ -23,11 +23,7 @@ struct Pair {
 class Search {
 public:
     Search(const AnalysisContext& context, EventNumber state)
-        : context_(context),
-          graph_(*context.graph()),
-          index_(graph_.index),
-          state_(state),
-          time_(context.device().time_of_state(state)) {}
+        : context_(context), graph_(*context.graph()), index_(graph_.index), state_(state), time_(context.device().time_of_state(state)) {}
 
     std::vector<Pair> find() {
         const GraphNodes& nodes = graph_.tables().nodes;

@@ -91,8 +91,7 @@ Bursts find_bursts(const AnalysisContext& context) {
 
 /// Only in the beginning: algorithms were tried.
 bool was_trial(const AnalysisContext& context, const Bursts& bursts) {
-    return context.iterations().size() >= 4 &&
-           context.iterations().at(bursts.last) < static_cast<int64_t>(context.iterations().size()) / 2;
+    return context.iterations().size() >= 4 && context.iterations().at(bursts.last) < static_cast<int64_t>(context.iterations().size()) / 2;
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Bursts& bursts, const Words& words) {

@@ -1,13 +1,12 @@
 // S9, #2: tensors pile up in a container.
 #include "storage/base/units.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/referrer_words.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 
-std::optional<Finding> classify_growing_container(const AnalysisContext& context, const LeakSuspect& suspect,
-                                                  const Words& words) {
+std::optional<Finding> classify_growing_container(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.referrer) {
         return std::nullopt;
     }

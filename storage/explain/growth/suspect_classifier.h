@@ -13,8 +13,7 @@
 namespace tidemark {
 
 /// Nothing: the cause is another one.
-using SuspectClassifier = std::optional<Finding> (*)(const AnalysisContext& context, const LeakSuspect& suspect,
-                                                     const Words& words);
+using SuspectClassifier = std::optional<Finding> (*)(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
 /// Special causes first; the last one knows only that something grows, and always answers.
 std::span<const SuspectClassifier> all_suspect_classifiers();
