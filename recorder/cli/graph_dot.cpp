@@ -21,7 +21,7 @@ constexpr size_t most_shapes = 300;
 constexpr size_t nodes_around_selection = 60;
 constexpr int whole_module = 0;
 
-/// A string of DOT: what JSON escapes, DOT escapes in the same path.
+/// A string of DOT: what JSON escapes, DOT escapes in the same way.
 std::string dot_string(std::string_view text) {
     return nlohmann::json(one_line(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

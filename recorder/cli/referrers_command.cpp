@@ -161,7 +161,7 @@ ordered_json group_json(const Graph& graph, const Page& page, const ReferrerGrou
             {"graph_nodes", group.nodes},
             {"reachable_bytes", group.reachable_bytes},
             {"retained_bytes", group.freed_bytes},
-            {"made_by", std::move(made)},
+            {"created_by", std::move(made)},
             {"nodes", std::move(nodes)},
             {"allocations", std::move(allocations)}};
 }

@@ -29,7 +29,7 @@ std::string escaped_character(std::string_view text, size_t i) {
     }
 }
 
-/// Names come from strangers: outside of `code`, what Markdown or HTML would take for its own is escaped.
+/// Names come from strangers: outside of `code`, the syntax of Markdown and HTML is escaped.
 std::string escaped(std::string_view text) {
     const std::string plain = plain_text(text);
     const bool has_code_spans = std::count(plain.begin(), plain.end(), '`') % 2 == 0 && plain.find("``") == plain.npos;

@@ -97,7 +97,7 @@ class Graph(CommandTest):
 
     def test_allocation(self):
         first = self.graph("--alloc", self.memory_of_step(0))
-        self.assertEqual([one["node"]["id"] for one in first["reachable_from"]], [2])
+        self.assertEqual([one["node"]["id"] for one in first["saved_by"]], [2])
         self.assertEqual((first["path"], [root["id"] for root in first["roots"]]), ([3, 2], [3]))
         self.assertEqual(first["history"][-1]["category"], "saved for backward")
         text = self.text("--alloc", self.memory_of_step(0))

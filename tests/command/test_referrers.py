@@ -12,7 +12,7 @@ class Referrers(CommandTest):
         self.assertEqual((scan["reason"], scan["objects"], scan["duration_ns"]), ("end", 1000, 5_000_000))
         outputs, loss = page["groups"]
         self.assertEqual((outputs["tensors"], outputs["first_index"], outputs["last_index"]), (STEPS, 0, STEPS - 1))
-        self.assertEqual(outputs["made_by"], [{"type": "SumBackward0", "is_root": True, "count": STEPS}])
+        self.assertEqual(outputs["created_by"], [{"type": "SumBackward0", "is_root": True, "count": STEPS}])
         self.assertEqual(outputs["reachable_bytes"], 1024 * STEPS)
         self.assertEqual([link["name"] for link in loss["links"]], ["trainer", "loss"])
         self.assertEqual(page["groups_without_graph"], 1)
