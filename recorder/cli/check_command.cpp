@@ -58,9 +58,9 @@ std::string text_of(const std::vector<Checked>& devices, const Words& words) {
     for (const Checked& device : devices) {
         for (const Verified& limit : device.limits) {
             broken += limit.outcome != Outcome::holds;
-            text += fmt::format("{:<8} {}\n", outcome_mark(limit.outcome),
-                                one_line(words("device {device}: {text}", with("device", device.device),
-                                               with("text", limit.reason))));
+            text += fmt::format(
+                "{:<8} {}\n", outcome_mark(limit.outcome),
+                one_line(words("device {device}: {text}", with("device", device.device), with("text", limit.reason))));
             for (const std::string& detail : limit.details) {
                 text += fmt::format("{:9}{}\n", "", one_line(detail));
             }
@@ -126,7 +126,8 @@ void add_check_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "check",
         {words("Check a run against memory limits, for continuous integration"),
-         words("Exit status 5: a limit is exceeded, or the trace lacks the data to decide; each reason names value, limit,\n"
+         words("Exit status 5: a limit is exceeded, or the trace lacks the data to decide; each reason names value, "
+               "limit,\n"
                "line and referrer. Peaks are those of torch.cuda.max_memory_allocated() and max_memory_reserved().\n"
                "Findings are those of explain: a severity (leak, failure, waste, pattern, background) or a kind\n"
                "(retained-graph, fragmentation, ...)."),

@@ -19,8 +19,7 @@ inline double share(int64_t part, int64_t whole) {
 inline size_t limited(size_t count, size_t limit) { return limit == 0 || limit > count ? count : limit; }
 /// "(3 more, --limit 0 shows all)"
 inline std::string words_about_rest(const Words& words, size_t left_out) {
-    return words("({count} more, --limit 0 shows all)",
-                 with("count", format_count(static_cast<int64_t>(left_out))));
+    return words("({count} more, --limit 0 shows all)", with("count", format_count(static_cast<int64_t>(left_out))));
 }
 /// The same as a line behind `indent` columns; empty where nothing is left out.
 inline std::string rest_text(const Words& words, size_t left_out, int indent) {

@@ -35,7 +35,7 @@ struct DiffOptions {
 /// A point in time as the command line names it.
 struct Asked {
     std::string trace;
-    std::string at;                ///< as in --at
+    std::string at;                    ///< as in --at
     std::optional<int64_t> iteration;  ///< or the end of this iteration
 };
 
@@ -70,8 +70,7 @@ Result<Both> what_was_asked(const DiffOptions& options, const Words& words) {
         return both;
     }
     if (is_one_trace && (options.at_a.empty() || options.at_b.empty())) {
-        return usage_error(
-            words("One trace needs two points in time to compare: --at-a and --at-b, or --steps 3:20."));
+        return usage_error(words("One trace needs two points in time to compare: --at-a and --at-b, or --steps 3:20."));
     }
     for (Asked* side : {&both.a, &both.b}) {
         side->at = side->at.empty() ? "peak" : side->at;
@@ -261,8 +260,8 @@ std::string callers_text(const CompareRow& row, const Words& words) {
 
 std::string difference_text(const Difference& found, const DiffOptions& options, const Words& words) {
     const Comparison& all = found.comparison;
-    std::string text = summary(found, words) + '\n' + side_text("A", found.a, all.a, words) +
-                       side_text("B", found.b, all.b, words);
+    std::string text =
+        summary(found, words) + '\n' + side_text("A", found.a, all.a, words) + side_text("B", found.b, all.b, words);
     text += fmt::format("\n{:>11}  {:>10}  {:>10}  {:>15}  {:<9}  {}\n", words("Difference"), "A", "B", words("Count"),
                         "", options.by);
     const auto different =
@@ -275,9 +274,9 @@ std::string difference_text(const Difference& found, const DiffOptions& options,
     }
     text += rest_text(words, changed.size() - shown, 68);
     if (const size_t same = all.rows.size() - changed.size(); same > 0) {
-        text += fmt::format("{:68}{}\n", "",
-                            words("({count} more without a difference)",
-                                  with("count", format_count(static_cast<int64_t>(same)))));
+        text += fmt::format(
+            "{:68}{}\n", "",
+            words("({count} more without a difference)", with("count", format_count(static_cast<int64_t>(same)))));
     }
     return text + table_row(all.difference(), all.a, all.b, "", words("total"));
 }
@@ -333,18 +332,19 @@ Status run_diff(const DiffOptions& options, const Words& words, Progress& progre
 void add_diff_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<DiffOptions>();
-    CLI::App& command = add_command(
-        line, "diff",
-        {words("Compare two states of memory"),
-         words("Compares two traces, or two points in time of one. Groups with the same name are the same group: stacks by\n"
-               "the texts of their frames, not by address. Bytes are those of active blocks, as in top."),
-         "  tidemark diff before.tide after.tide\n"
-         "  tidemark diff run.tide --steps 3:20 --by line\n"
-         "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
+    CLI::App& command =
+        add_command(line, "diff",
+                    {words("Compare two states of memory"),
+                     words("Compares two traces, or two points in time of one. Groups with the same name are the same "
+                           "group: stacks by\n"
+                           "the texts of their frames, not by address. Bytes are those of active blocks, as in top."),
+                     "  tidemark diff before.tide after.tide\n"
+                     "  tidemark diff run.tide --steps 3:20 --by line\n"
+                     "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
     command.add_option("A", options->a, words("A trace (.tide)"))->required();
     command.add_option("B", options->b, words("Another one (default: the same)"));
-    auto* at_a = command.add_option("--at-a", options->at_a,
-                                    words("The point in time of A, as --at of top (default: peak)"));
+    auto* at_a =
+        command.add_option("--at-a", options->at_a, words("The point in time of A, as --at of top (default: peak)"));
     auto* at_b = command.add_option("--at-b", options->at_b, words("The point in time of B (default: peak)"));
     command.add_option("--steps", options->steps, words("The ends of two steps: K of A, N of B, as K:N"))
         ->excludes(at_a)

@@ -30,7 +30,8 @@ Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const 
 
 }  // namespace
 
-Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words, Progress& progress) {
+Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words,
+                                               Progress& progress) {
     auto contexts = open_contexts(options, words, progress);
     if (!contexts) {
         return contexts.error();

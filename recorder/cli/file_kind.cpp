@@ -78,9 +78,9 @@ Status may_write_trace(const std::string& path, bool force, const Words& words) 
             return force ? Status()
                          : usage_error(words("{path} exists already; --force replaces it.", with("path", path)));
         default:
-            return usage_error(words(
-                "{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
-                with("path", path)));
+            return usage_error(
+                words("{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
+                      with("path", path)));
     }
 }
 

@@ -27,8 +27,8 @@ Result<NodeIndex> find_node(const GraphView& view, int64_t id) {
         return node;
     }
     if (ids.empty()) {
-        return usage_error(view.words()("There is no node {id}: this trace has no nodes, only labels and referrers.",
-                                        with("id", id)));
+        return usage_error(
+            view.words()("There is no node {id}: this trace has no nodes, only labels and referrers.", with("id", id)));
     }
     const auto after = std::lower_bound(ids.begin(), ids.end(), id);
     const int64_t nearest = after == ids.end()                                             ? ids.back()
@@ -50,14 +50,13 @@ Result<NodeIndex> find_alive_node(const GraphView& view, int64_t id) {
     const std::string beginning = created == before_recording
                                       ? words("created before the recording")
                                       : words("created at {time}", with("time", format_time_point(created)));
-    const std::string lifetime =
-        destroyed == never_happened
-            ? beginning
-            : words("{beginning} and destroyed at {time}", with("beginning", beginning),
-                    with("time", format_time_point(destroyed)));
-    return usage_error(words("{node} is not alive at {time}: it was {lifetime}. Select a point in its lifetime with --at.",
-                             with("node", view.name(*node)), with("time", format_time_point(view.time())),
-                             with("lifetime", lifetime)));
+    const std::string lifetime = destroyed == never_happened
+                                     ? beginning
+                                     : words("{beginning} and destroyed at {time}", with("beginning", beginning),
+                                             with("time", format_time_point(destroyed)));
+    return usage_error(words(
+        "{node} is not alive at {time}: it was {lifetime}. Select a point in its lifetime with --at.",
+        with("node", view.name(*node)), with("time", format_time_point(view.time())), with("lifetime", lifetime)));
 }
 
 Result<AllocationRef> find_memory(const GraphView& view, int64_t id) {
@@ -137,9 +136,11 @@ void add_graph_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "graph",
         {words("Show the autograd graphs that are alive, the memory they retain, and their referrers"),
-         words("Without --node, --alloc or --root: all graphs that are alive, by root, and their growth. Reachable bytes\n"
-               "are those of blocks, each counted once; retained bytes are freed if the graphs go. Ids of nodes and\n"
-               "allocations are those of the other commands. DOT is for Graphviz: at most about 300 shapes, by module."),
+         words(
+             "Without --node, --alloc or --root: all graphs that are alive, by root, and their growth. Reachable "
+             "bytes\n"
+             "are those of blocks, each counted once; retained bytes are freed if the graphs go. Ids of nodes and\n"
+             "allocations are those of the other commands. DOT is for Graphviz: at most about 300 shapes, by module."),
          "  tidemark graph run.tide\n"
          "  tidemark graph run.tide --at mark:epoch#2 --root 1742\n"
          "  tidemark graph run.tide --alloc 300 --format json\n"

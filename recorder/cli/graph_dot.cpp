@@ -21,7 +21,7 @@ constexpr size_t most_shapes = 300;
 constexpr size_t nodes_around_selection = 60;
 constexpr int whole_module = 0;
 
-/// A string of DOT: what JSON escapes, DOT escapes in the same path.
+/// A string of DOT: what JSON escapes, DOT escapes in the same way.
 std::string dot_string(std::string_view text) {
     return nlohmann::json(one_line(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -34,12 +34,12 @@ struct Grouping {
 
 /// From the finest to the coarsest.
 constexpr std::array<Grouping, 7> groupings{{{true, true},
-                                               {false, true},
-                                               {false, true, 4},
-                                               {false, true, 3},
-                                               {false, true, 2},
-                                               {false, true, 1},
-                                               {true, false}}};
+                                             {false, true},
+                                             {false, true, 4},
+                                             {false, true, 3},
+                                             {false, true, 2},
+                                             {false, true, 1},
+                                             {true, false}}};
 
 /// Nodes drawn as one.
 struct Shape {
@@ -147,9 +147,8 @@ void Drawing::add_shape(size_t id, const Shape& shape) {
     const bool is_one = shape.nodes.size() == 1;
     std::string title = shape.title;
     const Words& words = view_.words();
-    title += is_one ? ""
-                    : words(", ") +
-                          words.plural(static_cast<int64_t>(shape.nodes.size()), "{n} node", "{n} nodes");
+    title +=
+        is_one ? "" : words(", ") + words.plural(static_cast<int64_t>(shape.nodes.size()), "{n} node", "{n} nodes");
     const int64_t bytes = view_.reachable_bytes(shape.nodes);
     title += bytes == 0 ? "" : words(", ") + words("retains {bytes}", with("bytes", format_bytes(bytes)));
     body_ +=

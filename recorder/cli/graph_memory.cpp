@@ -247,9 +247,9 @@ std::string memory_text(const GraphView& view, AllocationRef memory, size_t limi
 ordered_json memory_json(const GraphView& view, AllocationRef memory) {
     const Retainers retainers(view, memory);
     const DeviceHistory& device = view.device_of(memory);
-    auto reachable_from = ordered_json::array(), path = ordered_json::array(), roots = ordered_json::array();
+    auto saved_by = ordered_json::array(), path = ordered_json::array(), roots = ordered_json::array();
     for (const uint32_t s : retainers.saved) {
-        reachable_from.push_back({{"node", view.node_json(view.index().saver(s))}, {"saved", view.saved_json(s)}});
+        saved_by.push_back({{"node", view.node_json(view.index().saver(s))}, {"saved", view.saved_json(s)}});
     }
     for (const NodeIndex root : retainers.roots) {
         roots.push_back({{"id", view.nodes().id[root]},
@@ -270,7 +270,7 @@ ordered_json memory_json(const GraphView& view, AllocationRef memory) {
             {"free_time_ns", or_null(device.free_time(memory.index))},
             {"history", history_json(view, memory)},
             {"maker", maker == no_node ? ordered_json() : view.node_json(maker)},
-            {"reachable_from", std::move(reachable_from)},
+            {"saved_by", std::move(saved_by)},
             {"path", std::move(path)},
             {"roots", std::move(roots)},
             {"referrer", view.referrer_json(view.referrers().of(memory))},

@@ -27,9 +27,9 @@ std::string lifetime_text(const GraphView& view, NodeIndex node) {
     const std::string step_name = view.step_text(node);
     const auto step = with("step", step_name);
     const bool is_older = nodes.created[node] == before_recording;
-    std::string text = is_older ? step_name.empty() ? words("created before the recording")
-                                                    : words("created before the recording in {step}", step)
-                       : step_name.empty() ? words("created at {time}", created)
+    std::string text = is_older            ? step_name.empty() ? words("created before the recording")
+                                                               : words("created before the recording in {step}", step)
+                                  : step_name.empty() ? words("created at {time}", created)
                                            : words("created at {time} in {step}", created, step);
     const auto executed = with("time", format_time_point(nodes.executed[node]));
     text += words("; ");
@@ -53,10 +53,10 @@ std::string saved_text(const GraphView& view, uint32_t saved) {
     const Words& words = view.words();
     const SavedTensors& all = view.tables().saved;
     const AllocationRef memory = all.allocation[saved];
-    std::string text = fmt::format("{:<11}{}", view.tables().texts[all.name[saved]],
-                                   words("{bytes}, version {version}",
-                                         with("bytes", format_bytes(static_cast<int64_t>(all.bytes[saved]))),
-                                         with("version", all.version[saved])));
+    std::string text = fmt::format(
+        "{:<11}{}", view.tables().texts[all.name[saved]],
+        words("{bytes}, version {version}", with("bytes", format_bytes(static_cast<int64_t>(all.bytes[saved]))),
+              with("version", all.version[saved])));
     const auto add = [&](const std::string& part) { text += words(", ") + part; };
     if (all.is_view[saved]) {
         add(words("a view"));

@@ -14,8 +14,8 @@ struct TreeRow {
     std::string name;     ///< "GPT.transformer", "0 to 11" for modules with the same contents, "MulBackward0"
     int64_t modules = 1;  ///< the number of modules with the same contents
     std::vector<NodeIndex> nodes;
-    int64_t reachable_bytes = 0;     ///< from the nodes, each allocation once
-    std::vector<TreeRow> rows;  ///< most reachable bytes first
+    int64_t reachable_bytes = 0;  ///< from the nodes, each allocation once
+    std::vector<TreeRow> rows;    ///< most reachable bytes first
 };
 
 /// Merges a module that only contains one module with it.

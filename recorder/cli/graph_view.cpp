@@ -209,7 +209,7 @@ ordered_json GraphView::saved_json(uint32_t saved) const {
             {"version", all.version[saved]},
             {"is_view", all.is_view[saved] != 0},
             {"is_packed", all.is_packed[saved] != 0},
-            {"is_held", holds(saved)},
+            {"is_retained", holds(saved)},
             {"allocation", memory ? memory_json(memory) : ordered_json()}};
 }
 

@@ -33,10 +33,11 @@ std::string summary(const Trace& trace, const Words& words) {
         allocations += device.allocations.size();
         peak = std::max(peak, Curves(device).peak(Series::allocated).max);
     }
-    const auto devices = static_cast<int64_t>(trace.devices.size()), gaps = static_cast<int64_t>(trace.data_gaps.size());
+    const auto devices = static_cast<int64_t>(trace.devices.size()),
+               gaps = static_cast<int64_t>(trace.data_gaps.size());
     std::string text =
-        words("{path}: {events}, {allocations}, {devices}, peak {peak}, file {size}", with("path", one_line(trace.path)),
-              with("events", words.plural(events, "{n} event", "{n} events")),
+        words("{path}: {events}, {allocations}, {devices}, peak {peak}, file {size}",
+              with("path", one_line(trace.path)), with("events", words.plural(events, "{n} event", "{n} events")),
               with("allocations", words.plural(allocations, "{n} allocation", "{n} allocations")),
               with("devices", words.plural(devices, "{n} device", "{n} devices")), with("peak", format_bytes(peak)),
               with("size", format_bytes(trace.file_bytes)));
@@ -73,9 +74,9 @@ Status import_several(const ImportOptions& options, const Words& words, Progress
         ++failed;
     }
     if (worst) {
-        return Error{*worst, words.plural(static_cast<int64_t>(failed), "{n} of {all} snapshots was not imported.",
-                                          "{n} of {all} snapshots were not imported.",
-                                          with("all", options.snapshots.size()))};
+        return Error{*worst,
+                     words.plural(static_cast<int64_t>(failed), "{n} of {all} snapshots was not imported.",
+                                  "{n} of {all} snapshots were not imported.", with("all", options.snapshots.size()))};
     }
     return {};
 }
@@ -95,13 +96,14 @@ Status run_import(const ImportOptions& options, const Words& words, Progress& pr
 void add_import_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<ImportOptions>();
-    CLI::App& command = add_command(
-        line, "import",
-        {words("Make traces (.tide) from PyTorch memory snapshots"),
-         words("Snapshots are the files of torch.cuda.memory._dump_snapshot(): .pickle, also compressed with gzip, xz or\n"
-               "zstd. Nothing in them is executed. An existing trace is replaced with --force only, any other file never."),
-         "  tidemark import run.pickle\n"
-         "  tidemark import run.pickle.xz -o other.tide --force"});
+    CLI::App& command = add_command(line, "import",
+                                    {words("Make traces (.tide) from PyTorch memory snapshots"),
+                                     words("Snapshots are the files of torch.cuda.memory._dump_snapshot(): .pickle, "
+                                           "also compressed with gzip, xz or\n"
+                                           "zstd. Nothing in them is executed. An existing trace is replaced with "
+                                           "--force only, any other file never."),
+                                     "  tidemark import run.pickle\n"
+                                     "  tidemark import run.pickle.xz -o other.tide --force"});
     command.add_option("SNAPSHOT", options->snapshots, words("PyTorch snapshots"))->required();
     command.add_option("-o,--output", options->output,
                        words("The trace to write (default: beside the snapshot, as .tide)"));

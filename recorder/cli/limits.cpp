@@ -13,7 +13,8 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr Severity severities[] = {Severity::leak, Severity::failure, Severity::waste, Severity::pattern, Severity::background};
+constexpr Severity severities[] = {Severity::leak, Severity::failure, Severity::waste, Severity::pattern,
+                                   Severity::background};
 
 std::optional<Severity> severity_from_word(std::string_view word) {
     const auto* found = std::find_if(std::begin(severities), std::end(severities),
@@ -45,11 +46,11 @@ std::string what_peaks_lack(const AnalysisContext& context, const Words& words) 
 
 /// "60 graphs are kept alive (retained-graph), train.py:31 main, retained by list `results`"
 std::string described(const Finding& finding, const Words& words) {
-    const bool is_reported =
-        finding.referrer.empty() || finding.title.find(finding.referrer) != finding.title.npos;
-    return fmt::format("{} ({}){}{}", finding.title, finding_word(finding.kind),
-                       finding.line.empty() ? "" : words(", ") + finding.line,
-                       is_reported ? "" : words(", ") + words("retained by {referrer}", with("referrer", finding.referrer)));
+    const bool is_reported = finding.referrer.empty() || finding.title.find(finding.referrer) != finding.title.npos;
+    return fmt::format(
+        "{} ({}){}{}", finding.title, finding_word(finding.kind),
+        finding.line.empty() ? "" : words(", ") + finding.line,
+        is_reported ? "" : words(", ") + words("retained by {referrer}", with("referrer", finding.referrer)));
 }
 
 /// Verifies the limits of one device.
@@ -154,9 +155,9 @@ void Verifying::explain_growth(Verified& verified) const {
         verified.line = cause->line;
         verified.referrer = cause->referrer;
         verified.findings = {std::string(finding_word(cause->kind))};
-        verified.details.push_back(
-            words_("{bytes} of it: {finding}", with("bytes", format_bytes(*cause->per_iteration)),
-                   with("finding", described(*cause, words_))));
+        verified.details.push_back(words_("{bytes} of it: {finding}",
+                                          with("bytes", format_bytes(*cause->per_iteration)),
+                                          with("finding", described(*cause, words_))));
     }
 }
 
@@ -180,11 +181,11 @@ void Verifying::growth() {
         return;
     }
     verified.value = trend.shape == Shape::rising ? std::llround(trend.per_iteration) : 0;
-    const auto value = with(
-        "value", *verified.value == 0 ? words_("allocated memory does not grow")
-                                      : words_("allocated memory grows by {bytes} {each_iteration}",
-                                               with("bytes", format_bytes(*verified.value)),
-                                               with("each_iteration", each_iteration(context_, words_))));
+    const auto value =
+        with("value", *verified.value == 0 ? words_("allocated memory does not grow")
+                                           : words_("allocated memory grows by {bytes} {each_iteration}",
+                                                    with("bytes", format_bytes(*verified.value)),
+                                                    with("each_iteration", each_iteration(context_, words_))));
     verified.outcome = *verified.value > *verified.allowed ? Outcome::broken : Outcome::holds;
     verified.reason = verified.outcome == Outcome::broken ? words_("{value}, more than {limit}", value, option)
                                                           : words_("{value}, within {limit}", value, option);

@@ -27,7 +27,7 @@ struct Verified {
     std::optional<int64_t> allowed, value;  ///< bytes
     std::string reason;                     ///< one sentence
     std::vector<std::string> details;       ///< one cause a line
-    std::string line, referrer;               ///< of the largest cause; empty if unknown
+    std::string line, referrer;             ///< of the largest cause; empty if unknown
     std::vector<std::string> findings;      ///< kinds that were found
 };
 

@@ -110,8 +110,8 @@ std::vector<std::string> environment_with(const Variables& variables) {
 
 Error start_error(const std::string& program, int reason, const Words& words) {
     if (reason == ENOENT) {
-        return usage_error(words("There is no command \"{program}\" here; check its spelling and PATH.",
-                                 with("program", program)));
+        return usage_error(
+            words("There is no command \"{program}\" here; check its spelling and PATH.", with("program", program)));
     }
     return environment_error(words("{program} could not be started: {reason}.", with("program", program),
                                    with("reason", std::strerror(reason))));

@@ -129,8 +129,8 @@ CheckedPart check_torch(const json& facts, const Words& words) {
         return {"torch", "PyTorch", false, words("{version}, not for CUDA", with("version", version)),
                 words("Install a PyTorch that is built for CUDA: see pytorch.org.")};
     }
-    return {"torch", "PyTorch", true,
-            words("{version} for CUDA {cuda}", with("version", version), with("cuda", cuda)), ""};
+    return {"torch", "PyTorch", true, words("{version} for CUDA {cuda}", with("version", version), with("cuda", cuda)),
+            ""};
 }
 
 CheckedPart check_compiler(const Words& words) {
@@ -201,8 +201,8 @@ const char* RecordCheck::works() const {
 RecordCheck check_recording(const Arguments& command, const Words& words) {
     RecordCheck check{find_recorder_home(), {}};
     const json facts = ask_python(python_of(command));
-    check.parts = {check_home(check.home, words),    check_gpu(words),      check_python(facts, words),
-                   check_torch(facts, words),        check_compiler(words), check_cuda_headers(facts, words),
+    check.parts = {check_home(check.home, words), check_gpu(words),      check_python(facts, words),
+                   check_torch(facts, words),     check_compiler(words), check_cuda_headers(facts, words),
                    check_cupti(facts, words)};
     return check;
 }
@@ -224,11 +224,8 @@ std::string check_text(const RecordCheck& check, const Words& words) {
 ordered_json check_json(const RecordCheck& check) {
     auto parts = ordered_json::array();
     for (const CheckedPart& part : check.parts) {
-        parts.push_back({{"name", part.name},
-                         {"title", part.title},
-                         {"ok", part.fine},
-                         {"text", part.text},
-                         {"fix", part.fix}});
+        parts.push_back(
+            {{"name", part.name}, {"title", part.title}, {"ok", part.fine}, {"text", part.text}, {"fix", part.fix}});
     }
     return {{"works", check.works()}, {"home", check.home.folder}, {"parts", std::move(parts)}};
 }

@@ -73,8 +73,8 @@ Status check_output(const RecordOptions& options, const Words& words) {
             words("{folder}: there is no such folder for the trace.", with("folder", folder.string())));
     }
     if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-        return environment_error(
-            words("{folder}: this folder is not writable; select another one with -o.", with("folder", folder.string())));
+        return environment_error(words("{folder}: this folder is not writable; select another one with -o.",
+                                       with("folder", folder.string())));
     }
     return {};
 }
@@ -157,11 +157,10 @@ std::string summary(const RecordedTrace& trace, const Words& words) {
     const std::string how = !trace.how_ended.empty()     ? trace.how_ended
                             : trace.state == "recording" ? words("the recorder was killed: the last events are missing")
                                                          : trace.state;
-    std::string text =
-        fmt::format("{}: {}\n", one_line(short_path(trace.output)),
-                    fmt::join(std::array{words.plural(trace.events, "{n} event", "{n} events"),
-                                         format_bytes(trace.bytes)},
-                              words(", ")));
+    std::string text = fmt::format(
+        "{}: {}\n", one_line(short_path(trace.output)),
+        fmt::join(std::array{words.plural(trace.events, "{n} event", "{n} events"), format_bytes(trace.bytes)},
+                  words(", ")));
     if (!how.empty()) {
         text.insert(text.size() - 1, words(", ") + one_line(shortened(how)));
     }

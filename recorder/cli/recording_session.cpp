@@ -132,7 +132,8 @@ bool RecordingSession::wait_for_recorders(const Words& words, const Progress& pr
             return false;
         }
         if (!is_noted && std::chrono::steady_clock::now() - begin > 2s) {
-            print_note(words, words("waiting for traces that are still being written; Ctrl-C leaves them to the background."));
+            print_note(words,
+                       words("waiting for traces that are still being written; Ctrl-C leaves them to the background."));
             is_noted = true;
         }
         std::this_thread::sleep_for(20ms);

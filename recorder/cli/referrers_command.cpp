@@ -163,7 +163,7 @@ ordered_json group_json(const Words& words, const Graph& graph, const Page& page
             {"graph_nodes", group.nodes},
             {"reachable_bytes", group.reachable_bytes},
             {"retained_bytes", group.freed_bytes},
-            {"made_by", std::move(made)},
+            {"created_by", std::move(made)},
             {"nodes", std::move(nodes)},
             {"allocations", std::move(allocations)}};
 }

@@ -82,9 +82,19 @@ Status check_trace(const std::string& path, const Words& words) {
 }
 
 std::vector<std::string> viewer_arguments(const RenderOptions& options, Language language) {
-    std::vector<std::string> arguments{
-        viewer,    "--render",    options.view, "--at",         options.at, "--size",
-        options.size, "--theme", options.theme, "-o", options.output, "--lang", std::string(language_name(language))};
+    std::vector<std::string> arguments{viewer,
+                                       "--render",
+                                       options.view,
+                                       "--at",
+                                       options.at,
+                                       "--size",
+                                       options.size,
+                                       "--theme",
+                                       options.theme,
+                                       "-o",
+                                       options.output,
+                                       "--lang",
+                                       std::string(language_name(language))};
     if (options.device) {
         arguments.insert(arguments.end(), {"--device", std::to_string(*options.device)});
     }
@@ -130,13 +140,12 @@ void add_render_command(CommandLine& line) {
          "  tidemark render run.tide --view segments --at peak --theme dark -o peak.png"});
     add_trace_option(line, command, options->trace);
     command
-        .add_option("--view", options->view,
-                    words("The view: {views}",
-                          with("views", "timeline, allocations, segments, breakdown, graph, window")))
+        .add_option(
+            "--view", options->view,
+            words("The view: {views}", with("views", "timeline, allocations, segments, breakdown, graph, window")))
         ->check(CLI::IsMember({"timeline", "allocations", "segments", "breakdown", "graph", "window"}))
         ->capture_default_str();
-    command
-        .add_option("--at", options->at, words("The point in time: event:N, time:T, mark:NAME, peak or end"))
+    command.add_option("--at", options->at, words("The point in time: event:N, time:T, mark:NAME, peak or end"))
         ->capture_default_str();
     command.add_option("--stack-by", options->stack_by,
                        words("How to group stacked pictures: stack, category, module, ... (as in top --by)"));

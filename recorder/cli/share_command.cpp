@@ -8,8 +8,8 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
 
 namespace tidemark::cli {

@@ -60,8 +60,9 @@ Status may_write_report(const std::string& path, bool force, const Words& words)
         case FileKind::trace:
         case FileKind::other_sqlite:
         case FileKind::snapshot:
-            return usage_error(words("{path} exists and is not a report; it is left alone. Select another name with -o.",
-                                     with("path", path)));
+            return usage_error(
+                words("{path} exists and is not a report; it is left alone. Select another name with -o.",
+                      with("path", path)));
         case FileKind::other: break;
     }
     return force ? Status() : usage_error(words("{path} exists already; --force replaces it.", with("path", path)));

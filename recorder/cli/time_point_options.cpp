@@ -30,17 +30,18 @@ Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std
         }
     }
     if (trace.devices.empty()) {
-        return input_error(words("{path}: this trace has no events and no memory of any device.", with("path", trace.path)));
+        return input_error(
+            words("{path}: this trace has no events and no memory of any device.", with("path", trace.path)));
     }
     if (devices.empty()) {
-        return usage_error(
-            words("There is no device {device} in this trace: it has {devices}.", with("device", *wanted),
-                  with("devices", device_list(trace))));
+        return usage_error(words("There is no device {device} in this trace: it has {devices}.",
+                                 with("device", *wanted), with("devices", device_list(trace))));
     }
     return devices;
 }
 
-Result<DeviceTimePoint> time_point_of(std::shared_ptr<const Trace> trace, const DeviceHistory& device, const std::string& at) {
+Result<DeviceTimePoint> time_point_of(std::shared_ptr<const Trace> trace, const DeviceHistory& device,
+                                      const std::string& at) {
     auto analysis = std::make_unique<Analysis>(trace, device);
     const auto event = find_time_point(*trace, device, analysis->curves(), at);
     if (!event) {
@@ -112,9 +113,8 @@ std::string time_point_text(const Words& words, const DeviceHistory& device, Eve
 }
 
 nlohmann::ordered_json time_point_json(const Words& words, const DeviceHistory& device, EventNumber event) {
-    return {{"event", event},
-            {"time_ns", device.time_of_state(event)},
-            {"text", time_point_text(words, device, event)}};
+    return {
+        {"event", event}, {"time_ns", device.time_of_state(event)}, {"text", time_point_text(words, device, event)}};
 }
 
 }  // namespace tidemark::cli

@@ -61,8 +61,8 @@ struct Listing {
     size_t shown = 0;
 
     Listing(const DeviceTimePoint& time_point, const Way& way, size_t limit)
-        : groups(attribution_at(time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.event, way.by,
-                                way.options)),
+        : groups(attribution_at(time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.event,
+                                way.by, way.options)),
           shown(limited(groups.size(), limit)) {}
 
     std::span<const AttributionGroup> top() const { return std::span(groups).first(shown); }
@@ -196,13 +196,14 @@ Status run_top(const TopOptions& options, const Words& words, Progress& progress
 void add_top_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<TopOptions>();
-    CLI::App& command = add_command(
-        line, "top",
-        {words("What occupies the memory at a point in time"),
-         words("Bytes are those of active blocks, with allocator rounding; the total is active_bytes.all.current of stats.\n"
-               "JSON is one object, or a list when there are several devices and none is selected."),
-         "  tidemark top run.tide --at peak --by line\n"
-         "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json"});
+    CLI::App& command =
+        add_command(line, "top",
+                    {words("What occupies the memory at a point in time"),
+                     words("Bytes are those of active blocks, with allocator rounding; the total is "
+                           "active_bytes.all.current of stats.\n"
+                           "JSON is one object, or a list when there are several devices and none is selected."),
+                     "  tidemark top run.tide --at peak --by line\n"
+                     "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json"});
     add_time_point_options(line, command, options->time_point, "peak", only_device_help(words));
     command
         .add_option("--by", options->by,

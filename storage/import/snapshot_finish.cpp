@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "storage/import/pickle_text.h"
 #include "storage/base/utf8.h"
+#include "storage/import/pickle_text.h"
 #include "storage/import/snapshot_builder.h"
 
 namespace tidemark {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kind_count = static_cast<size_t>(ComponentKind::unknown) + 1;
 
-/// One moment of the plot.
+/// One point in time of the plot.
 struct Slice {
     int64_t time = 0;
     std::array<int64_t, kind_count> bytes{};
@@ -50,7 +50,7 @@ Stretch stretch_of(const AnalysisContext& context) {
     return {std::max<int64_t>(0, first - (end - first) / 50), end};
 }
 
-/// In each column the moment with most allocated memory, so that no peak is lost.
+/// The point in time with most allocated memory in each column, so that no peak is lost.
 std::vector<int64_t> time_points_of(const AnalysisContext& context, const Stretch& stretch) {
     constexpr int columns = 200;
     std::vector<int64_t> time_points{stretch.start};
@@ -84,7 +84,7 @@ std::vector<Slice> slices_of(const AnalysisContext& context, const Stretch& stre
     return slices;
 }
 
-/// A finding's moment.
+/// The point in time of a finding.
 struct Flag {
     int64_t time = 0;
     int row = 0;
@@ -135,7 +135,7 @@ void Flags::add(const Finding& finding, size_t number, const Evidence& evidence)
     flag.hint += "\n" + evidence.text;
 }
 
-/// Each in the lowest row where it covers none before it; what needs more rows than there are is left out.
+/// Puts each flag into the lowest row where it covers no other; leaves out flags that need more rows.
 void Flags::arrange() {
     constexpr double flag_width = 20, plot_width = 868;
     constexpr size_t most_rows = 4;
@@ -225,14 +225,14 @@ private:
 };
 
 void ComponentsChart::components() {
-    constexpr int64_t seen_share = 200;  // thinner ones are only told under the pointer
+    constexpr int64_t seen_share = 200;  // thinner ones are only shown under the pointer
     std::vector<double> lower(slices_.size(), 0), upper = lower;
     for (size_t kind = 0; kind < kind_count; ++kind) {
         for (size_t i = 0; i < slices_.size(); ++i) {
             upper[i] = lower[i] + static_cast<double>(std::max<int64_t>(0, slices_[i].bytes[kind]));
         }
         if (upper != lower) {
-            const std::string css = fmt::format("layer l{}", kind),
+            const std::string css = fmt::format("component l{}", kind),
                               name = component_name(words_, static_cast<ComponentKind>(kind));
             plot_.area(xs_, lower, upper, css, name);
             if (thickest(kind) * seen_share >= highest_) {

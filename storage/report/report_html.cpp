@@ -55,7 +55,7 @@ std::string share_row(std::string_view css, const std::string& key, const std::s
                        marked_up(name), format_bytes(bytes), share);
 }
 
-/// That of the layer in the plot above; parts of the program's tensors, which are one layer there, are told apart.
+/// The color of the component in the plot above. Parts of the tensors, which are one component there, get their own.
 std::string color_of(const ReportInput& reported, const Share& share, const Words& words, int& tensors) {
     for (const Component& component : reported.context.row().components) {
         const bool is_library = component.kind == ComponentKind::library && share.name.starts_with(component.name);
@@ -102,7 +102,7 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
         const std::string time_point = time_point_argument(item), ids = evidence_ids(reported, item, words);
         items +=
             fmt::format("<li>{}{}{}</li>\n",
-                        time_point.empty() ? "" : fmt::format("<code class=\"moment\">--at {}</code> ", time_point),
+                        time_point.empty() ? "" : fmt::format("<code class=\"time-point\">--at {}</code> ", time_point),
                         marked_up(item.text),
                         ids.empty() ? "" : fmt::format(" <span class=\"quiet\">[{}]</span>", html_escaped(ids)));
     }
@@ -123,7 +123,7 @@ std::string finding_card(const ReportInput& reported, const Finding& finding, si
     const std::string_view severity = severity_word(finding.severity);
     const bool is_open = finding.severity != Severity::background;
     std::string card = fmt::format(
-        "<details class=\"finding {}\"{}>\n<summary>{}<span class=\"verdict {}\">{}</span>{} <span "
+        "<details class=\"finding {}\"{}>\n<summary>{}<span class=\"severity {}\">{}</span>{} <span "
         "class=\"size\">{}</span></summary>\n",
         severity, is_open ? " open" : "", number, severity, html_escaped(severity_title(words, finding.severity)),
         marked_up(finding.title), html_escaped(size_phrase(reported, finding, words)));

@@ -113,7 +113,7 @@ std::string category_words(const Words& words, Category category) {
 std::string node_state_name(const Words& words, NodeState state) {
     switch (state) {
         case NodeState::not_created: return words("not created yet");
-        case NodeState::pending: return words("not backpropagated");
+        case NodeState::pending: return words("never backpropagated");
         case NodeState::kept: return words("retained after backward");
         case NodeState::released: return words("released");
         case NodeState::dead: return words("destroyed");

@@ -29,8 +29,10 @@ TEST(Words, PluralFormsFollowTheNumber) {
     EXPECT_EQ(english.plural(12'345, "{n} tensor", "{n} tensors"), "12,345 tensors");
     EXPECT_EQ(chinese.plural(1, "{n} tensor", "{n} tensors"), "1 个张量");
     EXPECT_EQ(chinese.plural(3, "{n} tensor", "{n} tensors"), "3 个张量");
-    EXPECT_EQ(english.plural(1, "{n} is kept by {name}", "{n} are kept by {name}", with("name", "x")), "1 is kept by x");
-    EXPECT_EQ(english.plural(2, "{n} is kept by {name}", "{n} are kept by {name}", with("name", "x")), "2 are kept by x");
+    EXPECT_EQ(english.plural(1, "{n} is kept by {name}", "{n} are kept by {name}", with("name", "x")),
+              "1 is kept by x");
+    EXPECT_EQ(english.plural(2, "{n} is kept by {name}", "{n} are kept by {name}", with("name", "x")),
+              "2 are kept by x");
 }
 
 TEST(Words, ListsAsPeopleWriteThem) {
@@ -65,7 +67,8 @@ TEST(Words, LanguagesByTheNamesOfLocales) {
 }
 
 TEST(Words, ChineseIsLookedUpByTheEnglishSentence) {
-    EXPECT_EQ(chinese("the end of {iteration}", with("iteration", chinese("step {number}", with("number", 7)))), "第 7 步结束");
+    EXPECT_EQ(chinese("the end of {iteration}", with("iteration", chinese("step {number}", with("number", 7)))),
+              "第 7 步结束");
     EXPECT_EQ(chinese("{type} is said nowhere", with("type", "this")), "this is said nowhere");
 }
 
