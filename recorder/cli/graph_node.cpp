@@ -7,6 +7,7 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_pages.h"
 #include "recorder/cli/output.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -101,7 +102,7 @@ std::vector<Input> inputs_of(const GraphView& view, NodeIndex node) {
 std::string neighbor_text(const GraphView& view, NodeIndex node) {
     return view.graph_state().is_alive(node)
                ? view.name(node)
-               : view.name(node) + view.words()(", ") + graph_state_words(view.words(), view.state(node));
+               : view.name(node) + view.words()(", ") + node_state_name(view.words(), view.state(node));
 }
 
 ordered_json neighbor_json(const GraphView& view, NodeIndex node) {
