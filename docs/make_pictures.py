@@ -95,7 +95,7 @@ class Tools:
 
     def explain(self, trace, *options):
         environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1"}
-        command = [self.command, "explain", trace, "--lang", "en", *options]
+        command = [self.command, "explain", trace, "--language", "en", *options]
         return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
     def draw(self, trace, picture, finding, options):

@@ -10,22 +10,12 @@
 #include "gui/app/bench_live.h"
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
+#include "storage/base/exit_status.h"
 
 namespace {
 
 using namespace tidemark;
 using namespace tidemark::gui;
-
-/// The same numbers as the command's (recorder/cli/exit_status.h).
-int exit_status(ErrorKind kind) {
-    switch (kind) {
-        case ErrorKind::usage: return 2;
-        case ErrorKind::input: return 3;
-        case ErrorKind::environment: return 4;
-        case ErrorKind::canceled: return 130;
-    }
-    return 1;
-}
 
 int report(const Status& status) {
     if (status) {

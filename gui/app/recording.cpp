@@ -53,7 +53,7 @@ std::vector<RecordPart> read_parts(const QByteArray& json) {
         if (!name.isEmpty()) {
             const bool available =
                 part.value(QLatin1String("available")).toBool(true) && part.value(QLatin1String("ok")).toBool(true);
-            const QStringList sentences{text("sentence"), text("text"), text("remedy")};
+            const QStringList sentences{text("sentence"), text("text"), text("fix")};
             parts.push_back({name, text("title"), available,
                              sentences.filter(QRegularExpression(QStringLiteral("."))).join(QStringLiteral(". "))});
         }

@@ -346,10 +346,10 @@ void TracePage::fill_facts() {
     if (!data_gaps.empty()) {
         const QString more = data_gaps.size() > 1 ? tr(" and %1 more").arg(data_gaps.size() - 1) : QString();
         data_gaps_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
-                             .arg(data_gap_text(trace, data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
+                                .arg(data_gap_text(data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
         QStringList all;
         for (const DataGap& data_gap : data_gaps) {
-            all << QString::fromStdString(data_gap.text);
+            all << data_gap_text(data_gap);
         }
         data_gaps_->setToolTip(all.join('\n'));
     }
@@ -409,10 +409,7 @@ void TracePage::changeEvent(QEvent* event) {
 void TracePage::show_data_gaps() {
     QString html;
     for (const DataGap& data_gap : session_->data_gaps()) {
-        html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(session_->trace(), data_gap).toHtmlEscaped());
-        if (data_gap.kind == DataGapKind::redacted) {
-            html += QStringLiteral("<p><small>%1</small></p>").arg(QString::fromStdString(data_gap.text).toHtmlEscaped());
-        }
+        html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(data_gap).toHtmlEscaped());
     }
     auto* box =
         new QMessageBox(QMessageBox::Information, tr("What this trace is missing"),

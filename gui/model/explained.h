@@ -6,8 +6,8 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
-#include "storage/explain/words.h"
 #include "storage/report/report.h"
+#include "storage/text/words.h"
 
 namespace tidemark::gui {
 

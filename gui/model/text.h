@@ -6,6 +6,7 @@
 #include <Qt>
 
 #include "storage/read/open_trace.h"
+#include "storage/text/words.h"
 #include "storage/trace/graph_tables.h"
 
 namespace tidemark::gui {

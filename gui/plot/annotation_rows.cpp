@@ -12,10 +12,11 @@ void add_step_rows(AnnotationRows& result, const Trace& trace) {
     auto spans = std::make_shared<std::vector<Annotation>>();
     spans->reserve(trace.steps.size());
     for (const Step& step : trace.steps) {
-        spans->push_back({QCoreApplication::translate("Steps", "step %1").arg(step.number).toStdString(), step.source,
-                          -1, step.start, step.end.value_or(trace.duration), step.end.has_value()});
+        spans->push_back({QCoreApplication::translate("Steps", "step %1").arg(step.number).toStdString(),
+                          step.source == StepSource::user ? AnnotationKind::user : AnnotationKind::optimizer, -1,
+                          step.start, step.end.value_or(trace.duration), step.end.has_value()});
     }
-    for (const char* source : {"user", "optimizer"}) {
+    for (const AnnotationKind source : {AnnotationKind::user, AnnotationKind::optimizer}) {
         std::vector<const Annotation*> row;
         for (const Annotation& span : *spans) {
             if (span.kind == source) {

@@ -16,6 +16,7 @@
 #include "gui/plot/breakdown_plot.h"
 #include "gui/view/delimited.h"
 #include "gui/view/table_style.h"
+#include "storage/text/data_gap_words.h"
 
 namespace tidemark::gui {
 
@@ -170,17 +171,17 @@ void BreakdownPane::schedule() {
     }
 }
 
-std::shared_ptr<const BreakdownPane::Answer> BreakdownPane::answer(const LazyBreakdown& breakdown, EventNumber time_point) {
-    return std::make_shared<const Answer>(
-        Answer{breakdown.get().at(time_point), breakdown_gaps(breakdown.analysis().trace(), breakdown.analysis().device())});
+std::shared_ptr<const BreakdownPane::Answer> BreakdownPane::answer(const LazyBreakdown& breakdown,
+                                                                   EventNumber time_point) {
+    return std::make_shared<const Answer>(Answer{
+        breakdown.get().at(time_point), breakdown_gaps(breakdown.analysis().trace(), breakdown.analysis().device())});
 }
 
 void BreakdownPane::request() {
     stale_ = !isVisible();
     if (session_ && !stale_ && !task_.busy()) {
-        task_.start([breakdown = session_->shared_breakdown(), time_point = session_->selection().state().time_point](Progress&) {
-            return answer(*breakdown, time_point);
-        });
+        task_.start([breakdown = session_->shared_breakdown(), time_point = session_->selection().state().time_point](
+                        Progress&) { return answer(*breakdown, time_point); });
     } else if (session_ && !stale_) {
         schedule();  // the answer being made is shown first: a moving cursor never starves the table
     }
@@ -217,9 +218,11 @@ void BreakdownPane::show_selected_component() {
 }
 
 void BreakdownPane::update_colors() {
-    model_->set_brush_of([components = plot_->picture().components, theme = Theme::current()](const Component& component) {
-        return component_brush(theme, component.kind, nth_of_kind(components, {component.kind, component.name, component.pid}));
-    });
+    model_->set_brush_of(
+        [components = plot_->picture().components, theme = Theme::current()](const Component& component) {
+            return component_brush(theme, component.kind,
+                                   nth_of_kind(components, {component.kind, component.name, component.pid}));
+        });
 }
 
 void BreakdownPane::show_sentences() {
@@ -247,8 +250,8 @@ void BreakdownPane::show_sentences() {
 
 QString BreakdownPane::gaps_text() const {
     QStringList lines;
-    for (const std::string& gap : gaps_) {
-        lines << QStringLiteral("• ") + to_qstring(gap).toHtmlEscaped();
+    for (const BreakdownGap& gap : gaps_) {
+        lines << QStringLiteral("• ") + to_qstring(breakdown_gap_words(reader_words(), gap)).toHtmlEscaped();
     }
     return lines.join(QStringLiteral("<br>"));
 }

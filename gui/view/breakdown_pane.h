@@ -5,8 +5,8 @@
 #include <QTimer>
 #include <QWidget>
 
-#include "gui/model/latest_task.h"
 #include "gui/model/breakdown_model.h"
+#include "gui/model/latest_task.h"
 #include "gui/model/session.h"
 
 class QLabel;
@@ -40,7 +40,7 @@ protected:
 private:
     struct Answer {
         BreakdownRow row;
-        std::vector<std::string> gaps;
+        std::vector<BreakdownGap> gaps;
     };
     static std::shared_ptr<const Answer> answer(const LazyBreakdown& breakdown, EventNumber time_point);
     QWidget* make_table();
@@ -57,7 +57,7 @@ private:
     BreakdownModel* model_;
     LatestTask<Answer> task_;
     QTimer delay_;
-    std::vector<std::string> gaps_;
+    std::vector<BreakdownGap> gaps_;
     BreakdownPlot* plot_;
     QLabel* time_point_;
     QTableView* table_;

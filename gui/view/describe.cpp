@@ -153,9 +153,10 @@ void Describer::add_lifetime(AllocationIndex a) {
         report_.field(Details::tr("Made during"), to_qstring(annotation));
     }
     const Origin& origin = trace_.origins.empty() ? Origin{} : trace_.origins[all_.origin[a]];
+    const std::string phase = word_of(origin.phase);
     const std::pair<QString, const std::string&> known[] = {{Details::tr("Operator"), origin.op},
                                                             {Details::tr("Module"), origin.module},
-                                                            {Details::tr("Phase"), origin.phase},
+                                                            {Details::tr("Phase"), phase},
                                                             {Details::tr("Compiled region"), origin.compile_context},
                                                             {Details::tr("Metadata"), origin.user_metadata}};
     for (const auto& [name, value] : known) {
@@ -355,8 +356,8 @@ void Describer::add_neighbors(AllocationIndex a) {
 }
 
 QString Describer::owner_text(AllocationIndex a) const {
-    const QString made =
-        all_.alloc_event[a] == before_history ? Details::tr("before the history") : time_point_text(device_.alloc_time(a));
+    const QString made = all_.alloc_event[a] == before_history ? Details::tr("before the history")
+                                                               : time_point_text(device_.alloc_time(a));
     return QStringLiteral("%1  %2  %3")
         .arg(made, bytes_text(all_.block_size[a]), stack_text(trace_.stacks, all_.stack[a]));
 }
@@ -410,7 +411,8 @@ Report Describer::segment(uint32_t index) {
     if (s.alloc_event == before_history) {
         report_.field(Details::tr("From the driver"), Details::tr("before the history begins"));
     } else {
-        report_.field(Details::tr("From the driver"), time_point_of(s.alloc_event), link_to("time_point", s.alloc_event + 1));
+        report_.field(Details::tr("From the driver"), time_point_of(s.alloc_event),
+                      link_to("time_point", s.alloc_event + 1));
     }
     if (s.free_event == never) {
         report_.field(Details::tr("Given back"), Details::tr("never"));

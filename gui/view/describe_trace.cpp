@@ -85,7 +85,7 @@ Report describe_trace(const Session& session) {
     report.section(Information::tr("What this trace is missing"));
     const std::vector<DataGap> data_gaps = session.data_gaps();
     for (const DataGap& data_gap : data_gaps) {
-        report.note(data_gap_text(trace, data_gap));
+        report.note(data_gap_text(data_gap));
     }
     if (data_gaps.empty()) {
         report.note(Information::tr("Nothing: the whole history is there."));

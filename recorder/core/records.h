@@ -14,30 +14,31 @@
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
-    TIDEMARK_EVENT = 1,   /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
-    TIDEMARK_TEXT = 2,    /* defines a text id of this thread; payload: UTF-8 */
-    TIDEMARK_STACK = 3,   /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
-    TIDEMARK_OP = 4,      /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
-    TIDEMARK_POOL = 5,    /* defines a pool id of this thread */
-    TIDEMARK_MODULE = 6,  /* names a module (frames refer to it by address); payload: its path; latest name wins */
-    TIDEMARK_DEVICE = 7,  /* payload: "name\0pci bus id\0uuid" */
-    TIDEMARK_STATE = 8,   /* allocator state at a cut in a device's events; detail: tidemark_state_part */
-    TIDEMARK_MARK = 9,    /* payload: uint64_t sequence[devices], then the name */
-    TIDEMARK_STEP = 10,   /* a step ended; detail: 0 seen at the optimizer, 1 told by the user */
-    TIDEMARK_SPAN = 11,   /* a named range of this thread; detail: 0 begins, 1 ends (innermost open one) */
-    TIDEMARK_PHASE = 12,  /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
-    TIDEMARK_OOM = 13,    /* told to the out-of-memory observers, right after the allocator's own oom event */
-    TIDEMARK_DRIVER = 14, /* driver memory; detail: tidemark_driver_action */
-    TIDEMARK_DATA_GAP = 15,   /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
-    TIDEMARK_META = 16,   /* payload: "key\0value": settings and versions */
-    TIDEMARK_END = 17,    /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
-    TIDEMARK_NODE = 18,   /* an autograd node; payload: tidemark_edge[edges], then tidemark_saved[saved] */
-    TIDEMARK_NODE_RUN = 19,  /* the engine has run a node; detail: 1: what it saved was released with that */
+    TIDEMARK_EVENT = 1,     /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
+    TIDEMARK_TEXT = 2,      /* defines a text id of this thread; payload: UTF-8 */
+    TIDEMARK_STACK = 3,     /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
+    TIDEMARK_OP = 4,        /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
+    TIDEMARK_POOL = 5,      /* defines a pool id of this thread */
+    TIDEMARK_MODULE = 6,    /* names a module (frames refer to it by address); payload: its path; latest name wins */
+    TIDEMARK_DEVICE = 7,    /* payload: "name\0pci bus id\0uuid" */
+    TIDEMARK_STATE = 8,     /* allocator state at a cut in a device's events; detail: tidemark_state_part */
+    TIDEMARK_MARK = 9,      /* payload: uint64_t sequence[devices], then the name */
+    TIDEMARK_STEP = 10,     /* a step ended; detail: 0 seen at the optimizer, 1 told by the user */
+    TIDEMARK_SPAN = 11,     /* a named range of this thread; detail: 0 begins, 1 ends (innermost open one) */
+    TIDEMARK_PHASE = 12,    /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
+    TIDEMARK_OOM = 13,      /* told to the out-of-memory observers, right after the allocator's own oom event */
+    TIDEMARK_DRIVER = 14,   /* driver memory; detail: tidemark_driver_action */
+    TIDEMARK_DATA_GAP = 15, /* something cannot be recorded; detail: DataGapKind of vocabulary.h;
+                            payload: word of a DataGapReason (facts.h), NUL, details */
+    TIDEMARK_META = 16,     /* payload: "key\0value": settings and versions */
+    TIDEMARK_END = 17,      /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
+    TIDEMARK_NODE = 18,     /* an autograd node; payload: tidemark_edge[edges], then tidemark_saved[saved] */
+    TIDEMARK_NODE_RUN = 19, /* the engine has run a node; detail: 1: what it saved was released with that */
     TIDEMARK_NODE_DESTROYED = 20, /* a node was destroyed, and with it what it still kept */
-    TIDEMARK_LABEL = 21,     /* what the memory at an address is from now on; detail: tidemark_category */
-    TIDEMARK_HEAP_SCAN = 22, /* the Python heap was searched for holders; those found follow; payload: reason */
-    TIDEMARK_REFERRER = 23       /* who holds one tensor; payload: per link, outermost first, five texts that each end
-                                  with NUL: kind, name, function, file, line */
+    TIDEMARK_LABEL = 21,          /* what the memory at an address is from now on; detail: tidemark_category */
+    TIDEMARK_HEAP_SCAN = 22,      /* the Python heap was searched for holders; those found follow; payload: reason */
+    TIDEMARK_REFERRER = 23        /* who holds one tensor; payload: per link, outermost first, five texts that each end
+                                   with NUL: kind, name, function, file, line */
 };
 
 enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
@@ -229,7 +230,7 @@ struct tidemark_record {
         } node;
         struct {
             uint64_t reserved;
-            uint64_t address;  /* AccumulateGrad: memory of its variable's gradient, now that it has run */
+            uint64_t address; /* AccumulateGrad: memory of its variable's gradient, now that it has run */
             uint64_t sequence;
             uint32_t id;
             uint8_t device;

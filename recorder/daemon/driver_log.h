@@ -42,7 +42,7 @@ public:
     std::span<const ModuleLoad> modules_on(int device) const;
 
     /// Stretches in which driver calls were not seen, as sentences. Once, at the end.
-    std::vector<std::string> gaps(int64_t end) const;
+    std::vector<std::pair<int64_t, int64_t>> gaps(int64_t end) const;
 
 private:
     struct Live {

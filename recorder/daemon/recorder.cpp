@@ -82,7 +82,7 @@ Status Recorder::run(const std::atomic<int>& asked_to_end) {
         status = finish();
     }
     if (!status) {
-        story_.lose(DataGapKind::not_recorded, clock_.now(), status.error().message);
+        story_.lose(DataGapReason::recorder_failed, clock_.now(), {{"details", status.error().message}});
     }
     session_.report(report(status ? "finished" : "failed"));
     return status;
@@ -108,11 +108,8 @@ Status Recorder::record(const std::atomic<int>& asked_to_end) {
 
 bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
     if (const int signal = asked_to_end.load(); signal != 0 && !ending_) {
-        story_.lose(DataGapKind::not_recorded, clock_.now(),
-                    fmt::format("The recorder was ended by signal {} while the program went on; what came later was "
-                                "not recorded.",
-                                signal));
-        ending_ = Ending{"stopped", std::nullopt, false};
+        story_.lose(DataGapReason::recorder_stopped, clock_.now(), {{"signal", fmt::to_string(signal)}});
+        ending_ = Ending{ProcessEnd::stopped, std::nullopt, false};
     }
     if (!ending_ && Clock::now() - last_look_ >= look_period) {
         last_look_ = Clock::now();
@@ -123,9 +120,9 @@ bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
 
 void Recorder::look_at_program() {
     if (session_.stop_wanted()) {
-        ending_ = Ending{"stopped", std::nullopt, false};
+        ending_ = Ending{ProcessEnd::stopped, std::nullopt, false};
     } else if (program_.is_gone()) {
-        ending_ = Ending{"", std::nullopt, true};
+        ending_ = Ending{{}, std::nullopt, true};
     }
 }
 
@@ -271,7 +268,7 @@ void Recorder::take_readings() {
         }
     }
     for (const std::string& sentence : sampler_.take_failures()) {
-        story_.lose(DataGapKind::not_recorded, clock_.now(), sentence);
+        story_.lose(DataGapReason::nvml_failed, clock_.now(), {{"details", sentence}});
     }
     gpu_use_.look_at_quiet_time_points(read_until_);
 }
@@ -294,10 +291,10 @@ void Recorder::report_devices(bool all) {
 void Recorder::on_end(const tidemark_record& record, std::span<const std::byte> payload) {
     Ending ending;
     switch (record.detail) {
-        case TIDEMARK_END_EXITED: ending.how = "exited"; break;
-        case TIDEMARK_END_EXCEPTION: ending.how = fmt::format("exception: {}", text_of(payload)); break;
-        case TIDEMARK_END_INTERRUPTED: ending.how = "interrupted"; break;
-        default: ending.how = "stopped";
+        case TIDEMARK_END_EXITED: ending.how = ProcessEnd::exited; break;
+        case TIDEMARK_END_EXCEPTION: ending.how = {ProcessEnd::exception, std::string(text_of(payload))}; break;
+        case TIDEMARK_END_INTERRUPTED: ending.how = ProcessEnd::interrupted; break;
+        default: ending.how = ProcessEnd::stopped;
     }
     ending.process_ended = record.detail != TIDEMARK_END_STOPPED;
     ending_ = ending;
@@ -364,7 +361,7 @@ void Recorder::drain_to_the_end() {
 }
 
 void Recorder::await_exit_status() {
-    if (!ending_->process_ended || !ending_->how.empty()) {
+    if (!ending_->process_ended || ending_->how != ProcessEnd::not_recorded) {
         return;
     }
     const auto deadline = Clock::now() + longest_wait_for_exit_file;
@@ -373,9 +370,9 @@ void Recorder::await_exit_status() {
         std::this_thread::sleep_for(milliseconds(5));
         reported = session_.exit_of_program();
     }
-    ending_->how = reported.value_or("ended without a word");
-    if (ending_->how.starts_with("exited ")) {
-        ending_->exit_status = std::atoll(ending_->how.c_str() + 7);
+    ending_->how = reported ? fact_from_word<ProcessEnd>(*reported) : ProcessEnd::silent;
+    if (ending_->how == ProcessEnd::exited) {
+        ending_->exit_status = std::atoll(ending_->how.text.c_str());
     }
 }
 
@@ -402,22 +399,25 @@ void Recorder::report_dropped_records() {
     }
     const auto others = static_cast<int64_t>(dropped) - events;
     if (others > 0) {
-        story_.lose(DataGapKind::recorder_overrun, clock_.now(),
-                    fmt::format("{} records that were no allocator events (stacks, ops, marks) were lost: the program "
-                                "made them faster than the recorder could take them.",
-                                format_count(others)));
+        story_.lose(
+            {DataGapKind::recorder_overrun, -1, clock_.now(), others, 0, DataGapReason::records_dropped, {}, {}});
     }
     if (damages > 0) {
-        story_.lose(DataGapKind::not_recorded, clock_.now(),
-                    fmt::format("The memory shared with the program was damaged {} times; what was in it is missing.",
-                                damages));
+        story_.lose({DataGapKind::not_recorded,
+                     -1,
+                     clock_.now(),
+                     static_cast<int64_t>(damages),
+                     0,
+                     DataGapReason::shared_memory_damaged,
+                     {},
+                     {}});
     }
 }
 
 SessionReport Recorder::report(const std::string& state) const {
     SessionReport report;
     report.state = state;
-    report.how_ended = ending_ ? ending_->how : "";
+    report.how_ended = ending_ ? word_of(ending_->how) : "";
     report.data_gaps = story_.data_gaps();
     for (const auto& [device, track] : tracks_) {
         report.events += track.events();
@@ -440,8 +440,9 @@ Status Recorder::finish() {
     report_dropped_records();
     take_readings();
     gpu_use_.look_at_quiet_time_points(INT64_MAX);  // nothing follows that could disturb the last ones
-    for (const std::string& sentence : driver_.gaps(duration)) {
-        story_.lose(DataGapKind::not_recorded, duration, sentence);
+    for (const auto& [from, until] : driver_.gaps(duration)) {
+        story_.lose(DataGapReason::cupti_paused, duration,
+                    {{"from_ns", fmt::to_string(from)}, {"until_ns", fmt::to_string(until)}});
     }
     graph_.report_rest(duration);
     writer_.meta("recorded.checks", fmt::format("{}", checks));

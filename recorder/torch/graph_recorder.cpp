@@ -207,15 +207,13 @@ private:
     void say_what_is_hidden(const NodeType& type) {
         constexpr char region[] = "CompiledFunction";
         constexpr uint8_t not_recorded = 10;
-        constexpr char sentence[] =
-            "Inside what torch.compile compiled no single op is seen: a region is one node (CompiledFunctionBackward) "
-            "with all that it saved, and memory taken inside has no category unless it was saved.";
+        constexpr char reason[] = "compiled_regions";
         if (type.kind == NodeType::Kind::python && type.name.compare(0, sizeof region - 1, region) == 0 &&
             regions_reported.exchange(recording_, std::memory_order_relaxed) != recording_) {
             tidemark_record record{};
             record.kind = TIDEMARK_DATA_GAP;
             record.detail = not_recorded;
-            core()->push(ring_, &record, sentence, sizeof sentence - 1);
+            core()->push(ring_, &record, reason, sizeof reason - 1);
         }
     }
 
@@ -372,8 +370,8 @@ uint32_t report_node(Node& node, const c10::TensorImpl& output, const TensorPlac
 }
 
 Node* node_of(const c10::TensorImpl& tensor) {
-    const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(
-        const_cast<c10::TensorImpl&>(tensor).autograd_meta());
+    const auto* meta =
+        static_cast<const torch::autograd::AutogradMeta*>(const_cast<c10::TensorImpl&>(tensor).autograd_meta());
     return meta == nullptr ? nullptr : meta->grad_fn_.get();
 }
 

@@ -597,66 +597,6 @@
 <context>
     <name>Graphs</name>
     <message>
-        <source>variable %1</source>
-        <translation>变量 %1</translation>
-    </message>
-    <message>
-        <source>variable %1 of %2</source>
-        <translation>%2 的变量 %1</translation>
-    </message>
-    <message>
-        <source>global variable %1</source>
-        <translation>全局变量 %1</translation>
-    </message>
-    <message>
-        <source>global variable %1 (%2)</source>
-        <translation>全局变量 %1（%2）</translation>
-    </message>
-    <message>
-        <source>attribute %1</source>
-        <translation>属性 %1</translation>
-    </message>
-    <message>
-        <source>item %1</source>
-        <translation>键 %1</translation>
-    </message>
-    <message>
-        <source>element %1</source>
-        <translation>元素 %1</translation>
-    </message>
-    <message>
-        <source>an element</source>
-        <translation>某个元素</translation>
-    </message>
-    <message>
-        <source>variable %1 of a closure</source>
-        <translation>闭包中的变量 %1</translation>
-    </message>
-    <message>
-        <source>an exception</source>
-        <translation>一个异常</translation>
-    </message>
-    <message>
-        <source>exception %1</source>
-        <translation>异常 %1</translation>
-    </message>
-    <message>
-        <source>a hook</source>
-        <translation>一个钩子</translation>
-    </message>
-    <message>
-        <source>the context of a custom function</source>
-        <translation>自定义函数的上下文</translation>
-    </message>
-    <message>
-        <source>a reference cycle that waits for the garbage collector</source>
-        <translation>等待垃圾回收的循环引用</translation>
-    </message>
-    <message>
-        <source>native code, invisible to Python</source>
-        <translation>Python 看不到的原生代码</translation>
-    </message>
-    <message>
         <source>%1 of %2</source>
         <translation>%2 的 %1</translation>
     </message>
@@ -667,46 +607,6 @@
     <message>
         <source>steps %1 to %2</source>
         <translation>步骤 %1 至 %2</translation>
-    </message>
-    <message>
-        <source>waiting for backward</source>
-        <translation>等待反向</translation>
-    </message>
-    <message>
-        <source>kept after backward</source>
-        <translation>反向后仍保留</translation>
-    </message>
-    <message>
-        <source>released</source>
-        <translation>已释放</translation>
-    </message>
-    <message>
-        <source>not made yet</source>
-        <translation>尚未产生</translation>
-    </message>
-    <message>
-        <source>gone</source>
-        <translation>已消失</translation>
-    </message>
-    <message>
-        <source>It has never been given to backward.</source>
-        <translation>它从未参与过反向传播。</translation>
-    </message>
-    <message>
-        <source>It has run in backward and kept what it saved (retain_graph=True).</source>
-        <translation>它已在反向中运行过，并保留了所保存的张量（retain_graph=True）。</translation>
-    </message>
-    <message>
-        <source>It released what it saved: a second backward through it raises, if it had saved anything.</source>
-        <translation>它已释放所保存的张量：如果它保存过，再次反向会报错。</translation>
-    </message>
-    <message>
-        <source>At this moment it is not made yet.</source>
-        <translation>此刻它尚未产生。</translation>
-    </message>
-    <message>
-        <source>At this moment it is gone.</source>
-        <translation>此刻它已消失。</translation>
     </message>
     <message>
         <source>1 node</source>
@@ -3459,66 +3359,6 @@
         <translation>私有池 (%1, %2)</translation>
     </message>
     <message>
-        <source>%1 of %2 allocations (%3 of the bytes) carry no stack: PyTorch records none for memory allocated on the backward thread, or stacks were off.</source>
-        <translation>%2 个分配中有 %1 个（占字节数的 %3）没有调用栈：PyTorch 不为反向传播线程分配的显存记录调用栈，或者未开启调用栈记录。</translation>
-    </message>
-    <message>
-        <source>The history does not reach back to the start of the run (recording began late, or the ring buffer dropped its oldest events). The %1 allocations alive at its first event were rebuilt from its end; peaks and totals count from that event.</source>
-        <translation>历史未能追溯到运行开始（记录开始得晚，或环形缓冲区丢弃了最早的事件）。首个事件时存活的 %1 个分配由末尾状态重建；峰值与累计值从该事件算起。</translation>
-    </message>
-    <message>
-        <source>%1 blocks from before the history were freed before their exact size showed; each may have been up to 1 MiB larger than drawn.</source>
-        <translation>历史之前的 %1 个块在显现确切大小之前已被释放；每个块可能比所绘的最多大 1 MiB。</translation>
-    </message>
-    <message>
-        <source>%1 events or blocks contradict the allocator&apos;s rules or the state at the end; sizes near them may be wrong.</source>
-        <translation>%1 个事件或块与分配器规则或末尾状态矛盾；其附近的大小可能有误。</translation>
-    </message>
-    <message>
-        <source>%1 events have an action this version does not know; they are kept and shown, but not understood.</source>
-        <translation>%1 个事件的动作是本版本不认识的；它们被保留并显示，但未被理解。</translation>
-    </message>
-    <message>
-        <source>For %1 segments the memory pool was not recorded (PyTorch before 2.12) and they were gone at the end; they are shown in the default pool.</source>
-        <translation>有 %1 个段的内存池未被记录（PyTorch 2.12 之前），且在末尾时已不存在；它们显示在默认内存池中。</translation>
-    </message>
-    <message>
-        <source>The recorder could not keep up; some events are missing.</source>
-        <translation>记录器未能跟上，部分事件缺失。</translation>
-    </message>
-    <message>
-        <source>The recording was not ended cleanly; what came last may be missing.</source>
-        <translation>记录未正常结束；最后的内容可能缺失。</translation>
-    </message>
-    <message>
-        <source>The snapshot carries no times (PyTorch before 2.2): events are drawn one microsecond apart.</source>
-        <translation>快照不含时间（PyTorch 2.2 之前）：事件按间隔一微秒绘制。</translation>
-    </message>
-    <message>
-        <source>Before this trace was shared, names were replaced or parts were cut out.</source>
-        <translation>此记录在分享前被替换了名称，或被截去了部分内容。</translation>
-    </message>
-    <message>
-        <source>Recording was stopped; the program went on.</source>
-        <translation>录制已停止；程序继续运行。</translation>
-    </message>
-    <message>
-        <source>The program ended.</source>
-        <translation>程序已结束。</translation>
-    </message>
-    <message>
-        <source>The program exited with status %1.</source>
-        <translation>程序以状态 %1 退出。</translation>
-    </message>
-    <message>
-        <source>The program was killed by signal %1.</source>
-        <translation>程序被信号 %1 终止。</translation>
-    </message>
-    <message>
-        <source>The program ended with an exception: %1</source>
-        <translation>程序因异常结束：%1</translation>
-    </message>
-    <message>
         <source>The recorder is gone without ending the trace; what came last may be missing.</source>
         <translation>记录器没有结束记录就消失了；最后的部分可能缺失。</translation>
     </message>
@@ -3529,50 +3369,6 @@
     <message>
         <source>The recording has ended. %1</source>
         <translation>录制已结束。%1</translation>
-    </message>
-    <message>
-        <source>unknown</source>
-        <translation>未知</translation>
-    </message>
-    <message>
-        <source>parameter</source>
-        <translation>参数</translation>
-    </message>
-    <message>
-        <source>buffer</source>
-        <translation>缓冲区</translation>
-    </message>
-    <message>
-        <source>gradient</source>
-        <translation>梯度</translation>
-    </message>
-    <message>
-        <source>optimizer state</source>
-        <translation>优化器状态</translation>
-    </message>
-    <message>
-        <source>saved for backward</source>
-        <translation>为反向保存</translation>
-    </message>
-    <message>
-        <source>input</source>
-        <translation>输入</translation>
-    </message>
-    <message>
-        <source>output</source>
-        <translation>输出</translation>
-    </message>
-    <message>
-        <source>temporary</source>
-        <translation>临时</translation>
-    </message>
-    <message>
-        <source>workspace</source>
-        <translation>工作区</translation>
-    </message>
-    <message>
-        <source>communication</source>
-        <translation>通信</translation>
     </message>
 </context>
 <context>

@@ -32,7 +32,7 @@ std::vector<size_t> found_by_scans(const GraphTables& tables) {
 /// gone by then, because functions had returned, the state before that.
 EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables) {
     const EventNumber before = before_last_frees(analysis.device());
-    if (!tables || tables->scans.empty() || tables->scans.back().reason != "end") {
+    if (!tables || tables->scans.empty() || tables->scans.back().reason != ScanReason::end) {
         return before;
     }
     const std::vector<size_t> found = found_by_scans(*tables);

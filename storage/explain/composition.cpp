@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "storage/base/units.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark {
 namespace {
@@ -22,23 +23,6 @@ void for_each_allocated(const AnalysisContext& context, EventNumber state, Visit
 
 }  // namespace
 
-std::string category_words(const Words& words, Category category) {
-    switch (category) {
-        case Category::unknown: return words("tensors of unknown use");
-        case Category::parameter: return words("parameters");
-        case Category::buffer: return words("buffers");
-        case Category::gradient: return words("gradients");
-        case Category::optimizer_state: return words("optimizer state");
-        case Category::saved: return words("activations saved for backward");
-        case Category::input: return words("inputs and other tensors the program made");
-        case Category::output: return words("outputs of operations");
-        case Category::temporary: return words("temporaries");
-        case Category::workspace: return words("library workspaces");
-        case Category::communication: return words("communication buffers");
-    }
-    return {};
-}
-
 int64_t Composition::total() const { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }
 
 Composition composition_at(const AnalysisContext& context, EventNumber state) {
@@ -47,7 +31,8 @@ Composition composition_at(const AnalysisContext& context, EventNumber state) {
     for_each_allocated(context, state, [&](AllocationIndex a) {
         const Category category =
             context.graph() ? context.graph()->categories.at({context.device_position(), a}, time) : Category::unknown;
-        composition.bytes[static_cast<size_t>(category)] += static_cast<int64_t>(context.device().allocations.block_size[a]);
+        composition.bytes[static_cast<size_t>(category)] +=
+            static_cast<int64_t>(context.device().allocations.block_size[a]);
     });
     return composition;
 }
@@ -57,7 +42,8 @@ std::string composition_words(const Words& words, const Composition& composition
     for (size_t i = 0; i < order.size(); ++i) {
         order[i] = static_cast<Category>(i);
     }
-    std::stable_sort(order.begin(), order.end(), [&](Category a, Category b) { return composition.of(a) > composition.of(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Category a, Category b) { return composition.of(a) > composition.of(b); });
     const auto total = static_cast<double>(composition.total());
     const auto part = [&](const std::string& name, int64_t bytes) {
         return words("{name} {bytes}", with("name", name), with("bytes", format_bytes(bytes)));

@@ -7,12 +7,9 @@
 #include <vector>
 
 #include "storage/explain/analysis_context.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
-
-/// "parameters", "activations saved for backward", ...
-std::string category_words(const Words& words, Category category);
 
 /// Block bytes that are allocated at one state, by category.
 struct Composition {

@@ -2,38 +2,10 @@
 
 #include <algorithm>
 
-#include "storage/base/units.h"
 #include "storage/breakdown/driver_components.h"
+#include "storage/text/data_gap_words.h"
 
 namespace tidemark {
-namespace {
-
-std::string data_gap_words(const Words& words, const DataGap& data_gap) {
-    const auto count = with("count", format_count(data_gap.count));
-    switch (data_gap.kind) {
-        case DataGapKind::history_truncated:
-            return words("The history lacks its beginning: the state before it was rebuilt from its end.");
-        case DataGapKind::block_size_guessed: return words("The true size of {count} blocks had to be guessed.", count);
-        case DataGapKind::events_inconsistent:
-            return words("{count} events contradict each other; what depends on them may be wrong.", count);
-        case DataGapKind::unknown_actions: return words("{count} events are of kinds this version does not know.", count);
-        case DataGapKind::pool_unknown: return words("Of {count} segments the memory pool is not known.", count);
-        case DataGapKind::recorder_overrun:
-            return words("The recorder lost {count} events, because the program made them faster than it could write.",
-                         count);
-        case DataGapKind::unclean_end: return words("The recording was not ended; its last moments may be missing.");
-        case DataGapKind::no_stacks:
-            return words("{count} events carry no stack: their line of code is not known.", count);
-        case DataGapKind::no_times: return words("The source has no times: rounds and durations are counted in events.");
-        case DataGapKind::redacted: return words("Names were replaced or parts cut out before this trace was shared.");
-        case DataGapKind::not_recorded: return words("Not recorded: {text}", with("text", data_gap.text));
-        case DataGapKind::state_disagrees:
-            return words("{count} blocks of the replayed state differ from PyTorch's own snapshot.", count);
-    }
-    return {};
-}
-
-}  // namespace
 
 std::vector<std::string> what_was_not_recorded(const AnalysisContext& context, const Words& words) {
     std::vector<std::string> gaps;

@@ -8,7 +8,7 @@
 #include "storage/base/result.h"
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 

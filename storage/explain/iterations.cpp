@@ -49,8 +49,6 @@ bool has_company(const Periods& periods, const Period& period) {
 
 }  // namespace
 
-bool is_garbage_collection(const Annotation& span) { return span.name.starts_with("garbage collection"); }
-
 Iterations::Iterations(const Trace& trace, const DeviceHistory& device) {
     take_steps(trace, device);
     if (empty()) {
@@ -66,8 +64,8 @@ Iterations::Iterations(const Trace& trace, const DeviceHistory& device, EventNum
 }
 
 void Iterations::add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end) {
-    Iteration iteration{number, iterations_.empty() ? device.events_until(start) : iterations_.back().last, device.events_until(end),
-                start, end};
+    Iteration iteration{number, iterations_.empty() ? device.events_until(start) : iterations_.back().last,
+                        device.events_until(end), start, end};
     iteration.first = std::min(iteration.first, iteration.last);
     iterations_.push_back(iteration);
 }
@@ -87,7 +85,7 @@ void Iterations::take_steps(const Trace& trace, const DeviceHistory& device) {
 void Iterations::take_marks(const Trace& trace, const DeviceHistory& device) {
     std::map<std::string, std::vector<const Annotation*>> spans;
     for (const Annotation& span : trace.annotations) {
-        if (span.closed && span.kind != "phase" && !is_garbage_collection(span)) {
+        if (span.closed && span.kind != AnnotationKind::phase && span.kind != AnnotationKind::garbage_collection) {
             spans[name_without_number(span.name)].push_back(&span);
         }
     }
@@ -119,7 +117,7 @@ void Iterations::take_period(const Trace& trace, const DeviceHistory& device, Ev
     for (AllocationIndex a = 0; a < allocations.size(); ++a) {
         const uint32_t origin = allocations.origin[a];
         const EventNumber made = allocations.alloc_event[a];
-        if (made >= from && made < to && allocations.stack[a] != 0 && trace.origins[origin].phase != "backward") {
+        if (made >= from && made < to && allocations.stack[a] != 0 && trace.origins[origin].phase != Phase::backward) {
             // One line may run many modules: they are told apart by the origin.
             Period& period = periods[uint64_t{allocations.stack[a]} << 32 | origin];
             period.stack = allocations.stack[a];
@@ -153,7 +151,7 @@ void Iterations::take_period(const Trace& trace, const DeviceHistory& device, Ev
         const bool is_last = i + 1 == best->members.size();
         const EventNumber last = is_last ? to : allocations.alloc_event[best->members[i + 1]];
         iterations_.push_back({static_cast<int64_t>(i), first, last, device.time_of_state(first + 1),
-                           device.time_of_state(std::max(first, last))});
+                               device.time_of_state(std::max(first, last))});
     }
 }
 

@@ -18,9 +18,6 @@ struct Iteration {
     int64_t start = 0, end = 0;  ///< ns since trace start
 };
 
-/// Python's garbage collector at work, as the recorder names it.
-bool is_garbage_collection(const Annotation& span);
-
 enum class IterationSource : uint8_t {
     none,        ///< nothing repeats
     steps,       ///< told by the program, or seen: the optimizer's steps

@@ -7,6 +7,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark {
 namespace {
@@ -15,26 +16,16 @@ constexpr double too_little_for_a_name = 0.02;
 constexpr size_t most_shares = 7;
 constexpr size_t fewest_iterations = 5;  ///< to say that nothing grows
 
-std::string component_name(const Words& words, const Component& component) {
-    switch (component.kind) {
-        case ComponentKind::requested: return words("the program's tensors");
-        case ComponentKind::rounding: return words("rounding of block sizes");
-        case ComponentKind::pending: return words("freed, but waiting for a stream");
-        case ComponentKind::free_in_segments: return words("free gaps between tensors");
-        case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
-        case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
-        case ComponentKind::library: return words("{library}, past PyTorch's allocator", with("library", component.name));
-        case ComponentKind::context: return words("the CUDA context");
-        case ComponentKind::kernels: return words("loaded kernels");
-        case ComponentKind::other_processes: return words("other programs on this GPU");
-        case ComponentKind::unknown: return words("not explained by what was recorded");
-    }
-    return {};
+/// Other processes are one part.
+std::string part_name(const Words& words, const Component& component) {
+    return component.kind == ComponentKind::library ? component_name(words, component)
+                                                    : component_name(words, component.kind);
 }
 
 using Parts = std::map<std::string, Share>;
 
-void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component, std::optional<Category> category = {}) {
+void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component,
+              std::optional<Category> category = {}) {
     Share& part = parts[name];
     part.name = std::move(name);
     part.bytes += bytes;
@@ -56,7 +47,7 @@ void add_categories(const AnalysisContext& context, const Words& words, const Co
         }
     });
     if (known != component.bytes) {
-        add_part(parts, component_name(words, component), component.bytes - known, component.kind);
+        add_part(parts, part_name(words, component), component.bytes - known, component.kind);
     }
 }
 
@@ -66,7 +57,7 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
         if (component.kind == ComponentKind::requested && context.graph()) {
             add_categories(context, words, component, parts);
         } else {
-            add_part(parts, component_name(words, component), component.bytes, component.kind);
+            add_part(parts, part_name(words, component), component.bytes, component.kind);
         }
         explanation.total += component.bytes;
     }
@@ -169,7 +160,8 @@ std::string first_step(const Words& words, const Explanation& explanation) {
     }
     std::string text = words("First: {title}.", title);
     if (!first.fixes.empty()) {
-        text += words(" ") + first.fixes[0].text + (has_two_ways(first) ? words(" ") + first.fixes[1].text : "");
+        text = words.sentences(
+            {text, first.fixes[0].text, has_two_ways(first) ? first.fixes[1].text : std::string()});
     }
     return text;
 }
@@ -180,7 +172,7 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                            first_step(words, explanation)};
+                           first_step(words, explanation)};
 }
 
 }  // namespace tidemark

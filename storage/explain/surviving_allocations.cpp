@@ -54,7 +54,7 @@ private:
     Site& site_of(AllocationIndex a) {
         const StackId stack = allocations_.stack[a];
         const uint32_t origin = allocations_.origin[a];
-        const bool is_backward = trace_.origins[origin].phase == "backward";
+        const bool is_backward = trace_.origins[origin].phase == Phase::backward;
         const auto [found, is_new] = by_key_.try_emplace(uint64_t{stack} << 1 | is_backward, sites_.size());
         if (is_new) {
             Site& site = sites_.emplace_back();
@@ -87,7 +87,8 @@ private:
 
 }  // namespace
 
-SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations, EventNumber now)
+SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHistory& device,
+                                           const Iterations& iterations, EventNumber now)
     : iterations_per_slice_(std::max<size_t>(1, (iterations.size() + most_slices - 1) / most_slices)) {
     std::vector<EventNumber> ends;
     for (size_t end = iterations_per_slice_; end <= iterations.size(); end += iterations_per_slice_) {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "storage/explain/analysis_context.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -22,10 +22,11 @@ constexpr size_t most_roots_counted = 4096;
 std::string referrer_key(const Referrer& referrer) {
     std::string key;
     for (const PathLink& link : referrer.links) {
-        if (link.kind == "exception") {
-            return key + link.kind;
+        if (link.kind == PathLinkKind::exception) {
+            return key + word_of(link.kind);
         }
-        key += fmt::format("{} {} {} {}\n", link.kind, is_element(link) ? 0 : link.name, link.function, link.file);
+        key += fmt::format("{} {} {} {}\n", word_of(link.kind), is_element(link) ? 0 : link.name, link.function,
+                           link.file);
     }
     return key;
 }
@@ -45,7 +46,8 @@ std::string key_of(const Site& site, const Retention& retention, const GraphCont
         return "nobody";
     }
     if (retention.through_graph) {
-        return fmt::format("graph {} {}", graph.tables().nodes.type[retention.root], static_cast<int>(retention.root_state));
+        return fmt::format("graph {} {}", graph.tables().nodes.type[retention.root],
+                           static_cast<int>(retention.root_state));
     }
     return site_key(site);
 }
@@ -216,8 +218,8 @@ bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t posi
     return graph.categories.at(newest, graph.time_point.time()) == Category::workspace;
 }
 
-std::vector<const Site*> rising_sites(const SurvivingAllocations& surviving_allocations, const Iterations& iterations, const GraphContext* graph,
-                                      const DeviceHistory& device, uint32_t position) {
+std::vector<const Site*> rising_sites(const SurvivingAllocations& surviving_allocations, const Iterations& iterations,
+                                      const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
     std::vector<const Site*> rising;
     for (const Site& site : surviving_allocations.sites()) {
         if (site.trend.shape == Shape::rising && site.count > 0 && is_of_many_iterations(site, iterations, device) &&
@@ -230,7 +232,8 @@ std::vector<const Site*> rising_sites(const SurvivingAllocations& surviving_allo
     return rising;
 }
 
-void finish(LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
+void finish(LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph, const DeviceHistory& device,
+            uint32_t position) {
     suspect.since = std::min(suspect.since, iterations.size() - 1);
     suspect.referrer = suspect.retention.referrer;
     for (const Site* site : suspect.sites) {
@@ -269,8 +272,8 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     return retention;
 }
 
-std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_allocations, const Iterations& iterations, const GraphContext* graph,
-                             const DeviceHistory& device, uint32_t position) {
+std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_allocations, const Iterations& iterations,
+                                       const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
     std::map<std::string, LeakSuspect> by_key;
     for (const Site* site : rising_sites(surviving_allocations, iterations, graph, device, position)) {
         Sampled sampled{{position, sample(*site, graph, position).front()}, {}, site_key(*site)};
@@ -286,7 +289,8 @@ std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_all
         finish(suspect, iterations, graph, device, position);
         suspects.push_back(std::move(suspect));
     }
-    std::sort(suspects.begin(), suspects.end(), [](const LeakSuspect& a, const LeakSuspect& b) { return a.per_iteration > b.per_iteration; });
+    std::sort(suspects.begin(), suspects.end(),
+              [](const LeakSuspect& a, const LeakSuspect& b) { return a.per_iteration > b.per_iteration; });
     return suspects;
 }
 

@@ -42,23 +42,6 @@ std::string confidence_title(const Words& words, Confidence confidence) {
     return {};
 }
 
-std::string component_title(const Words& words, ComponentKind kind) {
-    switch (kind) {
-        case ComponentKind::requested: return words("the program's tensors");
-        case ComponentKind::rounding: return words("rounding of block sizes");
-        case ComponentKind::pending: return words("freed, but waiting for a stream");
-        case ComponentKind::free_in_segments: return words("free gaps between tensors");
-        case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
-        case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
-        case ComponentKind::library: return words("libraries, past PyTorch's allocator");
-        case ComponentKind::context: return words("the CUDA context");
-        case ComponentKind::kernels: return words("loaded kernels");
-        case ComponentKind::other_processes: return words("other programs on this GPU");
-        case ComponentKind::unknown: return words("not explained by what was recorded");
-    }
-    return {};
-}
-
 std::string page_title(const ReportInput& reported, const Words& words) {
     const Explanation& explanation = reported.explanation;
     const auto device = with("device", explanation.device);
@@ -73,7 +56,7 @@ std::string page_title(const ReportInput& reported, const Words& words) {
 
 std::string total_phrase(const ReportInput& reported, const Words& words) {
     return reported.context.row().device_used ? words("total, as nvidia-smi shows it")
-                                     : words("total of what is known; nvidia-smi may show more");
+                                              : words("total of what is known; nvidia-smi may show more");
 }
 
 std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
@@ -145,22 +128,15 @@ std::string size_phrase(const ReportInput& reported, const Finding& finding, con
         return format_bytes(finding.bytes);
     }
     return words("{bytes}, {more} {each_iteration}", with("bytes", format_bytes(finding.bytes)),
-                 with("more", signed_bytes(*finding.per_iteration)), with("each_iteration", each_iteration(reported.context, words)));
+                 with("more", signed_bytes(*finding.per_iteration)),
+                 with("each_iteration", each_iteration(reported.context, words)));
 }
 
 std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words) {
     const std::string size = size_phrase(reported, finding, words);
-    const bool is_reported = finding.title.find(format_bytes(finding.bytes)) != finding.title.npos && !finding.per_iteration;
+    const bool is_reported =
+        finding.title.find(format_bytes(finding.bytes)) != finding.title.npos && !finding.per_iteration;
     return is_reported ? finding.title : words("{title} ({size})", with("title", finding.title), with("size", size));
-}
-
-std::string joined_sentences(const std::vector<std::string>& sentences) {
-    std::string text;
-    for (const std::string& sentence : sentences) {
-        const bool needs_space = !text.empty() && !sentence.empty() && !text.ends_with("。") && !text.ends_with("！");
-        text += (needs_space ? " " : "") + sentence;
-    }
-    return text;
 }
 
 }  // namespace tidemark

@@ -93,7 +93,7 @@ private slots:
         QCOMPARE(read_parts("{\"parts\": [{\"part\": \"ops\"}]}").size(), size_t{1});
         const auto needs = read_parts(
             "{\"parts\": [{\"name\": \"gpu\", \"title\": \"GPU driver\", \"ok\": false,"
-            "\"text\": \"no answer\", \"remedy\": \"Install it.\"}]}");
+            "\"text\": \"no answer\", \"fix\": \"Install it.\"}]}");
         QCOMPARE(needs.size(), size_t{1});
         QVERIFY(!needs.front().available);
         QCOMPARE(needs.front().sentence, QStringLiteral("no answer. Install it."));

@@ -207,8 +207,8 @@ private slots:
         QCOMPARE(session->grouping().names.back(), std::string("the rest"));
         application.set_language(QStringLiteral("zh_CN"));
         QVERIFY(session->grouping().names.back() != "the rest");
-        DataGap data_gap{DataGapKind::pool_unknown, -1, 0, 4, 0, "For 4 segments"};
-        QVERIFY(data_gap_text(session->trace(), data_gap).contains(QStringLiteral("4 个段")));
+        const DataGap data_gap{DataGapKind::pool_unknown, -1, 0, 4, 0, DataGapReason::pool_not_in_history, {}, {}};
+        QVERIFY(data_gap_text(data_gap).contains(QStringLiteral("4 个段")));
         application.set_language(QStringLiteral("en"));
         QCOMPARE(session->grouping().names.back(), std::string("the rest"));
     }

@@ -18,7 +18,7 @@ Findings ask(Diagnosis diagnose, const AnalysisContext& context, Findings findin
     return findings;
 }
 
-void take(RunBuilder& run, const std::string& kind, int64_t bytes, int64_t time, const std::string& source = "",
+void take(RunBuilder& run, DriverMemoryKind kind, int64_t bytes, int64_t time, const std::string& source = "",
           StackId stack = 0, int device = 0) {
     DriverAllocation row;
     row.kind = kind;
@@ -32,12 +32,12 @@ void take(RunBuilder& run, const std::string& kind, int64_t bytes, int64_t time,
 
 void sample(RunBuilder& run, int64_t time, int64_t own, std::vector<std::pair<int64_t, int64_t>> others = {}) {
     int64_t used = own;
-    run.trace.samples.push_back({time, 0, 100, own, 0, "nvml"});
+    run.trace.samples.push_back({time, 0, 100, own, 0, SampleSource::nvml});
     for (const auto& [pid, bytes] : others) {
-        run.trace.samples.push_back({time, 0, pid, bytes, 0, "nvml"});
+        run.trace.samples.push_back({time, 0, pid, bytes, 0, SampleSource::nvml});
         used += bytes;
     }
-    run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, "nvml"});
+    run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, SampleSource::nvml});
 }
 
 /// Ten steps that leave nothing behind; `in_step` adds to each.
@@ -55,7 +55,7 @@ RunBuilder one_element() {
     RunBuilder run;
     run.segment(2 * MiB);
     run.alloc(4, run.line("main"));
-    take(run, "context", 600 * MiB, 0);
+    take(run, DriverMemoryKind::context, 600 * MiB, 0);
     return run;
 }
 
@@ -104,8 +104,8 @@ RunBuilder two_gpus(int64_t bytes_on_second) {
     second.event_time = {0};
     second.event_ref = {{Action::alloc, 0}};
     run.trace.devices.push_back(second);
-    take(run, "context", 500 * MiB, 0, "", 0, 0);
-    take(run, "context", 520 * MiB, 0, "", 0, 1);
+    take(run, DriverMemoryKind::context, 500 * MiB, 0, "", 0, 0);
+    take(run, DriverMemoryKind::context, 520 * MiB, 0, "", 0, 1);
     return run;
 }
 
@@ -157,8 +157,8 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
     RunBuilder run;
     run.segment(20 * MiB);
     const StackId line = run.line("fused_loss");
-    take(run, "device", 64 * MiB, 0, "/usr/lib/libcublas.so.13");
-    ten_steps(run, [&] { take(run, "device", 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
+    take(run, DriverMemoryKind::device, 64 * MiB, 0, "/usr/lib/libcublas.so.13");
+    ten_steps(run, [&] { take(run, DriverMemoryKind::device, 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
     const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::non_pytorch_growth);
@@ -174,7 +174,7 @@ TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] {
-        take(run, "device", 8 * MiB, run.now(), "libfused.so");
+        take(run, DriverMemoryKind::device, 8 * MiB, run.now(), "libfused.so");
         run.trace.driver_allocations.back().free_time = run.now() + ms;
     });
     EXPECT_TRUE(ask(diagnose_non_pytorch_growth, *run.make_context()).empty());
@@ -208,7 +208,7 @@ RunBuilder products_on(uint32_t streams, uint64_t bytes) {
 
 TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
     RunBuilder run = products_on(4, 32 * MiB);
-    take(run, "device", 64 * MiB, 0, "libcublas.so.13");
+    take(run, DriverMemoryKind::device, 64 * MiB, 0, "libcublas.so.13");
     const Findings findings = ask(diagnose_library_workspace, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
@@ -262,8 +262,8 @@ TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
     run.segment(20 * MiB);
     run.alloc(MiB, run.line("train"));
     const StackId line = run.line("make_groups");
-    take(run, "physical", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
-    take(run, "mapped", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
+    take(run, DriverMemoryKind::physical, 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
+    take(run, DriverMemoryKind::mapped, 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
     const Findings findings = ask(diagnose_collective_buffers, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 100 * MiB);
@@ -274,14 +274,16 @@ TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
     RunBuilder run;
     run.segment(20 * MiB);
     run.alloc(MiB);
-    take(run, "device", 100 * MiB, 0, "libcublas.so.13");
+    take(run, DriverMemoryKind::device, 100 * MiB, 0, "libcublas.so.13");
     EXPECT_TRUE(ask(diagnose_collective_buffers, *run.make_context()).empty());
 }
 
 TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
     RunBuilder run;
     run.segment(20 * MiB);
-    ten_steps(run, [&] { take(run, "pinned", 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
+    ten_steps(run, [&] {
+        take(run, DriverMemoryKind::pinned, 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1);
+    });
     const Findings findings = ask(diagnose_pinned_memory_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::leak);
@@ -293,8 +295,8 @@ TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
 TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
     RunBuilder run;
     run.segment(20 * MiB);
-    take(run, "pinned", 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
-    ten_steps(run, [&] { take(run, "pinned", 4, run.now(), "libtorch_cuda.so", 0, -1); });
+    take(run, DriverMemoryKind::pinned, 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
+    ten_steps(run, [&] { take(run, DriverMemoryKind::pinned, 4, run.now(), "libtorch_cuda.so", 0, -1); });
     EXPECT_TRUE(ask(diagnose_pinned_memory_growth, *run.make_context()).empty());
 }
 
@@ -302,10 +304,11 @@ RunBuilder profiled() {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
-    take(run, "device", MiB, 0, "libcublas.so.13");
+    take(run, DriverMemoryKind::device, MiB, 0, "libcublas.so.13");
     DataGap data_gap;
     data_gap.kind = DataGapKind::not_recorded;
-    data_gap.text = "Driver memory was not seen from 0.010000 s to 0.020000 s: somebody else needed CUPTI.";
+    data_gap.reason = DataGapReason::cupti_paused;
+    data_gap.arguments = {{"from_ns", "10000000"}, {"until_ns", "20000000"}};
     run.trace.data_gaps.push_back(data_gap);
     return run;
 }

@@ -1,8 +1,8 @@
 // Diagnoses of what the program itself does: training steps, variables, graphs, operations.
 #include <gtest/gtest.h>
 
-#include "storage/explain/diagnoses/all.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses/all.h"
 #include "storage/explain/passes.h"
 #include "tests/unit/graph_builder.h"
 #include "tests/unit/run_builder.h"
@@ -20,7 +20,7 @@ struct Program {
     Program() {
         run.segment(1 << 30);
         backward = run.origin("MmBackward0 > aten::mm");
-        run.trace.origins.back().phase = "backward";
+        run.trace.origins.back().phase = Phase::backward;
     }
 
     static AllocationRef memory(AllocationIndex a) { return {0, a}; }
@@ -43,15 +43,15 @@ struct Program {
     void is_destroyed(NodeIndex node) { graph.tables.nodes.destroyed[node] = run.now(); }
     /// The last search found it under this name.
     void held(AllocationIndex a, const std::string& name, const std::string& element = "") {
-        std::vector<PathLink> links{{"global", graph.text(name), 0, graph.text("train.py"), 3}};
+        std::vector<PathLink> links{{PathLinkKind::global, graph.text(name), 0, graph.text("train.py"), 3}};
         if (!element.empty()) {
-            links.push_back({"index", graph.text(element), 0, 0, 0});
+            links.push_back({PathLinkKind::index, graph.text(element), 0, 0, 0});
         }
         graph.tables.referrers.push_back({0, no_node, memory(a), links});
     }
 
     std::unique_ptr<AnalysisContext> make_context() {
-        graph.tables.scans = {{run.now(), "end", 10, 100, 20}};
+        graph.tables.scans = {{run.now(), ScanReason::end, 10, 100, 20}};
         return run.make_context(std::make_shared<const GraphTables>(graph.tables));
     }
     Findings ask(Diagnosis diagnose, Findings findings = {}) {
@@ -281,7 +281,7 @@ TEST(ExplainOutlierIteration, IsNotOtherWorkAndNotTheUsual) {
 Program retaining(const std::string& op) {
     Program program;
     const uint32_t made_by = program.run.origin(op);
-    program.run.trace.origins.back().phase = "backward";
+    program.run.trace.origins.back().phase = Phase::backward;
     const AllocationIndex x = program.labeled(4 * MiB, "main", Category::input);
     const NodeIndex leaf = program.node("AccumulateGrad", {}, {}, x, "");
     const AllocationIndex y = program.run.alloc(4 * MiB, program.run.line("multiply"));
@@ -355,7 +355,9 @@ Program suspects_fixed(bool by_collection) {
             program.run.free(a);
         }
         program.run.trace.annotations.push_back(
-            {by_collection ? "garbage collection (40 objects)" : "clear", "user", 0, start, program.run.now(), true});
+            {by_collection ? "garbage collection (40 objects)" : "clear",
+             by_collection ? AnnotationKind::garbage_collection : AnnotationKind::user, 0, start, program.run.now(),
+             true});
     }
     program.run.alloc(2 * MiB, program.run.line("play"));
     program.run.alloc(2 * MiB, program.run.line("play"));
@@ -466,7 +468,7 @@ TEST(ExplainReleasedGraph, IsSilentAfterOneBackward) {
 Program temporaries(int times) {
     Program program;
     const uint32_t made_by = program.run.origin("MeanBackward0 > aten::div");
-    program.run.trace.origins.back().phase = "backward";
+    program.run.trace.origins.back().phase = Phase::backward;
     const AllocationIndex x = program.labeled(16 * MiB, "main", Category::input);
     program.held(x, "x");
     for (int i = 0; i < times; ++i) {

@@ -164,7 +164,7 @@ class Recording:
         try:
             attach(torch)
         except Exception as failure:  # nothing of ours may end the program
-            self.lose(f"recording is incomplete: {failure}")
+            self.lose("attach_failed", f"recording is incomplete: {failure}", failure)
 
     def _attach_to_torch(self, torch):
         """What needs no GPU: a graph exists on the CPU as well."""
@@ -202,7 +202,7 @@ class Recording:
         try:
             self._frames = _frames.Frames()
         except OSError as failure:
-            self.lose(f"Python stacks are not recorded: {failure}")
+            self.lose("stacks_failed", f"Python stacks are not recorded: {failure}", failure)
             return
         self._module_type = torch.nn.Module
         module_call = getattr(torch.nn.Module, "_wrapped_call_impl", None) if "modules" in self.parts else None
@@ -214,7 +214,7 @@ class Recording:
         try:
             self._driver = _driver.Driver()
         except OSError as failure:
-            self.lose(f"driver calls are not recorded: {failure}")
+            self.lose("driver_failed", f"driver calls are not recorded: {failure}", failure)
             return
         if not self._driver.listening:
             say(self._driver.sentence)
@@ -230,7 +230,7 @@ class Recording:
         except OSError as failure:
             self._plugin_failure = failure
             if "graph" in self.parts:
-                self.lose(f"the autograd graph is not recorded: {failure}")
+                self.lose("graph_failed", f"the autograd graph is not recorded: {failure}", failure)
 
     def _parts_of_plugin(self, plugin):
         parts = plugin.OPS if "ops" in self.parts or "graph" in self.parts else 0
@@ -254,7 +254,7 @@ class Recording:
         try:
             self._graph = _graph.Graph(torch, self._plugin, self.core, self.lose)
         except OSError as failure:
-            self.lose(f"who holds tensors is not recorded: {failure}")
+            self.lose("referrers_failed", f"referrers of tensors are not recorded: {failure}", failure)
 
     def _fall_back(self, torch, failure):
         from tidemark import _fallback
@@ -262,14 +262,19 @@ class Recording:
         stem = self.output[: -len(".tide")] if self.output.endswith(".tide") else self.output
         try:
             self._fallback = _fallback.Fallback(torch, stem + ".history.tide")
-            self.lose(f"{failure}. PyTorch's own memory history is recorded instead, into {stem}.history.tide")
+            self.lose(
+                "allocator_fallback",
+                f"{failure}. PyTorch's own memory history is recorded instead, into {stem}.history.tide",
+                f"{failure} (into {stem}.history.tide)",
+            )
         except Exception as second:
-            self.lose(f"allocator events are not recorded: {failure}; nor does PyTorch's own history work: {second}")
+            details = f"{failure}; nor does PyTorch's own history work: {second}"
+            self.lose("allocator_failed", f"allocator events are not recorded: {details}", details)
 
-    def lose(self, sentence):
-        """Says once, on stderr and in the trace, what is not recorded."""
+    def lose(self, reason, sentence, details):
+        """Says once what is not recorded: on stderr as a sentence, in the trace as a reason with details."""
         say(sentence)
-        self.core.push(_records.loss(sentence))
+        self.core.push(_records.loss(reason, details))
 
     def mark(self, name, value):
         self._name_new_modules()

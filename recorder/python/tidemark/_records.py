@@ -61,8 +61,9 @@ def named_phase(number, name):
     return _record(PHASE, 0, struct.pack("=I", number)), name.encode()
 
 
-def loss(sentence):
-    return _record(LOSS, LOSS_NOT_RECORDED), sentence.encode()
+def loss(reason, details):
+    """`reason`: a word of DataGapReason (storage/format/facts.h)."""
+    return _record(LOSS, LOSS_NOT_RECORDED), f"{reason}\0{details}".encode()
 
 
 def meta(key, value):

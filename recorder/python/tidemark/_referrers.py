@@ -68,7 +68,7 @@ class Referrers:
             if links or place[0] != 0:
                 self._core.push(_records.referrer(place, links or [_links.Link("native", "")]))
         if len(places) == MOST_TENSORS:
-            self._core.push(_records.loss(f"of more tensors than {MOST_TENSORS}, the holders were not looked for"))
+            self._core.push(_records.loss("referrers_failed", f"a scan follows at most {MOST_TENSORS} tensors"))
 
     def _targets(self, all_tensors):
         """Those to look for, and of each what the plugin knows: (node, address, sequence, device)."""

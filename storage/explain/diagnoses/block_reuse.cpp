@@ -61,7 +61,8 @@ std::string request_words(const AnalysisContext& context, const Words& words, Al
                  with("line", line_of(context.trace(), context.device().allocations.stack[a])));
 }
 
-void report_reuse(Finding& finding, const AnalysisContext& context, const Words& words, const Reuse& reuse, int64_t count) {
+void report_reuse(Finding& finding, const AnalysisContext& context, const Words& words, const Reuse& reuse,
+                  int64_t count) {
     const Allocations& allocations = context.device().allocations;
     const uint64_t now = allocations.block_size[reuse.allocation], before = allocations.block_size[reuse.earlier];
     const auto request = with("request", request_words(context, words, reuse.allocation));
@@ -73,8 +74,8 @@ void report_reuse(Finding& finding, const AnalysisContext& context, const Words&
             : words("{request} was served from the block that had served {earlier}: freed memory takes turns.", request,
                     earlier));
     if (count > 1) {
-        finding.text.back() += words(" {count} requests in all were served from memory that was free already.",
-                                     with("count", format_count(count)));
+        finding.text.back() += words.plural(count, " Freed memory served {n} request in total.",
+                                            " Freed memory served {n} requests in total.");
     }
     finding.evidence.push_back(at_allocation(context, words("The block before: {earlier}", earlier), reuse.earlier));
     finding.evidence.push_back(at_allocation(context, words("Served from it: {request}", request), reuse.allocation));
@@ -98,7 +99,8 @@ void report_miss(Finding& finding, const AnalysisContext& context, const Words& 
 
 void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
     const Allocations& allocations = context.device().allocations;
-    const bool trains = context.iterations().source() == IterationSource::steps && context.iterations().size() > most_steps;
+    const bool trains =
+        context.iterations().source() == IterationSource::steps && context.iterations().size() > most_steps;
     if (allocations.size() > most_allocations || !context.suspects().empty() || trains) {
         return;
     }

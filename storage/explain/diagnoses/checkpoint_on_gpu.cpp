@@ -4,8 +4,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -58,7 +58,8 @@ Loaded find_loaded(const AnalysisContext& context) {
             return;
         }
         const Category category =
-            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time()) : Category::unknown;
+            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time())
+                            : Category::unknown;
         if (loading[allocations.stack[a]] && !is_of_model(category)) {
             loaded.all.push_back(a);
         } else if (context.graph() ? is_of_model(category) : !loading[allocations.stack[a]]) {
@@ -87,10 +88,11 @@ void set_referrer(Finding& finding, const AnalysisContext& context, AllocationIn
         finding.unknowns.push_back(words("Who holds the loaded tensors was not recorded."));
         return;
     }
-    if (const Retention retention = retention_of(*context.graph(), {context.device_position(), a}); retention.referrer) {
+    if (const Retention retention = retention_of(*context.graph(), {context.device_position(), a});
+        retention.referrer) {
         const ReferrerGroup* group = context.graph()->group_of(retention.referrer);
         finding.referrer = group ? referrer_words(context.graph()->tables(), words, *group)
-                               : referrer_words(context.graph()->tables(), words, *retention.referrer);
+                                 : referrer_words(context.graph()->tables(), words, *retention.referrer);
     }
 }
 
@@ -119,7 +121,7 @@ void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& wor
     set_line(finding, context, context.device().allocations.stack[example]);
     set_referrer(finding, context, example, words);
     const auto bytes = with("bytes", format_bytes(loaded.bytes));
-    const auto tensors = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors"));
     finding.title = words("torch.load put a second copy of the weights on the GPU: {bytes}", bytes);
     finding.text = {
         words("torch.load puts tensors back on the device they were saved from, unless map_location says otherwise. So "
@@ -136,7 +138,8 @@ void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& wor
             words("The largest of them: {bytes}",
                   with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[example])))),
             example),
-        at_event(context, words("They are there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+        at_event(context, words("They are there at {time_point}", with("time_point", time_point_name(context, words))),
+                 context.now())};
     finding.fixes = {
         {words("Load the checkpoint into the computer's memory; load_state_dict() copies what it needs to the "
                "GPU."),

@@ -79,12 +79,12 @@ void diagnose_collective_buffers(const AnalysisContext& context, const Words& wo
             "At its first collective call each process group makes a communicator of its own; NCCL takes channels and "
             "buffers for it from the driver, {bytes} in {pieces} by now, and keeps them until the group is destroyed.",
             with("bytes", format_bytes(finding.bytes)),
-            with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+            with("pieces", words.plural(finding.count, "{n} piece", "{n} pieces"))),
         words("PyTorch does not count this memory: torch.cuda.memory_reserved() does not show it, nvidia-smi does.")};
     if (takings.size() > 1) {
         finding.text.push_back(
             words("It took memory {times}, up to {bytes} at once.",
-                  with("times", words.counted(static_cast<int64_t>(takings.size()), "{n} time", "{n} times")),
+                  with("times", words.plural(static_cast<int64_t>(takings.size()), "{n} time", "{n} times")),
                   with("bytes", format_bytes(takings.front().bytes))));
     }
     add_evidence(finding, context, takings, words);

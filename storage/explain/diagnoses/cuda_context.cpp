@@ -53,7 +53,7 @@ bool is_the_answer(const AnalysisContext& context, const Parts& parts, const Fin
 bool was_measured(const AnalysisContext& context) {
     const auto& all = context.trace().driver_allocations;
     return std::any_of(all.begin(), all.end(), [&](const DriverAllocation& a) {
-        return a.kind == "context" && a.device == context.device().device;
+        return a.kind == DriverMemoryKind::context && a.device == context.device().device;
     });
 }
 

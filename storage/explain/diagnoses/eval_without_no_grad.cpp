@@ -98,7 +98,7 @@ private:
 Finding about(const AnalysisContext& context, const Vain& vain, const Words& words) {
     const GraphNodes& nodes = context.graph()->tables().nodes;
     const auto graphs =
-        with("graphs", words.counted(static_cast<int64_t>(vain.roots.size()), "{n} graph", "{n} graphs"));
+        with("graphs", words.plural(static_cast<int64_t>(vain.roots.size()), "{n} graph", "{n} graphs"));
     const auto bytes = with("bytes", format_bytes(vain.bytes));
     Finding finding;
     finding.kind = FindingKind::eval_without_no_grad;

@@ -4,8 +4,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -45,10 +45,11 @@ void add_frees(const AnalysisContext& context, Collection& collection, Cycles& c
 
 void add_collections(const AnalysisContext& context, Cycles& cycles) {
     for (const Annotation& span : context.trace().annotations) {
-        if (!span.closed || !is_garbage_collection(span)) {
+        if (!span.closed || span.kind != AnnotationKind::garbage_collection) {
             continue;
         }
-        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end), 0};
+        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end),
+                              0};
         // What happens after the moment the case is about is the program's end.
         if (collection.first < context.now()) {
             add_frees(context, collection, cycles);
@@ -98,7 +99,7 @@ void report(Finding& finding, const Cycles& cycles, const Words& words) {
             "{collections} gave memory back, up to {bytes} at once, most of it made by {line}. In between it piles up: "
             "memory rises round by round and then falls back.",
             bytes, line,
-            with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
+            with("collections", words.plural(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
                                               "{n} garbage collections")))};
     if (cycles.pending > 0) {
         finding.text.push_back(
@@ -110,7 +111,8 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Cycles
     const Collection& largest =
         *std::max_element(cycles.collections.begin(), cycles.collections.end(),
                           [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; });
-    finding.evidence.push_back(at_event(context, words("Just before a collection: this much has piled up"), largest.first));
+    finding.evidence.push_back(
+        at_event(context, words("Just before a collection: this much has piled up"), largest.first));
     Evidence collection = at_event(
         context, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
     collection.time = largest.span->start;
@@ -126,7 +128,7 @@ void add_referrer(Finding& finding, const AnalysisContext& context, const Cycles
     if (context.graph() && !cycles.sites.front()->now.empty()) {
         const AllocationRef pending{context.device_position(), cycles.sites.front()->now.front()};
         const Referrer* referrer = context.graph()->referrers.of(pending);
-        if (referrer && !referrer->links.empty() && referrer->links.front().kind == "cycle") {
+        if (referrer && !referrer->links.empty() && referrer->links.front().kind == PathLinkKind::cycle) {
             finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
         }
     }

@@ -45,7 +45,8 @@ LibraryScratch find_kept(const AnalysisContext& context) {
 StackId usual_stack(const AnalysisContext& context, const Workspaces& workspaces) {
     std::map<StackId, int64_t> bytes;
     for (const AllocationIndex a : workspaces.all) {
-        bytes[context.device().allocations.stack[a]] += static_cast<int64_t>(context.device().allocations.block_size[a]);
+        bytes[context.device().allocations.stack[a]] +=
+            static_cast<int64_t>(context.device().allocations.block_size[a]);
     }
     return std::max_element(bytes.begin(), bytes.end(),
                             [](const auto& a, const auto& b) { return a.second < b.second; })
@@ -58,12 +59,13 @@ void report(Finding& finding, const LibraryScratch& kept, const Words& words) {
             "PyTorch gives cuBLAS, the library that multiplies matrices, scratch memory for each thread and each "
             "stream that uses it, at the first product: {workspaces}, together {bytes}.",
             with("workspaces",
-                 words.counted(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
+                 words.plural(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
             with("bytes", format_bytes(kept.in_pytorch.bytes))));
     }
     if (kept.is_repeated()) {
-        finding.text.push_back(words("They lie on {n} different streams; a product on one more stream takes one more.",
-                                     with("n", kept.in_pytorch.streams)));
+        finding.text.push_back(words.plural(
+            kept.in_pytorch.streams, "The workspaces lie on {n} stream; a product on another stream adds one.",
+            "The workspaces lie on {n} streams; a product on another stream adds one."));
     }
     for (const LibraryMemory& library : kept.libraries) {
         finding.text.push_back(
@@ -83,7 +85,8 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Librar
         const AllocationIndex a = kept.in_pytorch.all[i];
         const std::string line = line_of(context.trace(), context.device().allocations.stack[a]);
         const std::string doing = doing_of(context.trace(), words, context.device().allocations.origin[a]);
-        const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
+        const auto bytes =
+            with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
         const std::string text =
             !line.empty()    ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", line))
             : !doing.empty() ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", doing))
@@ -91,8 +94,8 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Librar
         finding.evidence.push_back(at_allocation(context, text, a));
     }
     for (const LibraryMemory& library : kept.libraries) {
-        finding.evidence.push_back(
-            at_component(context, words("What {library} holds", with("library", library.name)), ComponentKind::library));
+        finding.evidence.push_back(at_component(context, words("What {library} holds", with("library", library.name)),
+                                                ComponentKind::library));
     }
 }
 
@@ -132,9 +135,10 @@ void diagnose_library_workspace(const AnalysisContext& context, const Words& wor
     finding.count = static_cast<int64_t>(kept.in_pytorch.all.size());
     finding.component = kept.in_pytorch.bytes >= kept.past_pytorch ? ComponentKind::requested : ComponentKind::library;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
-    finding.title = kept.is_repeated() ? words("cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes,
-                                               with("n", kept.in_pytorch.streams))
-                                       : words("cuBLAS and other libraries keep {bytes} for themselves", bytes);
+    finding.title = kept.is_repeated()
+                        ? words.plural(kept.in_pytorch.streams, "cuBLAS keeps {bytes} of workspaces for {n} stream",
+                                       "cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes)
+                        : words("cuBLAS and other libraries keep {bytes} for themselves", bytes);
     if (!kept.in_pytorch.all.empty()) {
         set_line(finding, context, usual_stack(context, kept.in_pytorch));
     }

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses/all.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -27,7 +27,8 @@ struct Variable {
 
 /// A plain name, not an element of something.
 bool is_variable(const Referrer& referrer) {
-    return referrer.links.size() == 1 && (referrer.links[0].kind == "global" || referrer.links[0].kind == "local");
+    return referrer.links.size() == 1 &&
+           (referrer.links[0].kind == PathLinkKind::global || referrer.links[0].kind == PathLinkKind::local);
 }
 
 /// Those with a fair part of the memory; most bytes first.
@@ -37,7 +38,8 @@ std::vector<Variable> find(const AnalysisContext& context) {
     for (const AllocationIndex a : allocated_at(context, context.now())) {
         const AllocationRef allocation{context.device_position(), a};
         const Referrer* referrer = context.graph()->referrers.of(allocation);
-        if (referrer && is_variable(*referrer) && !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
+        if (referrer && is_variable(*referrer) &&
+            !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
             variables.push_back({referrer, a, static_cast<int64_t>(context.device().allocations.block_size[a])});
             all += variables.back().bytes;
         }
@@ -81,7 +83,7 @@ std::string names_of(const AnalysisContext& context, const std::vector<Variable>
 
 Finding about(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
     const auto count =
-        with("tensors", words.counted(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
+        with("tensors", words.plural(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
     const auto bytes = with("bytes", format_bytes(bytes_of(variables)));
     const auto names = with("names", names_of(context, variables, words));
     Finding finding;
@@ -106,9 +108,11 @@ Finding about(const AnalysisContext& context, const std::vector<Variable>& varia
             "take turns.")};
     for (const Variable& variable : variables) {
         if (finding.evidence.size() < fewest_variables + 1) {
-            finding.evidence.push_back(at_allocation(
-                context, words("Held by `{name}`", with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
-                variable.allocation));
+            finding.evidence.push_back(
+                at_allocation(context,
+                              words("Held by `{name}`",
+                                    with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
+                              variable.allocation));
         }
     }
     const std::string first = referrer_expression(context.graph()->tables(), *variables.front().referrer);

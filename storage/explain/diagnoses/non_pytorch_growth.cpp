@@ -58,7 +58,7 @@ Finding about_library(const AnalysisContext& context, const LibraryMemory& libra
             "{bytes} more are taken from the driver {each} and not given back, by {library}; {total} have piled up in "
             "{pieces}.",
             name, bytes, each, with("total", format_bytes(finding.bytes)),
-            with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+            with("pieces", words.plural(finding.count, "{n} piece", "{n} pieces"))),
         words(
             "PyTorch does not know of this memory: torch.cuda.memory_allocated() and empty_cache() do not change with "
             "it, nvidia-smi does.")};

@@ -3,11 +3,12 @@
 #include <string_view>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/composition.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/diagnoses/all.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/passes.h"
+#include "storage/text/referrer_words.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark {
 namespace {
@@ -23,7 +24,8 @@ constexpr double least_part_reported = 0.02;
 
 class Search {
 public:
-    explicit Search(const AnalysisContext& context) : context_(context), peak_(context.curves().peak(Series::allocated)) {}
+    explicit Search(const AnalysisContext& context)
+        : context_(context), peak_(context.curves().peak(Series::allocated)) {}
 
     const Extremes& peak() const { return peak_; }
     bool is_worth_telling(int64_t bytes) const {
@@ -56,10 +58,10 @@ public:
 private:
     bool is_seldom(AllocationIndex a) const {
         const Allocations& allocations = context_.device().allocations;
-        const bool is_backward = context_.trace().origins[allocations.origin[a]].phase == "backward";
+        const bool is_backward = context_.trace().origins[allocations.origin[a]].phase == Phase::backward;
         const auto& sites = context_.surviving_allocations().sites();
         return std::any_of(sites.begin(), sites.end(), [&](const Site& site) {
-            const bool is_of_backward = context_.trace().origins[site.origin].phase == "backward";
+            const bool is_of_backward = context_.trace().origins[site.origin].phase == Phase::backward;
             return site.stack == allocations.stack[a] && is_of_backward == is_backward &&
                    site.total_count <= most_times;
         });
@@ -161,7 +163,8 @@ std::string whereabouts(const AnalysisContext& context, AllocationIndex a, const
                        bytes);
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest,
+            const Words& words) {
     const Allocations& allocations = context.device().allocations;
     const std::string& op = context.trace().origins[allocations.origin[largest]].op;
     const size_t arrow = op.find(" > ");
@@ -178,7 +181,8 @@ void report(Finding& finding, const AnalysisContext& context, const Search& sear
                   operation, line, bytes, with("node", op.substr(0, arrow))),
         words(
             "It lived for {time}, until what came next had used it; then {left} were left.",
-            with("time", format_duration(context.device().free_time(largest).value_or(0) - context.device().alloc_time(largest))),
+            with("time", format_duration(context.device().free_time(largest).value_or(0) -
+                                         context.device().alloc_time(largest))),
             with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
         words("At the peak {peak} are allocated: {parts}.", with("peak", format_bytes(search.peak().max)),
               with("parts", account(context, search, words)))};
@@ -201,9 +205,10 @@ Finding about(const AnalysisContext& context, const Search& search, const std::v
     finding.count = static_cast<int64_t>(temporaries.size());
     set_line(finding, context, context.device().allocations.stack[largest]);
     report(finding, context, search, largest, words);
-    finding.evidence = {at_allocation(context, words("What the operation took"), largest),
-                        at_event(context, words("The peak"), search.peak().max_event),
-                        at_event(context, words("It has been freed"), context.device().allocations.free_event[largest] + 1)};
+    finding.evidence = {
+        at_allocation(context, words("What the operation took"), largest),
+        at_event(context, words("The peak"), search.peak().max_event),
+        at_event(context, words("It has been freed"), context.device().allocations.free_event[largest] + 1)};
     finding.fixes = {
         {words("If the peak is too high: work through the data in parts, with a backward() for each, so that "
                "what is needed in passing is smaller."),

@@ -102,7 +102,7 @@ void report(Finding& finding, const AnalysisContext& context, const State& state
     finding.text = {words(
         "The first step() at {line} made {tensors}, {bytes} in all, and keeps them: the optimizer needs what it "
         "learned in one step for the next. Memory rises once by that much and stays; this is no leak.",
-        with("line", finding.line), bytes, with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")))};
+        with("line", finding.line), bytes, with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors")))};
     if (const std::string names = names_of(state, words); !names.empty()) {
         finding.text.push_back(
             is_as_large_as_parameters(context, state)

@@ -90,7 +90,7 @@ std::string names_of(const Others& others, const Words& words) {
                               with("bytes", format_bytes(by_bytes[i].second))));
     }
     if (by_bytes.size() > shown) {
-        names.push_back(words.counted(static_cast<int64_t>(by_bytes.size() - shown), "{n} more", "{n} more"));
+        names.push_back(words.plural(static_cast<int64_t>(by_bytes.size() - shown), "{n} more", "{n} more"));
     }
     return words.list(names);
 }
@@ -108,7 +108,7 @@ void report(Finding& finding, const AnalysisContext& context, const Others& othe
         finding.text.push_back(
             words("{processes} about as much as a bare CUDA context. If they are workers of the same job, they touched "
                   "this GPU without working on it: a missing torch.cuda.set_device() does that.",
-                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)), "{n} process holds",
+                  with("processes", words.plural(static_cast<int64_t>(count_contexts(context, others)), "{n} process holds",
                                                   "{n} processes hold"))));
     }
 }
@@ -130,7 +130,7 @@ void diagnose_other_processes(const AnalysisContext& context, const Words& words
     finding.count = are_there ? others.count_now : static_cast<int64_t>(others.highest_of.size());
     finding.component = ComponentKind::other_processes;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
-    const auto processes = with("processes", words.counted(finding.count, "{n} other process", "{n} other processes"));
+    const auto processes = with("processes", words.plural(finding.count, "{n} other process", "{n} other processes"));
     finding.title = others.now >= least_bytes
                         ? words("{processes} on this GPU: {bytes} are theirs", processes, bytes)
                         : words("{processes} used this GPU for a while: up to {bytes}", processes, bytes);

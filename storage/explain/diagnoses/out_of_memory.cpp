@@ -5,9 +5,9 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
 #include "storage/explain/experiments.h"
-#include "storage/explain/referrer_words.h"
-#include "storage/explain/free_gap_finder.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/free_gap_finder.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -41,7 +41,7 @@ std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
         "PyTorch had {reserved} reserved. {free} of it was free, in {gaps}, the largest of {largest}.",
         with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))),
         with("free", format_bytes(oom_analysis.free_inside())),
-        with("holes", words.counted(oom_analysis.state.gaps, "{n} hole between tensors", "{n} holes between tensors")),
+        with("holes", words.plural(oom_analysis.state.gaps, "{n} hole between tensors", "{n} holes between tensors")),
         with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))));
 }
 
@@ -82,22 +82,25 @@ std::string block_words(const AnalysisContext& context, const Words& words, Allo
     const Allocations& allocations = context.device().allocations;
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[a])));
     const auto line = with("line", line_of(context.trace(), allocations.stack[a]));
-    const Referrer* referrer = context.graph() ? context.graph()->referrers.in_python(AllocationRef{context.device_position(), a}) : nullptr;
+    const Referrer* referrer =
+        context.graph() ? context.graph()->referrers.in_python(AllocationRef{context.device_position(), a}) : nullptr;
     return referrer ? words("{bytes} from {line}, held by {referrer}", bytes, line,
-                          with("referrer", referrer_words(context.graph()->tables(), words, *referrer)))
-                  : words("{bytes} from {line}", bytes, line);
+                            with("referrer", referrer_words(context.graph()->tables(), words, *referrer)))
+                    : words("{bytes} from {line}", bytes, line);
 }
 
 void name_block(Finding& finding, const AnalysisContext& context, const Words& words, AllocationIndex a,
                 std::vector<std::string>& named) {
     if (named.size() < most_named && a != no_allocation) {
         named.push_back(block_words(context, words, a));
-        finding.evidence.push_back(at_allocation(context, words("In the way: {block}", with("block", named.back())), a));
+        finding.evidence.push_back(
+            at_allocation(context, words("In the way: {block}", with("block", named.back())), a));
     }
 }
 
 /// No segment is as large as the request: what keeps those with most free memory from going back to the driver.
-void add_pins_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis, const Words& words) {
+void add_pins_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
+                          const Words& words) {
     std::vector<const SegmentState*> segments;
     for (const SegmentState& segment : oom_analysis.state.segments) {
         if (!segment.cached() && segment.free() > segment.size / 2) {
@@ -117,7 +120,7 @@ void add_pins_of_segments(Finding& finding, const AnalysisContext& context, cons
         finding.text.push_back(words(
             "{segments} are mostly free, but a few blocks, {bytes} in all, keep them from being used as a whole or "
             "given back. Those in the largest: {named}.",
-            with("segments", words.counted(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
+            with("segments", words.plural(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
             with("bytes", format_bytes(in_use)), with("named", words.list(named))));
     }
 }
@@ -136,7 +139,7 @@ void add_pins(Finding& finding, const AnalysisContext& context, const OomAnalysi
     const auto count = static_cast<int64_t>(window.blocks.size());
     finding.text.push_back(
         words("{blocks} with {bytes} in all stand in the way of a hole that is large enough: {named}.",
-              with("blocks", words.counted(count, "{n} block", "{n} blocks")),
+              with("blocks", words.plural(count, "{n} block", "{n} blocks")),
               with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
@@ -148,7 +151,7 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
             break;
         }
         named.push_back(words("{bytes} in {tensors} from {line}", with("bytes", format_bytes(site.bytes)),
-                              with("tensors", words.counted(site.count, "{n} tensor", "{n} tensors")),
+                              with("tensors", words.plural(site.count, "{n} tensor", "{n} tensors")),
                               with("line", line_of(context.trace(), site.stack))));
         finding.evidence.push_back(at_allocation(context, named.back(), site.now.back()));
     }
@@ -159,12 +162,14 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
         if (suspect.referrer && suspect.bytes * 4 > context.curves().value(Series::allocated, context.now())) {
             finding.referrer = referrer_words(context.graph()->tables(), words, *suspect.referrer);
             finding.text.push_back(words("{bytes} of it piled up round after round in {referrer}: see that finding.",
-                                         with("bytes", format_bytes(suspect.bytes)), with("referrer", finding.referrer)));
+                                         with("bytes", format_bytes(suspect.bytes)),
+                                         with("referrer", finding.referrer)));
         }
     }
 }
 
-void add_experiments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis, const Words& words, Progress& progress) {
+void add_experiments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
+                     const Words& words, Progress& progress) {
     const Experiments experiments = try_settings(context, words, oom_analysis.before, progress);
     if (!experiments.was_tried) {
         finding.unknowns.push_back(experiments.why_not);
@@ -195,22 +200,22 @@ void add_experiments(Finding& finding, const AnalysisContext& context, const Oom
     }
 }
 
-void add_fragmentation(const AnalysisContext& context, const OomAnalysis& oom_analysis, const Finding& failure, const Words& words,
-                       Findings& findings) {
+void add_fragmentation(const AnalysisContext& context, const OomAnalysis& oom_analysis, const Finding& failure,
+                       const Words& words, Findings& findings) {
     Finding finding;
     finding.kind = FindingKind::fragmentation;
     finding.severity = Severity::waste;
     finding.basis = words("Replayed from the allocator's events: every block and every hole at that moment.");
     finding.bytes = oom_analysis.free_inside();
     finding.component = ComponentKind::free_in_segments;
-    finding.title =
-        words("{free} were free, but in pieces too small for {asked}",
-              with("free", format_bytes(oom_analysis.free_inside())), with("asked", format_bytes(oom_analysis.asked())));
+    finding.title = words("{free} were free, but in pieces too small for {asked}",
+                          with("free", format_bytes(oom_analysis.free_inside())),
+                          with("asked", format_bytes(oom_analysis.asked())));
     finding.text = {
         words("Free memory lies in {gaps} between blocks that are in use; a request needs one hole that is large "
               "enough, and the largest is {largest}. A few small tensors that live long keep large segments "
               "from being used as a whole.",
-              with("holes", words.counted(oom_analysis.state.gaps, "{n} hole", "{n} holes")),
+              with("holes", words.plural(oom_analysis.state.gaps, "{n} hole", "{n} holes")),
               with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))))};
     add_pins(finding, context, oom_analysis, words);
     finding.evidence.insert(finding.evidence.begin(),
@@ -222,7 +227,8 @@ void add_fragmentation(const AnalysisContext& context, const OomAnalysis& oom_an
 
 }  // namespace
 
-void diagnose_out_of_memory(const AnalysisContext& context, const Words& words, Findings& findings, Progress& progress) {
+void diagnose_out_of_memory(const AnalysisContext& context, const Words& words, Findings& findings,
+                            Progress& progress) {
     if (!context.out_of_memory()) {
         return;
     }
@@ -238,7 +244,7 @@ void diagnose_out_of_memory(const AnalysisContext& context, const Words& words, 
     finding.title = finding.line.empty()
                         ? words("out of memory: {asked} were asked for", asked)
                         : words("out of memory: {asked} were asked for by {line}", asked, with("line", finding.line));
-    finding.text = {inside_words(oom_analysis, words) + words(" ") + device_words(oom_analysis, words)};
+    finding.text = {words.sentences({inside_words(oom_analysis, words), device_words(oom_analysis, words)})};
     if (const std::string others = others_words(context, words); !others.empty()) {
         finding.text.push_back(others);
     }

@@ -112,7 +112,7 @@ void diagnose_pending_free(const AnalysisContext& context, const Words& words, F
     finding.component = ComponentKind::pending;
     set_line(finding, context, pending.stack);
     const auto bytes = with("bytes", format_bytes(pending.most));
-    const auto blocks = with("blocks", words.counted(count, "{n} freed block", "{n} freed blocks"));
+    const auto blocks = with("blocks", words.plural(count, "{n} freed block", "{n} freed blocks"));
     finding.title = words("{bytes} were freed but could not be used again, waiting for another stream", bytes);
     finding.text = {
         words(

@@ -28,7 +28,7 @@ void report(Finding& finding, const With& each, const Words& words) {
               "{each}: "
               "{total} in {pieces} by now.",
               each, bytes, with("total", format_bytes(finding.bytes)),
-              with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
+              with("pieces", words.plural(finding.count, "{n} piece", "{n} pieces"))),
         words(
             "It does not take GPU memory, and nvidia-smi does not show it; the computer runs short of memory instead, "
             "and locked pages cannot be swapped out."),
@@ -43,7 +43,8 @@ void diagnose_pinned_memory_growth(const AnalysisContext& context, const Words& 
     if (&context.device() != &context.trace().main_device()) {
         return;
     }
-    const auto libraries = memory_by_library(context, [](const DriverAllocation& a) { return a.kind == "pinned"; });
+    const auto libraries =
+        memory_by_library(context, [](const DriverAllocation& a) { return a.kind == DriverMemoryKind::pinned; });
     const LibraryMemory* library = most_growing(libraries);
     if (!library || library->alive.empty()) {
         return;

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/breakdown/amount.h"
+#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -90,8 +90,9 @@ void report_growth(Finding& finding, const AnalysisContext& context, const Priva
         words("A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that "
               "nothing "
               "else may use. {pools} with {total} exist by {time_point}, and {each} adds {bytes}.",
-              with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
-              with("total", format_bytes(found.bytes)), with("time_point", time_point_name(context, words)), each, bytes),
+              with("pools", words.plural(finding.count, "{n} private pool", "{n} private pools")),
+              with("total", format_bytes(found.bytes)), with("time_point", time_point_name(context, words)), each,
+              bytes),
         words("That happens when each new shape is captured (or compiled) anew and the old graphs are kept: the number "
               "of "
               "shapes decides how much memory goes.")};
@@ -110,7 +111,7 @@ void report_growth(Finding& finding, const AnalysisContext& context, const Priva
 
 void report_size(Finding& finding, const PrivatePools& found, const Words& words) {
     finding.title = words("{pools} for CUDA graphs reserve {bytes}",
-                          with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
+                          with("pools", words.plural(finding.count, "{n} private pool", "{n} private pools")),
                           with("bytes", format_bytes(found.bytes)));
     finding.text = {
         words("A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that "
@@ -144,13 +145,16 @@ void diagnose_private_pools(const AnalysisContext& context, const Words& words, 
     finding.referrer = referrer_in(context, found, words);
     if (grows) {
         finding.per_iteration = std::llround(found.trend.per_iteration);
-        const auto since = static_cast<size_t>(std::clamp<int64_t>(context.iterations().at(found.now.front()->alloc_event), 0,
-                                                                   static_cast<int64_t>(context.iterations().size()) - 1));
+        const auto since =
+            static_cast<size_t>(std::clamp<int64_t>(context.iterations().at(found.now.front()->alloc_event), 0,
+                                                    static_cast<int64_t>(context.iterations().size()) - 1));
         set_since(finding, context, since);
         report_growth(finding, context, found, words);
-        finding.evidence.push_back(at_iteration(
-            context, words("It begins in {iteration}", with("iteration", iteration_name(context, words, static_cast<int64_t>(since)))),
-            static_cast<int64_t>(since)));
+        finding.evidence.push_back(
+            at_iteration(context,
+                         words("It begins in {iteration}",
+                               with("iteration", iteration_name(context, words, static_cast<int64_t>(since)))),
+                         static_cast<int64_t>(since)));
     } else {
         report_size(finding, found, words);
     }
@@ -161,9 +165,10 @@ void diagnose_private_pools(const AnalysisContext& context, const Words& words, 
                                 newest.alloc_event + 1);
     segment.stack = newest.stack;
     finding.evidence.push_back(std::move(segment));
-    finding.evidence.push_back(
-        at_component(context, words("What of the pools no tensor uses, at {time_point}", with("time_point", time_point_name(context, words))),
-                 ComponentKind::private_pools));
+    finding.evidence.push_back(at_component(
+        context,
+        words("What of the pools no tensor uses, at {time_point}", with("time_point", time_point_name(context, words))),
+        ComponentKind::private_pools));
     findings.push_back(std::move(finding));
 }
 

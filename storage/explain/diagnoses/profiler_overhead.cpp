@@ -14,37 +14,16 @@ namespace {
 
 /// NVML counts in pages.
 constexpr int64_t least_bytes = 1 << 20;
-/// How the recorder says that it lent CUPTI to the program's own profiler.
-constexpr std::string_view paused = "Driver memory was not seen from ";
 
 struct Stretch {
     int64_t from = 0, until = 0;
 };
 
-/// "1.234567 s" as written by format_moment; what follows it goes on in `text`.
-std::optional<int64_t> take_time_point(std::string_view& text, std::string_view end) {
-    const size_t at = text.find(end);
-    if (at == std::string_view::npos) {
-        return std::nullopt;
-    }
-    std::string number(text.substr(0, at));
-    number.erase(std::remove_if(number.begin(), number.end(), [](char c) { return c == ' ' || c == ','; }),
-                 number.end());
-    text.remove_prefix(at + end.size());
-    return parse_duration(number);
-}
-
 std::vector<Stretch> stretches_of(const Trace& trace) {
     std::vector<Stretch> found;
     for (const DataGap& data_gap : trace.data_gaps) {
-        std::string_view text = data_gap.text;
-        if (data_gap.kind != DataGapKind::not_recorded || !text.starts_with(paused)) {
-            continue;
-        }
-        text.remove_prefix(paused.size());
-        const auto from = take_time_point(text, " to "), until = take_time_point(text, ":");
-        if (from && until) {
-            found.push_back({*from, *until});
+        if (data_gap.reason == DataGapReason::cupti_paused) {
+            found.push_back({data_gap.number("from_ns"), data_gap.number("until_ns")});
         }
     }
     return found;
@@ -82,7 +61,8 @@ int64_t recorded_of_profilers(const AnalysisContext& context) {
     return bytes;
 }
 
-void add_stretches(Finding& finding, const AnalysisContext& context, const std::vector<Stretch>& stretches, const Words& words) {
+void add_stretches(Finding& finding, const AnalysisContext& context, const std::vector<Stretch>& stretches,
+                   const Words& words) {
     constexpr size_t shown = 3;
     for (size_t i = 0; i < std::min(shown, stretches.size()); ++i) {
         Evidence stretch = at_event(

@@ -4,8 +4,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -88,7 +88,8 @@ std::string root_variable(const AnalysisContext& context, NodeIndex node) {
     return referrer ? referrer_expression(graph.tables(), *referrer) : std::string();
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Stop& stop, const Census& census, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Stop& stop, const Census& census,
+            const Words& words) {
     const GraphIndex& index = context.graph()->index;
     const auto type = with("type", index.type(stop.node));
     const std::string variable = root_variable(context, stop.node);
@@ -106,8 +107,8 @@ void report(Finding& finding, const AnalysisContext& context, const Stop& stop, 
         words("{released} alive that had saved tensors and lost them: {bytes} were let go. {never} never saved any, "
               "because their gradient does not depend on a value (as in x + 1, or a sum): through such nodes alone a "
               "second backward works.",
-              with("released", words.counted(census.released, "{n} node is", "{n} nodes are")),
-              with("never", words.counted(census.never, "{n} other", "{n} others")),
+              with("released", words.plural(census.released, "{n} node is", "{n} nodes are")),
+              with("never", words.plural(census.never, "{n} other", "{n} others")),
               with("bytes", format_bytes(census.bytes)))};
 }
 
@@ -129,7 +130,8 @@ Finding about(const AnalysisContext& context, const Stop& stop, const Words& wor
     finding.evidence.push_back(at_event(context, words("The first backward has released them"),
                                         context.device().events_until(nodes.released[stop.node])));
     finding.evidence.push_back(at_event(
-        context, words("The second backward runs {type} and stops", with("type", context.graph()->index.type(stop.last_run))),
+        context,
+        words("The second backward runs {type} and stops", with("type", context.graph()->index.type(stop.last_run))),
         context.device().events_until(nodes.executed[stop.last_run])));
     if (census.example != no_node) {
         finding.evidence.push_back(at_node(context, words("A node that never saved anything"), census.example));

@@ -3,9 +3,9 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
-#include "storage/explain/passes.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/passes.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -65,13 +65,13 @@ StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
 void report(Finding& finding, const Retained& found, const Words& words) {
     const auto bytes = with("bytes", format_bytes(found.bytes));
     finding.title = words("retain_grad() keeps {bytes} of gradients of {tensors}", bytes,
-                          with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")));
+                          with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors")));
     finding.text = {
         words(
             "Only parameters and other leaves need a gradient after the backward pass. On {tensors} the program called "
             "retain_grad(), so the backward pass of {nodes} made a copy of the gradient for each, as large as the "
             "tensor, and it stays as long as the tensor does.",
-            with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
+            with("tensors", words.plural(finding.count, "{n} result of an operation", "{n} results of operations")),
             with("nodes", words.list(found.nodes))),
         words("{bytes} are kept in this way.", bytes)};
 }
@@ -95,7 +95,9 @@ Finding about(const AnalysisContext& context, const Retained& found, const Words
     report(finding, found, words);
     finding.evidence = {
         at_allocation(context, words("The largest of these gradients"), largest),
-        at_event(context, words("They are still there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+        at_event(context,
+                 words("They are still there at {time_point}", with("time_point", time_point_name(context, words))),
+                 context.now())};
     finding.fixes = {
         {words("Remove retain_grad() when nobody looks at these gradients."), "", found.bytes, std::nullopt},
         {words("To look at a gradient as it passes by, register a hook: it keeps nothing."),

@@ -89,7 +89,7 @@ void report(Finding& finding, const AnalysisContext& context, const std::vector<
     const GraphIndex& index = context.graph()->index;
     const Pair& first = pairs.front();
     const auto bytes = with("bytes", format_bytes(finding.bytes));
-    const auto count = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
+    const auto count = with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors"));
     finding.title = words("{tensors} are saved for backward in two types: {bytes} that could be spared", count, bytes);
     finding.text = {
         words("At the peak the graph keeps {tensors} twice for the backward pass: once as they were, and once cast to "

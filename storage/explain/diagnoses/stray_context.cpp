@@ -34,8 +34,9 @@ int64_t peak_of(const DeviceHistory* history) {
 int64_t context_of(const Trace& trace, int device) {
     int64_t measured = 0;
     for (const DriverAllocation& a : trace.driver_allocations) {
-        measured +=
-            a.device == device && (a.kind == "context" || a.kind == "kernels") ? static_cast<int64_t>(a.bytes) : 0;
+        measured += a.device == device && (a.kind == DriverMemoryKind::context || a.kind == DriverMemoryKind::kernels)
+                        ? static_cast<int64_t>(a.bytes)
+                        : 0;
     }
     if (measured > 0) {
         return measured;
@@ -113,15 +114,17 @@ Finding about(const AnalysisContext& context, const Stray& stray, const Words& w
     const auto device = with("device", stray.device);
     const auto bytes = with("bytes", format_bytes(stray.context));
     finding.title = words("GPU {device} is hardly used, yet a CUDA context takes {bytes} there", device, bytes);
-    finding.text = {words(
-        "The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came "
-        "to more than {tensors}. The first touch makes a CUDA context, which takes {bytes} and stays "
-        "until the process ends.",
-        with("main", context.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)), bytes)};
+    finding.text = {
+        words("The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came "
+              "to more than {tensors}. The first touch makes a CUDA context, which takes {bytes} and stays "
+              "until the process ends.",
+              with("main", context.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)),
+              bytes)};
     add_evidence(finding, context, stray, words);
-    finding.evidence.push_back(stray.device == context.device().device
-                                   ? at_component(context, words("The context"), ComponentKind::context)
-                                   : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
+    finding.evidence.push_back(
+        stray.device == context.device().device
+            ? at_component(context, words("The context"), ComponentKind::context)
+            : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
     finding.fixes = {{words("Say which GPU a process works on before anything else touches CUDA."),
                       "torch.cuda.set_device(local_rank)",
                       stray.context,

@@ -107,11 +107,11 @@ void report(Finding& finding, const AnalysisContext& context, const Bursts& burs
         finding.text.push_back(words(
             "It happened {times} and only at the beginning: with torch.backends.cudnn.benchmark cuDNN tries several "
             "algorithms for each new shape, the hungry ones too. Later workspaces came to {usual} at most.",
-            with("times", words.counted(bursts.count, "{n} time", "{n} times")),
+            with("times", words.plural(bursts.count, "{n} time", "{n} times")),
             with("usual", format_bytes(bursts.usual))));
     } else {
         finding.text.push_back(words("It happened {times} during the run: PyTorch keeps such memory for the next time.",
-                                     with("times", words.counted(bursts.count, "{n} time", "{n} times"))));
+                                     with("times", words.plural(bursts.count, "{n} time", "{n} times"))));
     }
 }
 

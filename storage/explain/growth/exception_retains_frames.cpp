@@ -2,29 +2,32 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
 
-std::optional<Finding> classify_exception_retains_frames(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const auto is_exception = [](const PathLink& link) { return link.kind == "exception"; };
-    if (!suspect.referrer || std::none_of(suspect.referrer->links.begin(), suspect.referrer->links.end(), is_exception)) {
+std::optional<Finding> classify_exception_retains_frames(const AnalysisContext& context, const LeakSuspect& suspect,
+                                                         const Words& words) {
+    const auto is_exception = [](const PathLink& link) { return link.kind == PathLinkKind::exception; };
+    if (!suspect.referrer ||
+        std::none_of(suspect.referrer->links.begin(), suspect.referrer->links.end(), is_exception)) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.kind = FindingKind::exception_retains_frames;
-    const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     finding.title = words("{tensors} are kept alive by exceptions that were kept", tensors);
     finding.text = {words(
         "An exception refers to its traceback, the traceback to the frames of all functions it went through, and these "
         "to their variables: inputs, activations, a whole forward pass. As long as the exception is kept, here in "
         "{referrer}, none of them is freed. {total} by now.",
         with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
-    finding.fixes = {{words("Keep only what the message says."),
-                      "except RuntimeError as error:\n    failed.append(str(error))", suspect.bytes, suspect.per_iteration},
-                     {words("Or cut the traceback off before the exception is kept."),
-                      "failed.append(error.with_traceback(None))", suspect.bytes, suspect.per_iteration}};
+    finding.fixes = {
+        {words("Keep only what the message says."), "except RuntimeError as error:\n    failed.append(str(error))",
+         suspect.bytes, suspect.per_iteration},
+        {words("Or cut the traceback off before the exception is kept."), "failed.append(error.with_traceback(None))",
+         suspect.bytes, suspect.per_iteration}};
     return finding;
 }
 

@@ -1,24 +1,18 @@
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
-#include "storage/base/units.h"
-#include "storage/explain/words_zh_cn.h"
+#include "storage/text/catalog.h"
+#include "storage/text/embedded_catalogs.h"
 
 namespace tidemark {
 namespace {
 
-const std::unordered_map<std::string_view, std::string_view>& chinese() {
-    static const auto table = [] {
-        std::unordered_map<std::string_view, std::string_view> made;
-        for (const Translation& line : chinese_table()) {
-            made.emplace(line.english, line.translated);
-        }
-        return made;
-    }();
-    return table;
+/// Null for English, which needs no translation.
+const Catalog* catalog_of(Language language) {
+    static const std::optional<Catalog> chinese = Catalog::read(zh_cn_catalog());
+    return language == Language::chinese && chinese ? &*chinese : nullptr;
 }
 
 }  // namespace
@@ -37,11 +31,15 @@ std::optional<Language> language_from_name(std::string_view name) {
 std::string_view language_name(Language language) { return language == Language::chinese ? "zh_CN" : "en"; }
 
 std::string_view Words::translated(std::string_view english) const {
-    if (language_ == Language::english) {
-        return english;
-    }
-    const auto found = chinese().find(english);
-    return found == chinese().end() ? english : found->second;
+    const Catalog* catalog = catalog_of(language_);
+    return catalog == nullptr ? english : catalog->find(english).value_or(english);
+}
+
+std::string_view Words::translated_plural(int64_t n, std::string_view one, std::string_view many) const {
+    const std::string_view english = n == 1 ? one : many;
+    const Catalog* catalog = catalog_of(language_);
+    // Chinese has one form for all numbers; a test compares that with the header of the catalog.
+    return catalog == nullptr ? english : catalog->find(one).value_or(english);
 }
 
 std::string Words::filled(std::string_view text, std::initializer_list<With> values) {
@@ -61,17 +59,25 @@ std::string Words::filled(std::string_view text, std::initializer_list<With> val
     return result;
 }
 
-std::string Words::counted(int64_t n, std::string_view one, std::string_view many) const {
-    return (*this)(n == 1 ? one : many, with("n", format_count(n)));
-}
-
 std::string Words::list(const std::vector<std::string>& items) const {
+    const Words& words = *this;
     std::string text;
     for (size_t i = 0; i < items.size(); ++i) {
         if (i > 0) {
-            text += i + 1 == items.size() ? (*this)(" and ") : (*this)(", ");
+            text += i + 1 == items.size() ? words(" and ") : words(", ");
         }
         text += items[i];
+    }
+    return text;
+}
+
+std::string Words::sentences(const std::vector<std::string>& sentences) const {
+    const Words& words = *this;
+    std::string text;
+    for (const std::string& sentence : sentences) {
+        text = text.empty() || sentence.empty()
+                   ? text + sentence
+                   : words("{sentence} {next}", with("sentence", text), with("next", sentence));
     }
     return text;
 }

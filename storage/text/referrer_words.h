@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "storage/explain/words.h"
 #include "storage/graph/referrer_groups.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
@@ -13,6 +13,14 @@ namespace tidemark {
 std::string referrer_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
 /// The same with how many of its elements: "..., elements 0 to 59".
 std::string referrer_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group);
+/// The whole path, for a command: "list `trainer.history["loss"]` (global variable), element 7, there `.grad_fn`"
+std::string path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
+/// "list `outputs` (variable of main, s01.py:31), elements 0 to 99"
+std::string path_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group);
+/// One link: "variable outputs of main, s01.py:31"
+std::string link_words(const GraphTables& tables, const Words& words, const PathLink& link);
+/// All links: "variable outputs of main, s01.py:31 → element 17"
+std::string retention_path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
 /// The expression alone, as in code: "outputs", "self.cache".
 std::string referrer_expression(const GraphTables& tables, const Referrer& referrer);
 /// An index, a key or an element: what is held is in a container.
