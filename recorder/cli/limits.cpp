@@ -13,7 +13,8 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr Severity severities[] = {Severity::leak, Severity::failure, Severity::waste, Severity::pattern, Severity::background};
+constexpr Severity severities[] = {Severity::leak, Severity::failure, Severity::waste, Severity::pattern,
+                                   Severity::background};
 
 std::optional<Severity> severity_from_word(std::string_view word) {
     const auto* found = std::find_if(std::begin(severities), std::end(severities),
@@ -46,7 +47,8 @@ std::string what_peaks_lack(const AnalysisContext& context) {
 std::string described(const Finding& finding) {
     const bool is_reported = finding.referrer.empty() || finding.title.find(finding.referrer) != finding.title.npos;
     return fmt::format("{} ({}){}{}", finding.title, finding_word(finding.kind),
-                       finding.line.empty() ? "" : ", " + finding.line, is_reported ? "" : ", held by " + finding.referrer);
+                       finding.line.empty() ? "" : ", " + finding.line,
+                       is_reported ? "" : ", held by " + finding.referrer);
 }
 
 /// Asks the questions of one device.
@@ -96,7 +98,8 @@ std::string Verifying::referrer_of(const std::string& line) const {
 }
 
 void Verifying::explain_peak(Verified& verified, EventNumber event) const {
-    const auto lines = attribution_at(context_.trace(), context_.device(), context_.analysis().live(), event, GroupBy::line);
+    const auto lines =
+        attribution_at(context_.trace(), context_.device(), context_.analysis().live(), event, GroupBy::line);
     if (lines.empty()) {
         return;
     }
@@ -190,14 +193,14 @@ bool Verifying::is_unwanted(const Finding& finding) const {
 std::string Verifying::what_findings_lack() const {
     const bool wants_leaks = std::any_of(limits_.findings.begin(), limits_.findings.end(), [](const std::string& word) {
         const auto kind = finding_from_word(word);
-        return word == severity_word(Severity::leak) || (kind && *kind <= FindingKind::unexplained_growth);
+        return word == severity_word(Severity::leak) || (kind && *kind <= FindingKind::pinned_memory_growth);
     });
     if (wants_leaks && reported_.run_trend == RunTrend::too_short) {
         return "nothing repeats often enough to say what grows";
     }
     const bool needs_graph = std::any_of(limits_.findings.begin(), limits_.findings.end(), [](const std::string& word) {
         const auto kind = finding_from_word(word);
-        return kind && *kind <= FindingKind::exception_retains_frames;
+        return kind && *kind <= FindingKind::growing_container;
     });
     return needs_graph && context_.graph() == nullptr ? "the graph was not recorded" : "";
 }

@@ -6,13 +6,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "storage/explain/suspects.h"
+#include "storage/breakdown/breakdown.h"
 #include "storage/explain/iterations.h"
+#include "storage/explain/leak_suspects.h"
 #include "storage/explain/surviving_allocations.h"
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
 #include "storage/graph/referrer_groups.h"
-#include "storage/breakdown/breakdown.h"
 #include "storage/replay/analysis.h"
 
 namespace tidemark {
@@ -23,8 +23,8 @@ struct GraphContext {
     const GraphIndex& index;
     const Categories& categories;
     GraphState time_point;
-    ReferrerIndex referrers;   ///< of the search that speaks best of the moment
-    GraphState searched;  ///< the graph as it was at that search: a variable may have gone on to another root since
+    ReferrerIndex referrers;  ///< of the search that speaks best of the moment
+    GraphState searched;      ///< the graph as it was at that search: a variable may have gone on to another root since
     std::vector<ReferrerGroup> groups;                       ///< at that search
     std::unordered_map<uint32_t, size_t> group_of_referrer;  ///< position in GraphTables::holders -> in groups
 

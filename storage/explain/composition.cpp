@@ -47,7 +47,8 @@ Composition composition_at(const AnalysisContext& context, EventNumber state) {
     for_each_allocated(context, state, [&](AllocationIndex a) {
         const Category category =
             context.graph() ? context.graph()->categories.at({context.device_position(), a}, time) : Category::unknown;
-        composition.bytes[static_cast<size_t>(category)] += static_cast<int64_t>(context.device().allocations.block_size[a]);
+        composition.bytes[static_cast<size_t>(category)] +=
+            static_cast<int64_t>(context.device().allocations.block_size[a]);
     });
     return composition;
 }
@@ -57,7 +58,8 @@ std::string composition_words(const Words& words, const Composition& composition
     for (size_t i = 0; i < order.size(); ++i) {
         order[i] = static_cast<Category>(i);
     }
-    std::stable_sort(order.begin(), order.end(), [&](Category a, Category b) { return composition.of(a) > composition.of(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Category a, Category b) { return composition.of(a) > composition.of(b); });
     const auto total = static_cast<double>(composition.total());
     const auto part = [&](const std::string& name, int64_t bytes) {
         return words("{name} {bytes}", with("name", name), with("bytes", format_bytes(bytes)));

@@ -16,7 +16,8 @@ std::string data_gap_words(const Words& words, const DataGap& data_gap) {
         case DataGapKind::block_size_guessed: return words("The true size of {count} blocks had to be guessed.", count);
         case DataGapKind::events_inconsistent:
             return words("{count} events contradict each other; what depends on them may be wrong.", count);
-        case DataGapKind::unknown_actions: return words("{count} events are of kinds this version does not know.", count);
+        case DataGapKind::unknown_actions:
+            return words("{count} events are of kinds this version does not know.", count);
         case DataGapKind::pool_unknown: return words("Of {count} segments the memory pool is not known.", count);
         case DataGapKind::recorder_overrun:
             return words("The recorder lost {count} events, because the program made them faster than it could write.",
@@ -24,7 +25,8 @@ std::string data_gap_words(const Words& words, const DataGap& data_gap) {
         case DataGapKind::unclean_end: return words("The recording was not ended; its last moments may be missing.");
         case DataGapKind::no_stacks:
             return words("{count} events carry no stack: their line of code is not known.", count);
-        case DataGapKind::no_times: return words("The source has no times: rounds and durations are counted in events.");
+        case DataGapKind::no_times:
+            return words("The source has no times: rounds and durations are counted in events.");
         case DataGapKind::redacted: return words("Names were replaced or parts cut out before this trace was shared.");
         case DataGapKind::not_recorded: return words("Not recorded: {text}", with("text", data_gap.text));
         case DataGapKind::state_disagrees:

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/breakdown/amount.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -89,15 +89,16 @@ size_t began_in(const AnalysisContext& context, const LibraryMemory& library) {
     return static_cast<size_t>(std::clamp<int64_t>(position, 0, static_cast<int64_t>(context.iterations().size()) - 1));
 }
 
-void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
+void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
+                         const Words& words) {
     const auto since = static_cast<int64_t>(began_in(context, library));
-    finding.evidence.push_back(
-        at_iteration(context, words("It begins in {iteration}", with("iteration", iteration_name(context, words, since))), since));
+    finding.evidence.push_back(at_iteration(
+        context, words("It begins in {iteration}", with("iteration", iteration_name(context, words, since))), since));
     const DriverAllocation& newest = *library.alive.back();
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(newest.bytes)));
-    Evidence piece =
-        at_event(context, words("The newest piece: {bytes} at {time}", bytes, with("time", format_time_point(newest.time))),
-                 context.device().events_until(newest.time));
+    Evidence piece = at_event(
+        context, words("The newest piece: {bytes} at {time}", bytes, with("time", format_time_point(newest.time))),
+        context.device().events_until(newest.time));
     piece.time = newest.time;
     piece.stack = newest.stack;
     finding.evidence.push_back(std::move(piece));
@@ -110,7 +111,8 @@ std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t ti
     }
     int64_t known = 0;
     for (const Component& component : row.components) {
-        const bool is_own = component.kind != ComponentKind::other_processes && component.kind != ComponentKind::unknown;
+        const bool is_own =
+            component.kind != ComponentKind::other_processes && component.kind != ComponentKind::unknown;
         known += is_own ? component.bytes : 0;
     }
     return *row.process_used - known;

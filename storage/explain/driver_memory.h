@@ -41,7 +41,8 @@ std::vector<LibraryMemory> device_memory_by_library(const AnalysisContext& conte
 size_t began_in(const AnalysisContext& context, const LibraryMemory& library);
 
 /// The round it began in, and the newest piece.
-void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library, const Words& words);
+void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
+                         const Words& words);
 
 /// What NVML counted for the process at that time beyond everything known; nothing: it was not asked.
 std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t time);

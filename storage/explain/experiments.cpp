@@ -39,7 +39,8 @@ Change without_suspects(const AnalysisContext& context) {
     return change;
 }
 
-std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure) {
+std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Words& words,
+                                        std::optional<EventNumber> failure) {
     std::vector<Experiment> list;
     if (!context.suspects().empty()) {
         list.push_back({words("if what piles up were freed each round"), "", without_suspects(context), {}});
@@ -81,7 +82,8 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
     }
     experiments.as_recorded = *recorded;
     for (Experiment& experiment : list) {
-        if (auto outcome = what_if(context.trace(), context.device(), experiment.change, experiments.capacity, progress)) {
+        if (auto outcome =
+                what_if(context.trace(), context.device(), experiment.change, experiments.capacity, progress)) {
             experiment.outcome = *outcome;
             experiments.tried.push_back(std::move(experiment));
         }
@@ -92,7 +94,8 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
 
 }  // namespace
 
-Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure, Progress& progress) {
+Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
+                         Progress& progress) {
     return run(context, words, settings_to_try(context, words, failure), progress);
 }
 

@@ -32,7 +32,8 @@ struct Experiments {
 
 /// Expandable segments, max_split_size, roundup divisions, garbage collection, empty_cache() right before the failure,
 /// and, if something piled up, the run without the pile.
-Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure, Progress& progress);
+Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
+                         Progress& progress);
 /// Expandable segments alone.
 Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress);
 

@@ -4,10 +4,10 @@
 #include <tuple>
 #include <utility>
 
-#include "storage/explain/diagnoses.h"
 #include "storage/explain/data_gaps.h"
-#include "storage/explain/summary.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/summary.h"
 
 namespace tidemark {
 namespace {
@@ -21,7 +21,7 @@ constexpr int64_t large_part_of_peak = 8;
 int precedence(FindingKind kind) {
     switch (kind) {
         case FindingKind::reserved_high_water: return 1;  // of a longer round that was told of
-        case FindingKind::block_reuse: return 4;               // a detail of all the others
+        case FindingKind::block_reuse: return 4;          // a detail of all the others
         default: return 0;
     }
 }
@@ -75,12 +75,7 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
     explanation.event = context.now();
     explanation.time = context.now_time();
     explanation.time_point = time_point_name(context, words);
-    for (const Diagnosis diagnose : all_diagnoses()) {
-        if (progress.canceled) {
-            break;
-        }
-        diagnose(context, words, explanation.findings, progress);
-    }
+    explanation.findings = run_diagnoses(context, words, progress);
     for (Finding& finding : explanation.findings) {
         finding.device = context.device().device;
     }

@@ -8,7 +8,7 @@ namespace {
 std::string time_point_of_iteration(const AnalysisContext& context, const Words& words, const Iteration& iteration) {
     const auto number = with("number", iteration.number);
     return context.iterations().source() == IterationSource::steps ? words("step {number}", number)
-                                                      : words("round {number}", number);
+                                                                   : words("round {number}", number);
 }
 
 }  // namespace
@@ -39,7 +39,8 @@ std::string iteration_name(const AnalysisContext& context, const Words& words, i
     const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
     return last < 0
                ? std::string()
-               : time_point_of_iteration(context, words, context.iterations()[static_cast<size_t>(std::clamp<int64_t>(position, 0, last))]);
+               : time_point_of_iteration(
+                     context, words, context.iterations()[static_cast<size_t>(std::clamp<int64_t>(position, 0, last))]);
 }
 
 std::string iteration_words(const AnalysisContext& context, const Words& words) {
@@ -55,8 +56,10 @@ std::string time_point_name(const AnalysisContext& context, const Words& words) 
         return words("the out-of-memory error");
     }
     const Iterations& iterations = context.iterations();
-    if (!iterations.empty() && context.now() == iterations.all().back().last && iterations.source() != IterationSource::repetition) {
-        return words("the end of {iteration}", with("iteration", time_point_of_iteration(context, words, iterations.all().back())));
+    if (!iterations.empty() && context.now() == iterations.all().back().last &&
+        iterations.source() != IterationSource::repetition) {
+        return words("the end of {iteration}",
+                     with("iteration", time_point_of_iteration(context, words, iterations.all().back())));
     }
     return words("the end of the run");
 }

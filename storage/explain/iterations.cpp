@@ -66,8 +66,8 @@ Iterations::Iterations(const Trace& trace, const DeviceHistory& device, EventNum
 }
 
 void Iterations::add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end) {
-    Iteration iteration{number, iterations_.empty() ? device.events_until(start) : iterations_.back().last, device.events_until(end),
-                start, end};
+    Iteration iteration{number, iterations_.empty() ? device.events_until(start) : iterations_.back().last,
+                        device.events_until(end), start, end};
     iteration.first = std::min(iteration.first, iteration.last);
     iterations_.push_back(iteration);
 }
@@ -153,7 +153,7 @@ void Iterations::take_period(const Trace& trace, const DeviceHistory& device, Ev
         const bool is_last = i + 1 == best->members.size();
         const EventNumber last = is_last ? to : allocations.alloc_event[best->members[i + 1]];
         iterations_.push_back({static_cast<int64_t>(i), first, last, device.time_of_state(first + 1),
-                           device.time_of_state(std::max(first, last))});
+                               device.time_of_state(std::max(first, last))});
     }
 }
 

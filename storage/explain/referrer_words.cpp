@@ -66,9 +66,7 @@ std::string container_words(const GraphTables& tables, const Words& words, const
 
 }  // namespace
 
-bool is_element(const PathLink& link) {
-    return link.kind == "index" || link.kind == "item" || link.kind == "element";
-}
+bool is_element(const PathLink& link) { return link.kind == "index" || link.kind == "item" || link.kind == "element"; }
 
 size_t container_end(const std::vector<PathLink>& links) {
     size_t end = 0;

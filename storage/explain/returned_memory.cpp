@@ -40,7 +40,8 @@ int64_t time_of(const DeviceHistory& device, EventNumber event) {
     return device.event_time[static_cast<size_t>(event)];
 }
 
-ReturnedMemory read_run(const AnalysisContext& context, const std::vector<DriverMove>& moves, const ReturnRun& run, const FreeTimes& times) {
+ReturnedMemory read_run(const AnalysisContext& context, const std::vector<DriverMove>& moves, const ReturnRun& run,
+                        const FreeTimes& times) {
     ReturnedMemory back;
     back.event = moves[run.first].event;
     back.stack = moves[run.first].stack;
@@ -48,7 +49,8 @@ ReturnedMemory read_run(const AnalysisContext& context, const std::vector<Driver
     for (size_t i = run.first; i < run.end; ++i) {
         back.bytes += static_cast<int64_t>(moves[i].size);
         if (back.free_time) {
-            *back.free_time += time_of_free(times, moves[i].address, time_of(context.device(), moves[i].event)).value_or(0);
+            *back.free_time +=
+                time_of_free(times, moves[i].address, time_of(context.device(), moves[i].event)).value_or(0);
         }
     }
     return back;

@@ -23,7 +23,8 @@ std::string component_name(const Words& words, const Component& component) {
         case ComponentKind::free_in_segments: return words("free gaps between tensors");
         case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
         case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
-        case ComponentKind::library: return words("{library}, past PyTorch's allocator", with("library", component.name));
+        case ComponentKind::library:
+            return words("{library}, past PyTorch's allocator", with("library", component.name));
         case ComponentKind::context: return words("the CUDA context");
         case ComponentKind::kernels: return words("loaded kernels");
         case ComponentKind::other_processes: return words("other programs on this GPU");
@@ -34,7 +35,8 @@ std::string component_name(const Words& words, const Component& component) {
 
 using Parts = std::map<std::string, Share>;
 
-void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component, std::optional<Category> category = {}) {
+void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component,
+              std::optional<Category> category = {}) {
     Share& part = parts[name];
     part.name = std::move(name);
     part.bytes += bytes;
@@ -180,7 +182,7 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                            first_step(words, explanation)};
+                           first_step(words, explanation)};
 }
 
 }  // namespace tidemark

@@ -87,7 +87,8 @@ private:
 
 }  // namespace
 
-SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations, EventNumber now)
+SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHistory& device,
+                                           const Iterations& iterations, EventNumber now)
     : iterations_per_slice_(std::max<size_t>(1, (iterations.size() + most_slices - 1) / most_slices)) {
     std::vector<EventNumber> ends;
     for (size_t end = iterations_per_slice_; end <= iterations.size(); end += iterations_per_slice_) {

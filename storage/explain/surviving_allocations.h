@@ -26,7 +26,8 @@ class SurvivingAllocations {
 public:
     SurvivingAllocations() = default;
     /// In one walk over the allocations. `now`: the state the case is about.
-    SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations, EventNumber now);
+    SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations,
+                         EventNumber now);
 
     /// Most bytes now first.
     const std::vector<Site>& sites() const { return sites_; }

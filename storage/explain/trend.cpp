@@ -57,7 +57,8 @@ bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise)
     const size_t parts = iterations >= 9 ? 3 : 2;
     const int64_t all = floor.back() - floor[from];
     for (size_t part = 0; part < parts; ++part) {
-        const size_t first = from + part * (iterations - 1) / parts, last = from + (part + 1) * (iterations - 1) / parts;
+        const size_t first = from + part * (iterations - 1) / parts,
+                     last = from + (part + 1) * (iterations - 1) / parts;
         const int64_t by = floor[last] - floor[first];
         // A part that brings next to nothing beside the others means that it came to rest there.
         if (by <= noise || by * static_cast<int64_t>(parts) * 5 < all) {

@@ -18,9 +18,9 @@ enum class Shape : uint8_t {
 struct Trend {
     Shape shape = Shape::flat;
     double per_iteration = 0;  ///< rising: the slope, robust against single outliers
-    size_t since = 0;      ///< rising: position of the first round of the rise
-    int64_t rise = 0;      ///< last value minus the one at `since`
-    int64_t highest = 0;   ///< of all
+    size_t since = 0;          ///< rising: position of the first round of the rise
+    int64_t rise = 0;          ///< last value minus the one at `since`
+    int64_t highest = 0;       ///< of all
 };
 
 /// `values`: a level at the end of each round (or its lowest within the round). The first two rounds are warm-up. Fewer

@@ -1,7 +1,7 @@
 // Diagnoses of the device: contexts, libraries, other processes, host memory, streams, pools, checkpoints.
 #include <gtest/gtest.h>
 
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "tests/unit/hand_made_run.h"
 
 namespace tidemark {
@@ -12,9 +12,10 @@ using test::RunMaker;
 constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 constexpr int64_t ms = RunMaker::millisecond;
 
-Findings ask(Diagnosis diagnose, const AnalysisContext& context, Findings findings = {}) {
+Findings ask(const Diagnosis& diagnosis, const AnalysisContext& context, const Findings& earlier = {}) {
+    Findings findings;
     Progress progress;
-    diagnose(context, Words(Language::english), findings, progress);
+    diagnosis.run(context, earlier, Words(Language::english), findings, progress);
     return findings;
 }
 
@@ -61,7 +62,7 @@ RunMaker one_element() {
 
 TEST(ExplainContext, AnswersForOneElement) {
     const auto context = one_element().make_context();
-    const Findings findings = ask(diagnose_cuda_context, *context);
+    const Findings findings = ask(diagnoses::cuda_context, *context);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_context);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
@@ -76,20 +77,20 @@ TEST(ExplainContext, IsBackgroundBesideAnAnswer) {
     Finding leak;
     leak.kind = FindingKind::growing_container;
     leak.severity = Severity::leak;
-    EXPECT_EQ(ask(diagnose_cuda_context, *context, {leak}).back().severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::cuda_context, *context, {leak}).back().severity, Severity::background);
 }
 
 TEST(ExplainContext, IsBackgroundBesideLargeTensors) {
     RunMaker run = one_element();
     run.segment(GiB);
     run.alloc(GiB, 0, 0, 1);
-    EXPECT_EQ(ask(diagnose_cuda_context, *run.make_context()).at(0).severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::cuda_context, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainContext, IsSilentWhereNobodyMeasured) {
     RunMaker run = one_element();
     run.trace.driver_allocations.clear();
-    EXPECT_TRUE(ask(diagnose_cuda_context, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::cuda_context, *run.make_context()).empty());
 }
 
 /// Works on GPU 0, with a tensor of so many bytes and a context on GPU 1.
@@ -110,7 +111,7 @@ RunMaker two_gpus(int64_t bytes_on_second) {
 }
 
 TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
-    const Findings findings = ask(diagnose_stray_context, *two_gpus(512).make_context());
+    const Findings findings = ask(diagnoses::stray_context, *two_gpus(512).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 520 * MiB);
     EXPECT_EQ(findings[0].severity, Severity::waste);
@@ -118,7 +119,7 @@ TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
 }
 
 TEST(ExplainStrayContext, IsSilentWhereBothDevicesWork) {
-    EXPECT_TRUE(ask(diagnose_stray_context, *two_gpus(32 * MiB).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::stray_context, *two_gpus(32 * MiB).make_context()).empty());
 }
 
 TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
@@ -128,7 +129,7 @@ TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 600 * MiB, {{7, 2 * GiB}});
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnose_other_processes, *run.make_context());
+    const Findings findings = ask(diagnoses::other_processes, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 2 * GiB);
@@ -142,7 +143,7 @@ TEST(ExplainOtherProcesses, IsBackgroundWhereTheyWereThereAllAlong) {
     for (const int64_t time : {1 * ms, 10 * ms, 20 * ms}) {
         sample(run, time, 600 * MiB, {{7, 2 * GiB}});
     }
-    EXPECT_EQ(ask(diagnose_other_processes, *run.make_context()).at(0).severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::other_processes, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainOtherProcesses, IsSilentAlone) {
@@ -150,7 +151,7 @@ TEST(ExplainOtherProcesses, IsSilentAlone) {
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB, {{7, 4 * MiB}});
-    EXPECT_TRUE(ask(diagnose_other_processes, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::other_processes, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
@@ -159,7 +160,7 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
     const StackId line = run.line("fused_loss");
     take(run, "device", 64 * MiB, 0, "/usr/lib/libcublas.so.13");
     ten_steps(run, [&] { take(run, "device", 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
-    const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
+    const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::non_pytorch_growth);
     EXPECT_EQ(findings[0].severity, Severity::leak);
@@ -177,7 +178,7 @@ TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
         take(run, "device", 8 * MiB, run.now(), "libfused.so");
         run.trace.driver_allocations.back().free_time = run.now() + ms;
     });
-    EXPECT_TRUE(ask(diagnose_non_pytorch_growth, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::non_pytorch_growth, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
@@ -186,7 +187,7 @@ TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
         run.segment(20 * MiB);
         ten_steps(run,
                   [&] { sample(run, run.now(), 600 * MiB + rise * static_cast<int64_t>(run.trace.steps.size())); });
-        const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
+        const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
         ASSERT_EQ(findings.size(), rise > 0 ? 1u : 0u);
         if (rise > 0) {
             EXPECT_EQ(findings[0].confidence, Confidence::likely);
@@ -209,7 +210,7 @@ RunMaker products_on(uint32_t streams, uint64_t bytes) {
 TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
     RunMaker run = products_on(4, 32 * MiB);
     take(run, "device", 64 * MiB, 0, "libcublas.so.13");
-    const Findings findings = ask(diagnose_library_workspace, *run.make_context());
+    const Findings findings = ask(diagnoses::library_workspace, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 4 * 32 * MiB + 64 * MiB);
@@ -218,16 +219,16 @@ TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
 }
 
 TEST(ExplainLibraryWorkspace, IsBackgroundOnOneStream) {
-    EXPECT_EQ(ask(diagnose_library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
+    EXPECT_EQ(ask(diagnoses::library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
               Severity::background);
 }
 
 TEST(ExplainLibraryWorkspace, TakesNoTensorForOne) {
-    EXPECT_TRUE(ask(diagnose_library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
     RunMaker run;
     run.segment(64 * MiB);
     run.alloc(32 * MiB, 0, run.origin("aten::randn"));
-    EXPECT_TRUE(ask(diagnose_library_workspace, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::library_workspace, *run.make_context()).empty());
 }
 
 /// `trials` workspaces of 1 GiB come and go in the first step, smaller ones in all of them.
@@ -244,7 +245,7 @@ RunMaker convolutions(int trials, const std::string& op) {
 }
 
 TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
-    const Findings findings = ask(diagnose_workspace_burst, *convolutions(3, "aten::conv2d").make_context());
+    const Findings findings = ask(diagnoses::workspace_burst, *convolutions(3, "aten::conv2d").make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, GiB);
@@ -253,8 +254,8 @@ TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
 }
 
 TEST(ExplainWorkspaceBurst, IsSilentWhereItDoesNotRaiseThePeak) {
-    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
-    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
 }
 
 TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
@@ -264,7 +265,7 @@ TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
     const StackId line = run.line("make_groups");
     take(run, "physical", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
     take(run, "mapped", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
-    const Findings findings = ask(diagnose_collective_buffers, *run.make_context());
+    const Findings findings = ask(diagnoses::collective_buffers, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 100 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 make_groups");
@@ -275,14 +276,14 @@ TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
     run.segment(20 * MiB);
     run.alloc(MiB);
     take(run, "device", 100 * MiB, 0, "libcublas.so.13");
-    EXPECT_TRUE(ask(diagnose_collective_buffers, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::collective_buffers, *run.make_context()).empty());
 }
 
 TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
     RunMaker run;
     run.segment(20 * MiB);
     ten_steps(run, [&] { take(run, "pinned", 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
-    const Findings findings = ask(diagnose_pinned_memory_growth, *run.make_context());
+    const Findings findings = ask(diagnoses::pinned_memory_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 40 * MiB);
@@ -295,7 +296,7 @@ TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
     run.segment(20 * MiB);
     take(run, "pinned", 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
     ten_steps(run, [&] { take(run, "pinned", 4, run.now(), "libtorch_cuda.so", 0, -1); });
-    EXPECT_TRUE(ask(diagnose_pinned_memory_growth, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::pinned_memory_growth, *run.make_context()).empty());
 }
 
 RunMaker profiled() {
@@ -315,7 +316,7 @@ TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 620 * MiB);
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnose_profiler_overhead, *run.make_context());
+    const Findings findings = ask(diagnoses::profiler_overhead, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 20 * MiB);
     EXPECT_EQ(findings[0].severity, Severity::waste);
@@ -324,7 +325,7 @@ TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
 }
 
 TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
-    const Findings findings = ask(diagnose_profiler_overhead, *profiled().make_context());
+    const Findings findings = ask(diagnoses::profiler_overhead, *profiled().make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::background);
     EXPECT_EQ(findings[0].bytes, 0);
@@ -334,7 +335,7 @@ TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
 TEST(ExplainProfilerOverhead, IsSilentWithoutAProfiler) {
     RunMaker run = profiled();
     run.trace.data_gaps.clear();
-    EXPECT_TRUE(ask(diagnose_profiler_overhead, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::profiler_overhead, *run.make_context()).empty());
 }
 
 /// `count` batches are freed, but complete only at the end.
@@ -353,7 +354,7 @@ RunMaker recorded_on_a_stream(int count) {
 }
 
 TEST(ExplainPendingFree, ReportsTheHighest) {
-    const Findings findings = ask(diagnose_pending_free, *recorded_on_a_stream(12).make_context());
+    const Findings findings = ask(diagnoses::pending_free, *recorded_on_a_stream(12).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 120 * MiB);
     EXPECT_EQ(findings[0].count, 12);
@@ -361,7 +362,7 @@ TEST(ExplainPendingFree, ReportsTheHighest) {
 }
 
 TEST(ExplainPendingFree, IsSilentAboutTwoBlocks) {
-    EXPECT_TRUE(ask(diagnose_pending_free, *recorded_on_a_stream(2).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::pending_free, *recorded_on_a_stream(2).make_context()).empty());
 }
 
 RunMaker captures(int graphs) {
@@ -379,7 +380,7 @@ RunMaker captures(int graphs) {
 }
 
 TEST(ExplainPrivatePools, GrowWithEachShape) {
-    const Findings findings = ask(diagnose_private_pools, *captures(10).make_context());
+    const Findings findings = ask(diagnoses::private_pools, *captures(10).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_graph_pools_grow);
     EXPECT_EQ(findings[0].severity, Severity::leak);
@@ -389,11 +390,11 @@ TEST(ExplainPrivatePools, GrowWithEachShape) {
 }
 
 TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
-    const Findings findings = ask(diagnose_private_pools, *captures(2).make_context());
+    const Findings findings = ask(diagnoses::private_pools, *captures(2).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::private_pools);
     EXPECT_EQ(findings[0].severity, Severity::background);
-    EXPECT_TRUE(ask(diagnose_private_pools, *captures(0).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::private_pools, *captures(0).make_context()).empty());
 }
 
 /// A model of two weights, and what torch.load made of two others.
@@ -410,7 +411,7 @@ RunMaker resumed(uint64_t loaded) {
 }
 
 TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
-    const Findings findings = ask(diagnose_checkpoint_on_gpu, *resumed(8 * MiB).make_context());
+    const Findings findings = ask(diagnoses::checkpoint_on_gpu, *resumed(8 * MiB).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
@@ -418,7 +419,7 @@ TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
 }
 
 TEST(ExplainCheckpoint, IsSilentWhereNothingIsThereTwice) {
-    EXPECT_TRUE(ask(diagnose_checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "storage/explain/explain.h"
-#include "storage/explain/returned_memory.h"
 #include "storage/explain/free_gap_finder.h"
+#include "storage/explain/returned_memory.h"
 #include "tests/unit/hand_made_run.h"
 
 namespace tidemark::test {

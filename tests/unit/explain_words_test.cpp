@@ -66,7 +66,8 @@ TEST(Words, LanguagesByTheNamesOfLocales) {
 }
 
 TEST(Words, ChineseIsLookedUpByTheEnglishSentence) {
-    EXPECT_EQ(chinese("the end of {iteration}", with("iteration", chinese("step {number}", with("number", 7)))), "第 7 步结束");
+    EXPECT_EQ(chinese("the end of {iteration}", with("iteration", chinese("step {number}", with("number", 7)))),
+              "第 7 步结束");
     EXPECT_EQ(chinese("{type} is said nowhere", with("type", "this")), "this is said nowhere");
     EXPECT_EQ(chinese(" "), "") << "sentences follow each other without a space";
 }

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/replay/memory_state.h"
 
@@ -61,7 +61,8 @@ std::string request_words(const AnalysisContext& context, const Words& words, Al
                  with("line", line_of(context.trace(), context.device().allocations.stack[a])));
 }
 
-void report_reuse(Finding& finding, const AnalysisContext& context, const Words& words, const Reuse& reuse, int64_t count) {
+void report_reuse(Finding& finding, const AnalysisContext& context, const Words& words, const Reuse& reuse,
+                  int64_t count) {
     const Allocations& allocations = context.device().allocations;
     const uint64_t now = allocations.block_size[reuse.allocation], before = allocations.block_size[reuse.earlier];
     const auto request = with("request", request_words(context, words, reuse.allocation));
@@ -94,11 +95,10 @@ void report_miss(Finding& finding, const AnalysisContext& context, const Words& 
                              {}});
 }
 
-}  // namespace
-
-void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const Allocations& allocations = context.device().allocations;
-    const bool trains = context.iterations().source() == IterationSource::steps && context.iterations().size() > most_steps;
+    const bool trains =
+        context.iterations().source() == IterationSource::steps && context.iterations().size() > most_steps;
     if (allocations.size() > most_allocations || !context.suspects().empty() || trains) {
         return;
     }
@@ -121,9 +121,7 @@ void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Fi
     if (reuse.allocation == no_allocation && miss.allocation == no_allocation) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::block_reuse;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::block_reuse.new_finding();
     finding.basis = words("Replayed from the allocator's events, block by block.");
     finding.count = reuses;
     finding.bytes = static_cast<int64_t>(std::max(size(reuse.allocation), size(miss.allocation)));
@@ -142,5 +140,9 @@ void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Fi
     }
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::block_reuse{FindingKind::block_reuse, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

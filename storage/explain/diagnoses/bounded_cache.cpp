@@ -3,9 +3,9 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -50,7 +50,8 @@ Entries entries_of(const AnalysisContext& context, const Site& site) {
     Entries entries;
     for (const AllocationIndex a : site.now) {
         const Category category =
-            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time()) : Category::unknown;
+            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time())
+                            : Category::unknown;
         if (!is_held_outside(category) && category != Category::workspace) {
             entries.all.push_back(a);
             entries.bytes += static_cast<int64_t>(context.device().allocations.block_size[a]);
@@ -113,27 +114,28 @@ void report(Finding& finding, const AnalysisContext& context, const Cache& cache
     const auto bytes = with("bytes", format_bytes(cache.bytes));
     const auto tensors = with("tensors", words.counted(cache.count, "{n} tensor", "{n} tensors"));
     const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(full)));
-    finding.title = finding.referrer.empty()
-                        ? words("{tensors} with {bytes} from {line} were collected, and no more", tensors, bytes,
-                                with("line", finding.line))
-                        : words("{referrer} filled up to {bytes} and stays there", with("referrer", finding.referrer), bytes);
-    finding.text = {words(
-        "{tensors} made by {line} were collected over the first rounds. Since {iteration} their memory stays at {bytes}: "
-        "it looks like a leak at the beginning and is none.",
-        tensors, bytes, iteration, with("line", finding.line))};
+    finding.title = finding.referrer.empty() ? words("{tensors} with {bytes} from {line} were collected, and no more",
+                                                     tensors, bytes, with("line", finding.line))
+                                             : words("{referrer} filled up to {bytes} and stays there",
+                                                     with("referrer", finding.referrer), bytes);
+    finding.text = {
+        words("{tensors} made by {line} were collected over the first rounds. Since {iteration} their memory stays at "
+              "{bytes}: "
+              "it looks like a leak at the beginning and is none.",
+              tensors, bytes, iteration, with("line", finding.line))};
     finding.text.push_back(
         cache.replaces ? words("New ones still come, and as many old ones go: a cache or buffer with a largest size.")
                        : words("No new ones come any more."));
 }
 
 Finding about(const AnalysisContext& context, const Cache& cache, const Words& words) {
-    const size_t full = std::min(cache.full * context.surviving_allocations().iterations_per_slice(), context.iterations().size() - 1);
-    Finding finding;
-    finding.kind = FindingKind::bounded_cache;
-    finding.severity = Severity::pattern;
+    const size_t full =
+        std::min(cache.full * context.surviving_allocations().iterations_per_slice(), context.iterations().size() - 1);
+    Finding finding = diagnoses::bounded_cache.new_finding();
     finding.confidence = cache.referrer ? Confidence::certain : Confidence::likely;
-    finding.basis = words("Seen in the allocator's events: it rose round by round, then stayed for {iterations} rounds.",
-                          with("iterations", context.iterations().size() - full));
+    finding.basis =
+        words("Seen in the allocator's events: it rose round by round, then stayed for {iterations} rounds.",
+              with("iterations", context.iterations().size() - full));
     finding.bytes = cache.bytes;
     finding.count = cache.count;
     finding.component = ComponentKind::requested;
@@ -145,18 +147,21 @@ Finding about(const AnalysisContext& context, const Cache& cache, const Words& w
     finding.evidence = {
         at_allocation(context, words("Its oldest entry"), cache.oldest),
         at_iteration(context, words("It is full"), static_cast<int64_t>(full)),
-        at_event(context, words("It is as large at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+        at_event(context, words("It is as large at {time_point}", with("time_point", time_point_name(context, words))),
+                 context.now())};
     finding.fixes = {{words("If it is too much: a smaller largest size, or keep the entries in host memory."),
                       "entry = entry.to(\"cpu\")", cache.bytes, std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_bounded_cache(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const Cache& cache : find(context)) {
         findings.push_back(about(context, cache, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::bounded_cache{FindingKind::bounded_cache, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

@@ -5,11 +5,11 @@
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/element_wise.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/element_wise.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -129,8 +129,7 @@ std::string broadcast_words(const AnalysisContext& context, const Broadcast& sum
 
 Finding begin(const AnalysisContext& context, const Broadcast& result, const Words& words) {
     const AllocationIndex a = result.allocation;
-    Finding finding;
-    finding.kind = FindingKind::broadcast_materialized;
+    Finding finding = diagnoses::broadcast_materialized.new_finding();
     finding.confidence = result.is_certain ? Confidence::certain : Confidence::likely;
     finding.bytes = static_cast<int64_t>(context.device().allocations.block_size[a]);
     finding.count = 1;
@@ -147,7 +146,8 @@ Finding begin(const AnalysisContext& context, const Broadcast& result, const Wor
     return finding;
 }
 
-Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const std::vector<Broadcast>& results, const Words& words) {
+Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const std::vector<Broadcast>& results,
+                   const Words& words) {
     Finding finding = begin(context, copy, words);
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto op = with("op", op_of(context, copy.allocation));
@@ -168,8 +168,8 @@ Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const 
     for (const Broadcast& other : results) {
         if (!other.is_copy && finding.text.size() == 1) {
             finding.text.push_back(broadcast_words(context, other, words));
-            finding.evidence.push_back(
-                at_allocation(context, words("For comparison: a broadcast that took only its result"), other.allocation));
+            finding.evidence.push_back(at_allocation(
+                context, words("For comparison: a broadcast that took only its result"), other.allocation));
         }
     }
     finding.fixes = {{words("Leave the tensor as it is: operations broadcast by themselves. contiguous(), clone(), "
@@ -195,9 +195,7 @@ Finding about_result(const AnalysisContext& context, const Broadcast& result, co
     return finding;
 }
 
-}  // namespace
-
-void diagnose_broadcast_materialized(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<Broadcast> results = Search(context).find();
     bool has_copy = false;
     for (const Broadcast& result : results) {
@@ -215,5 +213,10 @@ void diagnose_broadcast_materialized(const AnalysisContext& context, const Words
         findings.push_back(about_result(context, *largest, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::broadcast_materialized{FindingKind::broadcast_materialized, Severity::waste,
+                                                  Phase::observation, run};
 
 }  // namespace tidemark

@@ -3,9 +3,9 @@
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -58,7 +58,8 @@ Loaded find_loaded(const AnalysisContext& context) {
             return;
         }
         const Category category =
-            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time()) : Category::unknown;
+            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time())
+                            : Category::unknown;
         if (loading[allocations.stack[a]] && !is_of_model(category)) {
             loaded.all.push_back(a);
         } else if (context.graph() ? is_of_model(category) : !loading[allocations.stack[a]]) {
@@ -87,25 +88,22 @@ void set_referrer(Finding& finding, const AnalysisContext& context, AllocationIn
         finding.unknowns.push_back(words("Who holds the loaded tensors was not recorded."));
         return;
     }
-    if (const Retention retention = retention_of(*context.graph(), {context.device_position(), a}); retention.referrer) {
+    if (const Retention retention = retention_of(*context.graph(), {context.device_position(), a});
+        retention.referrer) {
         const ReferrerGroup* group = context.graph()->group_of(retention.referrer);
         finding.referrer = group ? referrer_words(context.graph()->tables(), words, *group)
-                               : referrer_words(context.graph()->tables(), words, *retention.referrer);
+                                 : referrer_words(context.graph()->tables(), words, *retention.referrer);
     }
 }
 
-}  // namespace
-
-void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const Loaded loaded = find_loaded(context);
     if (loaded.bytes < least_bytes ||
         static_cast<double>(loaded.matched) < least_matched * static_cast<double>(loaded.bytes)) {
         return;
     }
     const AllocationIndex example = largest(context, loaded);
-    Finding finding;
-    finding.kind = FindingKind::checkpoint_on_gpu;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::checkpoint_on_gpu.new_finding();
     finding.confidence = context.graph() ? Confidence::certain : Confidence::likely;
     finding.basis = context.graph()
                         ? words(
@@ -136,7 +134,8 @@ void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& wor
             words("The largest of them: {bytes}",
                   with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[example])))),
             example),
-        at_event(context, words("They are there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+        at_event(context, words("They are there at {time_point}", with("time_point", time_point_name(context, words))),
+                 context.now())};
     finding.fixes = {
         {words("Load the checkpoint into the computer's memory; load_state_dict() copies what it needs to the "
                "GPU."),
@@ -146,5 +145,9 @@ void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& wor
         {words("Let the checkpoint go when the model has its weights."), "del checkpoint", loaded.bytes, {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::checkpoint_on_gpu{FindingKind::checkpoint_on_gpu, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

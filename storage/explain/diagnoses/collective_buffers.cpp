@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
 
@@ -34,7 +34,8 @@ std::vector<Taking> takings_of(const AnalysisContext& context, const LibraryMemo
     return takings;
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<Taking>& takings, const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<Taking>& takings,
+                  const Words& words) {
     constexpr size_t shown = 3;
     for (size_t i = 0; i < std::min(shown, takings.size()); ++i) {
         const DriverAllocation& first = *takings[i].first;
@@ -53,18 +54,14 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const std::v
     finding.evidence.push_back(at_component(context, words("What NCCL holds"), ComponentKind::library));
 }
 
-}  // namespace
-
-void diagnose_collective_buffers(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const auto libraries = device_memory_by_library(context);
     const auto nccl = std::find_if(libraries.begin(), libraries.end(), [](const auto& l) { return l.is_of("nccl"); });
     if (nccl == libraries.end() || nccl->bytes < least_bytes || nccl->grows()) {
         return;
     }
     const std::vector<Taking> takings = takings_of(context, *nccl);
-    Finding finding;
-    finding.kind = FindingKind::collective_buffers;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::collective_buffers.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Each call to the driver was recorded.");
     finding.bytes = nccl->bytes;
@@ -98,5 +95,10 @@ void diagnose_collective_buffers(const AnalysisContext& context, const Words& wo
                       {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::collective_buffers{FindingKind::collective_buffers, Severity::pattern, Phase::observation,
+                                              run};
 
 }  // namespace tidemark

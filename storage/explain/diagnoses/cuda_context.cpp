@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/answered.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/explained_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/workspaces.h"
 
@@ -47,7 +47,7 @@ Parts parts_of(const BreakdownRow& row) {
 /// Nobody else had an answer, and the program's tensors are next to nothing: this is what the person wonders about.
 bool is_the_answer(const AnalysisContext& context, const Parts& parts, const Findings& others) {
     const int64_t tensors = context.curves().peak(Series::allocated).max - find_workspaces(context).bytes;
-    return !is_answered(others) && tensors * 100 < parts.own() && parts.share() >= least_share;
+    return !is_memory_explained(others) && tensors * 100 < parts.own() && parts.share() >= least_share;
 }
 
 bool was_measured(const AnalysisContext& context) {
@@ -97,16 +97,13 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Parts&
          ComponentKind::requested);
 }
 
-}  // namespace
-
-void diagnose_cuda_context(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
     const Parts parts = parts_of(context.row());
     if (parts.own() < least_context) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::cuda_context;
-    finding.severity = is_the_answer(context, parts, findings) ? Severity::pattern : Severity::background;
+    Finding finding = diagnoses::cuda_context.new_finding();
+    finding.severity = is_the_answer(context, parts, earlier) ? Severity::pattern : Severity::background;
     finding.confidence = was_measured(context) ? Confidence::certain : Confidence::likely;
     finding.basis = was_measured(context)
                         ? words(
@@ -132,5 +129,9 @@ void diagnose_cuda_context(const AnalysisContext& context, const Words& words, F
          {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::cuda_context{FindingKind::cuda_context, Severity::background, Phase::remainder, run};
 
 }  // namespace tidemark

@@ -2,9 +2,9 @@
 #include <numeric>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/returned_memory.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/returned_memory.h"
 
 namespace tidemark {
 namespace {
@@ -39,18 +39,15 @@ std::string time_words(const Words& words, const Sum& sum) {
                : words("Asking again took at most {ask}.", ask);
 }
 
-}  // namespace
-
-void diagnose_empty_cache_thrash(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<ReturnedMemory> calls = returned_memory(context);
     const Sum sum = sum_of(calls);
     // The last call of a run gives back what nobody needs any more.
-    if (calls.size() < fewest_calls || calls.size() * 2 < context.iterations().size() || sum.taken_again * 2 < sum.bytes) {
+    if (calls.size() < fewest_calls || calls.size() * 2 < context.iterations().size() ||
+        sum.taken_again * 2 < sum.bytes) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::empty_cache_thrash;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::empty_cache_thrash.new_finding();
     finding.basis = words("Seen in the allocator's own events: what went back to the driver, and what came again.");
     finding.count = static_cast<int64_t>(calls.size());
     finding.bytes = sum.largest;
@@ -65,12 +62,13 @@ void diagnose_empty_cache_thrash(const AnalysisContext& context, const Words& wo
               "again before the next call. ",
               count, with("bytes", format_bytes(sum.bytes)), with("again", format_bytes(sum.taken_again))) +
             time_words(words, sum),
-        words(
-            "The peak is the same with and without it: what a {iteration} needs it takes again. In between the memory is "
-            "free "
-            "for other programs on this GPU, which may have it when the next {iteration} needs it: then that ends with an "
-            "out-of-memory error.",
-            with("iteration", iteration_words(context, words)))};
+        words("The peak is the same with and without it: what a {iteration} needs it takes again. In between the "
+              "memory is "
+              "free "
+              "for other programs on this GPU, which may have it when the next {iteration} needs it: then that ends "
+              "with an "
+              "out-of-memory error.",
+              with("iteration", iteration_words(context, words)))};
     finding.evidence.push_back(at_event(context, words("Before the first call"), calls.front().event));
     finding.evidence.push_back(at_event(context, words("Before the last call"), calls.back().event));
     finding.evidence.push_back(at_component(context, words("What is idle at the end"), ComponentKind::cached_segments));
@@ -86,5 +84,10 @@ void diagnose_empty_cache_thrash(const AnalysisContext& context, const Words& wo
          {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::empty_cache_thrash{FindingKind::empty_cache_thrash, Severity::waste, Phase::observation,
+                                              run};
 
 }  // namespace tidemark

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -100,9 +100,7 @@ Finding about(const AnalysisContext& context, const Vain& vain, const Words& wor
     const auto graphs =
         with("graphs", words.counted(static_cast<int64_t>(vain.roots.size()), "{n} graph", "{n} graphs"));
     const auto bytes = with("bytes", format_bytes(vain.bytes));
-    Finding finding;
-    finding.kind = FindingKind::eval_without_no_grad;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::eval_without_no_grad.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the graph: these nodes were made and died, and no backward ran them.");
     finding.bytes = vain.bytes;
@@ -126,9 +124,7 @@ Finding about(const AnalysisContext& context, const Vain& vain, const Words& wor
     return finding;
 }
 
-}  // namespace
-
-void diagnose_eval_without_no_grad(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
@@ -140,5 +136,10 @@ void diagnose_eval_without_no_grad(const AnalysisContext& context, const Words& 
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::eval_without_no_grad{FindingKind::eval_without_no_grad, Severity::waste, Phase::observation,
+                                                run};
 
 }  // namespace tidemark

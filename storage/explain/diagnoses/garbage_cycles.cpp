@@ -3,9 +3,9 @@
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -48,7 +48,8 @@ void add_collections(const AnalysisContext& context, Cycles& cycles) {
         if (!span.closed || !is_garbage_collection(span)) {
             continue;
         }
-        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end), 0};
+        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end),
+                              0};
         // What happens after the moment the case is about is the program's end.
         if (collection.first < context.now()) {
             add_frees(context, collection, cycles);
@@ -110,7 +111,8 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Cycles
     const Collection& largest =
         *std::max_element(cycles.collections.begin(), cycles.collections.end(),
                           [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; });
-    finding.evidence.push_back(at_event(context, words("Just before a collection: this much has piled up"), largest.first));
+    finding.evidence.push_back(
+        at_event(context, words("Just before a collection: this much has piled up"), largest.first));
     Evidence collection = at_event(
         context, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
     collection.time = largest.span->start;
@@ -138,9 +140,7 @@ void add_referrer(Finding& finding, const AnalysisContext& context, const Cycles
 }
 
 Finding about(const AnalysisContext& context, const Cycles& cycles, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::garbage_cycles;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::garbage_cycles.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("The memory was given back during garbage collections, which were recorded.");
     finding.bytes = cycles.pending;
@@ -157,12 +157,14 @@ Finding about(const AnalysisContext& context, const Cycles& cycles, const Words&
     return finding;
 }
 
-}  // namespace
-
-void diagnose_garbage_cycles(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (const Cycles cycles = find(context); !cycles.sites.empty()) {
         findings.push_back(about(context, cycles, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::garbage_cycles{FindingKind::garbage_cycles, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/backward_passes.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -19,12 +19,13 @@ struct Accumulation {
 };
 
 /// Passes that most bytes of gradients have gathered in their lives, of those that were given back.
-size_t usual_passes(const AnalysisContext& context, const PassGroup& group) {
+size_t usual_passes(const AnalysisContext& context, const BackwardPassGroup& group) {
     std::map<size_t, int64_t> bytes;
     std::set<size_t> generations;
     for (const Gradient& gradient : group.gradients) {
         if (context.device().allocations.free_event[gradient.allocation] != never) {
-            bytes[gradient.passes()] += static_cast<int64_t>(context.device().allocations.block_size[gradient.allocation]);
+            bytes[gradient.passes()] +=
+                static_cast<int64_t>(context.device().allocations.block_size[gradient.allocation]);
             generations.insert(gradient.first);
         }
     }
@@ -36,7 +37,7 @@ size_t usual_passes(const AnalysisContext& context, const PassGroup& group) {
         ->first;
 }
 
-Accumulation find(const AnalysisContext& context, const PassGroup& group) {
+Accumulation find(const AnalysisContext& context, const BackwardPassGroup& group) {
     Accumulation found;
     found.passes = usual_passes(context, group);
     if (found.passes == 0) {
@@ -53,7 +54,8 @@ Accumulation find(const AnalysisContext& context, const PassGroup& group) {
     return found;
 }
 
-void report(Finding& finding, const AnalysisContext& context, const PassGroup& group, const Accumulation& found, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const BackwardPassGroup& group, const Accumulation& found,
+            const Words& words) {
     const auto passes = with("passes", found.passes);
     const auto bytes = with("bytes", format_bytes(found.bytes));
     finding.title = words("{bytes} of gradients gather over {passes} backward passes", bytes, passes);
@@ -66,21 +68,20 @@ void report(Finding& finding, const AnalysisContext& context, const PassGroup& g
               "the larger effective batch, and no leak.")};
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const PassGroup& group, const Accumulation& found,
-                  const Words& words) {
-    const Pass& first = group.passes[found.example.first];
-    finding.evidence = {
-        at_allocation(context, words("A gradient, made in the first of these backward passes"), found.example.allocation),
-        at_event(context, words("That backward pass has ended"), first.end),
-        at_event(context, words("The next forward pass begins, and the gradients are still there"),
-                 group.passes[found.example.first + 1].forward),
-        at_event(context, words("The last of these backward passes has ended"), found.gathered)};
+void add_evidence(Finding& finding, const AnalysisContext& context, const BackwardPassGroup& group,
+                  const Accumulation& found, const Words& words) {
+    const BackwardPass& first = group.passes[found.example.first];
+    finding.evidence = {at_allocation(context, words("A gradient, made in the first of these backward passes"),
+                                      found.example.allocation),
+                        at_event(context, words("That backward pass has ended"), first.end),
+                        at_event(context, words("The next forward pass begins, and the gradients are still there"),
+                                 group.passes[found.example.first + 1].forward),
+                        at_event(context, words("The last of these backward passes has ended"), found.gathered)};
 }
 
-Finding about(const AnalysisContext& context, const PassGroup& group, const Accumulation& found, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::gradient_accumulation;
-    finding.severity = Severity::pattern;
+Finding about(const AnalysisContext& context, const BackwardPassGroup& group, const Accumulation& found,
+              const Words& words) {
+    Finding finding = diagnoses::gradient_accumulation.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the graph: which backward passes ran while the same gradients were allocated.");
     finding.bytes = found.bytes;
@@ -92,14 +93,17 @@ Finding about(const AnalysisContext& context, const PassGroup& group, const Accu
     return finding;
 }
 
-}  // namespace
-
-void diagnose_gradient_accumulation(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    for (const PassGroup& group : find_passes(context)) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    for (const BackwardPassGroup& group : find_backward_passes(context)) {
         if (const Accumulation found = find(context, group); found.passes >= 2) {
             findings.push_back(about(context, group, found, words));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::gradient_accumulation{FindingKind::gradient_accumulation, Severity::pattern,
+                                                 Phase::observation, run};
 
 }  // namespace tidemark

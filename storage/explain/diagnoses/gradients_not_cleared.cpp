@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/backward_passes.h"
 #include "storage/explain/composition.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -19,13 +19,13 @@ constexpr int64_t least_part = 20;
 bool outlives_updates(const Gradient& gradient) { return gradient.passes() >= 3; }
 
 struct Overlap {
-    const Pass* pass = nullptr;  ///< the last one, or the one before an unfinished one
-    int64_t gradients = 0;       ///< bytes of gradients that were there before its forward pass
-    int64_t activations = 0;     ///< what the forward pass added
+    const BackwardPass* pass = nullptr;  ///< the last one, or the one before an unfinished one
+    int64_t gradients = 0;               ///< bytes of gradients that were there before its forward pass
+    int64_t activations = 0;             ///< what the forward pass added
     const Gradient* example = nullptr;
 };
 
-Overlap find(const AnalysisContext& context, const PassGroup& group) {
+Overlap find(const AnalysisContext& context, const BackwardPassGroup& group) {
     Overlap overlap;
     if (group.passes.size() < 3 || passes_per_update(context, group) != 1) {
         return overlap;
@@ -63,8 +63,9 @@ void report(Finding& finding, const AnalysisContext& context, const Overlap& ove
               "they been given back before, the peak would be lower by up to {saved}.",
               each, activations, with("saved", format_bytes(std::min(overlap.gradients, overlap.activations))))};
     if (context.graph()) {
-        finding.text.push_back(words("When the backward pass begins, the memory is: {parts}.",
-                                     with("parts", composition_words(words, composition_at(context, overlap.pass->backward)))));
+        finding.text.push_back(
+            words("When the backward pass begins, the memory is: {parts}.",
+                  with("parts", composition_words(words, composition_at(context, overlap.pass->backward)))));
     }
 }
 
@@ -76,9 +77,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Overla
 }
 
 Finding about(const AnalysisContext& context, const Overlap& overlap, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::gradients_not_cleared;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::gradients_not_cleared.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words(
         "Seen in the graph and the allocator's events: the same gradients lived through all later "
@@ -94,14 +93,17 @@ Finding about(const AnalysisContext& context, const Overlap& overlap, const Word
     return finding;
 }
 
-}  // namespace
-
-void diagnose_gradients_not_cleared(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    for (const PassGroup& group : find_passes(context)) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    for (const BackwardPassGroup& group : find_backward_passes(context)) {
         if (const Overlap overlap = find(context, group); is_worth_telling(overlap)) {
             findings.push_back(about(context, overlap, words));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::gradients_not_cleared{FindingKind::gradients_not_cleared, Severity::waste,
+                                                 Phase::observation, run};
 
 }  // namespace tidemark

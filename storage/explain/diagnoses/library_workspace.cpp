@@ -4,7 +4,7 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/workspaces.h"
@@ -45,7 +45,8 @@ LibraryScratch find_kept(const AnalysisContext& context) {
 StackId usual_stack(const AnalysisContext& context, const Workspaces& workspaces) {
     std::map<StackId, int64_t> bytes;
     for (const AllocationIndex a : workspaces.all) {
-        bytes[context.device().allocations.stack[a]] += static_cast<int64_t>(context.device().allocations.block_size[a]);
+        bytes[context.device().allocations.stack[a]] +=
+            static_cast<int64_t>(context.device().allocations.block_size[a]);
     }
     return std::max_element(bytes.begin(), bytes.end(),
                             [](const auto& a, const auto& b) { return a.second < b.second; })
@@ -83,7 +84,8 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Librar
         const AllocationIndex a = kept.in_pytorch.all[i];
         const std::string line = line_of(context.trace(), context.device().allocations.stack[a]);
         const std::string doing = doing_of(context.trace(), words, context.device().allocations.origin[a]);
-        const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
+        const auto bytes =
+            with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
         const std::string text =
             !line.empty()    ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", line))
             : !doing.empty() ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", doing))
@@ -91,8 +93,8 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Librar
         finding.evidence.push_back(at_allocation(context, text, a));
     }
     for (const LibraryMemory& library : kept.libraries) {
-        finding.evidence.push_back(
-            at_component(context, words("What {library} holds", with("library", library.name)), ComponentKind::library));
+        finding.evidence.push_back(at_component(context, words("What {library} holds", with("library", library.name)),
+                                                ComponentKind::library));
     }
 }
 
@@ -114,15 +116,12 @@ void add_fixes(Finding& finding, const AnalysisContext& context, const LibrarySc
     }
 }
 
-}  // namespace
-
-void diagnose_library_workspace(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const LibraryScratch kept = find_kept(context);
     if (kept.bytes() < least_bytes) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::library_workspace;
+    Finding finding = diagnoses::library_workspace.new_finding();
     finding.severity = kept.is_repeated() ? Severity::pattern : Severity::background;
     finding.confidence = context.graph() || kept.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
     finding.basis = finding.confidence == Confidence::certain
@@ -143,5 +142,10 @@ void diagnose_library_workspace(const AnalysisContext& context, const Words& wor
     add_fixes(finding, context, kept, words);
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::library_workspace{FindingKind::library_workspace, Severity::background, Phase::observation,
+                                             run};
 
 }  // namespace tidemark

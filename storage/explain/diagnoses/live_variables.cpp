@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -37,7 +37,8 @@ std::vector<Variable> find(const AnalysisContext& context) {
     for (const AllocationIndex a : allocated_at(context, context.now())) {
         const AllocationRef allocation{context.device_position(), a};
         const Referrer* referrer = context.graph()->referrers.of(allocation);
-        if (referrer && is_variable(*referrer) && !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
+        if (referrer && is_variable(*referrer) &&
+            !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
             variables.push_back({referrer, a, static_cast<int64_t>(context.device().allocations.block_size[a])});
             all += variables.back().bytes;
         }
@@ -84,9 +85,7 @@ Finding about(const AnalysisContext& context, const std::vector<Variable>& varia
         with("tensors", words.counted(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
     const auto bytes = with("bytes", format_bytes(bytes_of(variables)));
     const auto names = with("names", names_of(context, variables, words));
-    Finding finding;
-    finding.kind = FindingKind::live_variables;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::live_variables.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("The variables were found by searching the program's objects.");
     finding.bytes = bytes_of(variables);
@@ -106,9 +105,11 @@ Finding about(const AnalysisContext& context, const std::vector<Variable>& varia
             "take turns.")};
     for (const Variable& variable : variables) {
         if (finding.evidence.size() < fewest_variables + 1) {
-            finding.evidence.push_back(at_allocation(
-                context, words("Held by `{name}`", with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
-                variable.allocation));
+            finding.evidence.push_back(
+                at_allocation(context,
+                              words("Held by `{name}`",
+                                    with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
+                              variable.allocation));
         }
     }
     const std::string first = referrer_expression(context.graph()->tables(), *variables.front().referrer);
@@ -119,9 +120,7 @@ Finding about(const AnalysisContext& context, const std::vector<Variable>& varia
     return finding;
 }
 
-}  // namespace
-
-void diagnose_live_variables(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
@@ -129,5 +128,9 @@ void diagnose_live_variables(const AnalysisContext& context, const Words& words,
         findings.push_back(about(context, variables, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::live_variables{FindingKind::live_variables, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/breakdown/driver_components.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
-#include "storage/breakdown/driver_components.h"
 
 namespace tidemark {
 namespace {
@@ -17,9 +17,7 @@ constexpr size_t fewest_samples = 8;
 constexpr size_t most_samples = 256;
 
 Finding growth(const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::non_pytorch_growth;
-    finding.severity = Severity::leak;
+    Finding finding = diagnoses::non_pytorch_growth.new_finding();
     finding.fixes = {
         {words("Free what the extension allocates, or allocate it once and use it again in each round."), "", {}, {}},
         {words("Let the extension take its memory from PyTorch, which reuses what is given back."),
@@ -71,7 +69,8 @@ Finding about_library(const AnalysisContext& context, const LibraryMemory& libra
     }
     add_growth_evidence(finding, context, library, words);
     finding.evidence.push_back(at_component(
-        context, words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))), ComponentKind::library));
+        context, words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))),
+        ComponentKind::library));
     return finding;
 }
 
@@ -115,24 +114,25 @@ void look_at_unknown(const AnalysisContext& context, const Words& words, Finding
     const int64_t from = std::max<int64_t>(context.iterations().at(first), 0);
     const int64_t iterations = std::max<int64_t>(static_cast<int64_t>(context.iterations().size()) - from, 1);
     finding.per_iteration = trend.rise / iterations;
-    finding.title = words("memory that is not PyTorch's grows by {bytes} {each}",
-                          with("bytes", format_bytes(*finding.per_iteration)), with("each", each_iteration(context, words)));
+    finding.title =
+        words("memory that is not PyTorch's grows by {bytes} {each}",
+              with("bytes", format_bytes(*finding.per_iteration)), with("each", each_iteration(context, words)));
     finding.text = {
         words("According to NVML the process uses more and more, {bytes} since {time}, while what PyTorch "
               "took from the driver does not account for it: a library or an extension allocates by itself.",
               with("bytes", format_bytes(trend.rise)), with("time", format_time_point(*finding.since)))};
-    finding.evidence = {at_event(context, words("It begins here"), first),
-                        at_component(context, words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))),
-                                 ComponentKind::unknown)};
+    finding.evidence = {
+        at_event(context, words("It begins here"), first),
+        at_component(context,
+                     words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))),
+                     ComponentKind::unknown)};
     finding.unknowns = {
         words("Which library takes it was not recorded; `tidemark record` with the driver part sees "
               "each call, unless another tool uses CUPTI.")};
     findings.push_back(std::move(finding));
 }
 
-}  // namespace
-
-void diagnose_non_pytorch_growth(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!has_driver_calls(context.trace(), context.device().device)) {
         look_at_unknown(context, words, findings);
         return;
@@ -143,5 +143,9 @@ void diagnose_non_pytorch_growth(const AnalysisContext& context, const Words& wo
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::non_pytorch_growth{FindingKind::non_pytorch_growth, Severity::leak, Phase::observation, run};
 
 }  // namespace tidemark

@@ -3,11 +3,11 @@
 #include <string_view>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/backward_passes.h"
 #include "storage/explain/composition.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -23,7 +23,8 @@ constexpr double least_part_reported = 0.02;
 
 class Search {
 public:
-    explicit Search(const AnalysisContext& context) : context_(context), peak_(context.curves().peak(Series::allocated)) {}
+    explicit Search(const AnalysisContext& context)
+        : context_(context), peak_(context.curves().peak(Series::allocated)) {}
 
     const Extremes& peak() const { return peak_; }
     bool is_worth_telling(int64_t bytes) const {
@@ -161,7 +162,8 @@ std::string whereabouts(const AnalysisContext& context, AllocationIndex a, const
                        bytes);
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest,
+            const Words& words) {
     const Allocations& allocations = context.device().allocations;
     const std::string& op = context.trace().origins[allocations.origin[largest]].op;
     const size_t arrow = op.find(" > ");
@@ -178,7 +180,8 @@ void report(Finding& finding, const AnalysisContext& context, const Search& sear
                   operation, line, bytes, with("node", op.substr(0, arrow))),
         words(
             "It lived for {time}, until what came next had used it; then {left} were left.",
-            with("time", format_duration(context.device().free_time(largest).value_or(0) - context.device().alloc_time(largest))),
+            with("time", format_duration(context.device().free_time(largest).value_or(0) -
+                                         context.device().alloc_time(largest))),
             with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
         words("At the peak {peak} are allocated: {parts}.", with("peak", format_bytes(search.peak().max)),
               with("parts", account(context, search, words)))};
@@ -190,9 +193,7 @@ void report(Finding& finding, const AnalysisContext& context, const Search& sear
 Finding about(const AnalysisContext& context, const Search& search, const std::vector<AllocationIndex>& temporaries,
               const Words& words) {
     const AllocationIndex largest = temporaries.front();
-    Finding finding;
-    finding.kind = FindingKind::op_temporary;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::op_temporary.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("The operation and its node were recorded with the allocation.");
     for (const AllocationIndex a : temporaries) {
@@ -201,9 +202,10 @@ Finding about(const AnalysisContext& context, const Search& search, const std::v
     finding.count = static_cast<int64_t>(temporaries.size());
     set_line(finding, context, context.device().allocations.stack[largest]);
     report(finding, context, search, largest, words);
-    finding.evidence = {at_allocation(context, words("What the operation took"), largest),
-                        at_event(context, words("The peak"), search.peak().max_event),
-                        at_event(context, words("It has been freed"), context.device().allocations.free_event[largest] + 1)};
+    finding.evidence = {
+        at_allocation(context, words("What the operation took"), largest),
+        at_event(context, words("The peak"), search.peak().max_event),
+        at_event(context, words("It has been freed"), context.device().allocations.free_event[largest] + 1)};
     finding.fixes = {
         {words("If the peak is too high: work through the data in parts, with a backward() for each, so that "
                "what is needed in passing is smaller."),
@@ -211,9 +213,7 @@ Finding about(const AnalysisContext& context, const Search& search, const std::v
     return finding;
 }
 
-}  // namespace
-
-void diagnose_op_temporary(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
@@ -222,5 +222,9 @@ void diagnose_op_temporary(const AnalysisContext& context, const Words& words, F
         findings.push_back(about(context, search, temporaries, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::op_temporary{FindingKind::op_temporary, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

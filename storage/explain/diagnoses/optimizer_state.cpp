@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -47,9 +47,9 @@ std::vector<State> find_states(const AnalysisContext& context) {
     std::unordered_map<FrameId, size_t> by_line;
     context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
         const AllocationRef allocation{context.device_position(), a};
-        const bool is_state = is_reported
-                                  ? context.graph()->categories.at(allocation, context.now_time()) == Category::optimizer_state
-                                  : makes[allocations.stack[a]];
+        const bool is_state =
+            is_reported ? context.graph()->categories.at(allocation, context.now_time()) == Category::optimizer_state
+                        : makes[allocations.stack[a]];
         if (!is_state || allocations.free_event[a] < context.now()) {
             return;
         }
@@ -123,7 +123,9 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const State&
         at_event(context, words("Just before the first step()"), before),
         at_event(context, words("Its state has been made"), after),
         at_allocation(context, words("The first tensor of the state"), state.tensors.front()),
-        at_event(context, words("It is still there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+        at_event(context,
+                 words("It is still there at {time_point}", with("time_point", time_point_name(context, words))),
+                 context.now())};
 }
 
 void add_fixes(Finding& finding, const Words& words) {
@@ -138,13 +140,12 @@ void add_fixes(Finding& finding, const Words& words) {
 }
 
 Finding about(const AnalysisContext& context, const State& state, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::optimizer_state;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::optimizer_state.new_finding();
     const bool is_reported = context.graph() != nullptr;
     finding.confidence = is_reported ? Confidence::certain : Confidence::likely;
-    finding.basis = is_reported ? words("The optimizer's own record of its state was read.")
-                            : words("The memory was made where PyTorch's optimizers make their state (`_init_group`).");
+    finding.basis = is_reported
+                        ? words("The optimizer's own record of its state was read.")
+                        : words("The memory was made where PyTorch's optimizers make their state (`_init_group`).");
     finding.bytes = state.bytes;
     finding.count = static_cast<int64_t>(state.tensors.size());
     finding.component = ComponentKind::requested;
@@ -161,14 +162,16 @@ Finding about(const AnalysisContext& context, const State& state, const Words& w
     return finding;
 }
 
-}  // namespace
-
-void diagnose_optimizer_state(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const State& state : find_states(context)) {
         if (!comes_later(context, state)) {
             findings.push_back(about(context, state, words));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::optimizer_state{FindingKind::optimizer_state, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

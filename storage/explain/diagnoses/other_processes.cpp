@@ -3,10 +3,10 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/answered.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/breakdown/device_samples.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/explained_memory.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -108,21 +108,19 @@ void report(Finding& finding, const AnalysisContext& context, const Others& othe
         finding.text.push_back(
             words("{processes} about as much as a bare CUDA context. If they are workers of the same job, they touched "
                   "this GPU without working on it: a missing torch.cuda.set_device() does that.",
-                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)), "{n} process holds",
-                                                  "{n} processes hold"))));
+                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)),
+                                                  "{n} process holds", "{n} processes hold"))));
     }
 }
 
-}  // namespace
-
-void diagnose_other_processes(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
     const Others others = find_others(context);
     if (others.highest < least_bytes) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::other_processes;
-    finding.severity = others.came_or_went() && !is_answered(findings) ? Severity::pattern : Severity::background;
+    Finding finding = diagnoses::other_processes.new_finding();
+    finding.severity =
+        others.came_or_went() && !is_memory_explained(earlier) ? Severity::pattern : Severity::background;
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in NVML's list of processes, which was asked a few times a second.");
     const bool are_there = others.now >= least_bytes;
@@ -135,16 +133,17 @@ void diagnose_other_processes(const AnalysisContext& context, const Words& words
                         ? words("{processes} on this GPU: {bytes} are theirs", processes, bytes)
                         : words("{processes} used this GPU for a while: up to {bytes}", processes, bytes);
     report(finding, context, others, words);
-    Evidence most = at_event(context, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
-                             context.device().events_until(others.highest_time));
+    Evidence most =
+        at_event(context, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
+                 context.device().events_until(others.highest_time));
     most.time = others.highest_time;
     most.component = ComponentKind::other_processes;
     finding.evidence.push_back(std::move(most));
-    finding.evidence.push_back(
-        at_component(context,
-                 words("What they have at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
-                       with("bytes", format_bytes(others.now))),
-                 ComponentKind::other_processes));
+    finding.evidence.push_back(at_component(
+        context,
+        words("What they have at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
+              with("bytes", format_bytes(others.now))),
+        ComponentKind::other_processes));
     finding.fixes = {{words("See whose they are, and agree on who uses which GPU."),
                       "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv",
                       finding.bytes,
@@ -155,5 +154,9 @@ void diagnose_other_processes(const AnalysisContext& context, const Words& words
                       {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::other_processes{FindingKind::other_processes, Severity::background, Phase::conclusion, run};
 
 }  // namespace tidemark

@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -43,7 +43,8 @@ Extremes peak_of(const AnalysisContext& context, size_t iteration) {
 
 /// The last round of a derived repetition may hold whatever came after it.
 size_t usable_iterations(const AnalysisContext& context) {
-    return context.iterations().size() - (context.iterations().source() == IterationSource::repetition && !context.iterations().empty());
+    return context.iterations().size() -
+           (context.iterations().source() == IterationSource::repetition && !context.iterations().empty());
 }
 
 std::optional<Longer> find(const AnalysisContext& context) {
@@ -69,9 +70,10 @@ std::optional<Longer> find(const AnalysisContext& context) {
         std::max(least_bytes, static_cast<int64_t>(least_rise * static_cast<double>(longer.usual.max)));
     longer.count =
         std::count_if(order.begin(), order.end(), [&](size_t i) { return taken[i] >= longer.usually_taken + least; });
-    const bool falls_back = longer.iteration + 1 == iterations || std::any_of(order.begin(), order.end(), [&](size_t i) {
-                                return i > longer.iteration && taken[i] <= longer.usually_taken + least / 4;
-                            });
+    const bool falls_back =
+        longer.iteration + 1 == iterations || std::any_of(order.begin(), order.end(), [&](size_t i) {
+            return i > longer.iteration && taken[i] <= longer.usually_taken + least / 4;
+        });
     return longer.count > 0 && falls_back ? std::optional(longer) : std::nullopt;
 }
 
@@ -102,7 +104,8 @@ ByStack made_in_iteration(const AnalysisContext& context, size_t iteration) {
     for (auto at = first; at != last; ++at) {
         const auto a = static_cast<AllocationIndex>(at - made.begin());
         if (!is_scratch(context.device().allocations, a)) {
-            bytes[context.device().allocations.stack[a]] += static_cast<int64_t>(context.device().allocations.block_size[a]);
+            bytes[context.device().allocations.stack[a]] +=
+                static_cast<int64_t>(context.device().allocations.block_size[a]);
         }
     }
     return bytes;
@@ -159,16 +162,18 @@ double times_the_work(const AnalysisContext& context, const Longer& longer) {
 
 void report(Finding& finding, const AnalysisContext& context, const Longer& longer, const Words& words) {
     const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(longer.iteration)));
-    const auto usual_iteration = with("usual_iteration", iteration_name(context, words, static_cast<int64_t>(longer.usual_iteration)));
+    const auto usual_iteration =
+        with("usual_iteration", iteration_name(context, words, static_cast<int64_t>(longer.usual_iteration)));
     const auto peak = with("peak", format_bytes(longer.peak.max));
     const auto usual = with("usual", format_bytes(longer.usual.max));
     const double work = times_the_work(context, longer);
     finding.title = words("{iteration} needed {more} more than usual, and gave it back", iteration,
                           with("more", format_bytes(longer.more())));
     finding.text = {
-        words("The peak of {iteration} is {peak}, that of a usual one ({usual_iteration}) {usual}. The same lines of the "
-              "program made larger tensors: the batch or its sequences were larger.",
-              iteration, peak, usual, usual_iteration),
+        words(
+            "The peak of {iteration} is {peak}, that of a usual one ({usual_iteration}) {usual}. The same lines of the "
+            "program made larger tensors: the batch or its sequences were larger.",
+            iteration, peak, usual, usual_iteration),
         words("Above what lay there already it took {times} times the memory of the usual one; the line that allocates "
               "most allocated {work} times as much.",
               with("times", fmt::format("{:.1f}", longer.times())), with("work", fmt::format("{:.1f}", work))),
@@ -181,9 +186,7 @@ void report(Finding& finding, const AnalysisContext& context, const Longer& long
 }
 
 Finding about(const AnalysisContext& context, const Longer& longer, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::outlier_iteration;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::outlier_iteration.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis =
         words("Seen in the allocator's events: the same lines allocated more in this round than in others.");
@@ -196,21 +199,24 @@ Finding about(const AnalysisContext& context, const Longer& longer, const Words&
     finding.evidence = {at_event(context, words("The peak of the larger round"), longer.peak.max_event),
                         at_event(context, words("The peak of a usual round"), longer.usual.max_event),
                         at_iteration(context, words("The larger round has ended: memory is back where it was"),
-                                 static_cast<int64_t>(longer.iteration))};
+                                     static_cast<int64_t>(longer.iteration))};
     finding.fixes = {{words("If the peak is too high: batch by number of tokens instead of by number of samples, "
                             "or cut and split what is longer than the rest."),
                       "", longer.more(), std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_outlier_iteration(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::optional<Longer> longer = find(context);
     if (longer && context.allocated_trend().shape != Shape::rising && is_same_work(context, *longer) &&
         times_the_work(context, *longer) >= least_work) {
         findings.push_back(about(context, *longer, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::outlier_iteration{FindingKind::outlier_iteration, Severity::pattern, Phase::observation,
+                                             run};
 
 }  // namespace tidemark

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -69,8 +69,8 @@ int64_t longest_wait(const DeviceHistory& device, const std::vector<AllocationIn
 }
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const Pending& pending, const Words& words) {
-    finding.evidence.push_back(
-        at_event(context, words("Most is waiting: {bytes}", with("bytes", format_bytes(pending.most))), pending.most_at));
+    finding.evidence.push_back(at_event(
+        context, words("Most is waiting: {bytes}", with("bytes", format_bytes(pending.most))), pending.most_at));
     finding.evidence.back().component = ComponentKind::pending;
     const auto of_line = std::find_if(pending.then.begin(), pending.then.end(), [&](AllocationIndex a) {
         return context.device().allocations.stack[a] == pending.stack;
@@ -88,9 +88,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Pendin
     }
 }
 
-}  // namespace
-
-void diagnose_pending_free(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     Pending pending;
     find_peak(context.device(), pending);
     const auto reserved = static_cast<double>(context.curves().value(Series::reserved, pending.most_at));
@@ -102,9 +100,7 @@ void diagnose_pending_free(const AnalysisContext& context, const Words& words, F
     if (count < fewest_blocks) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::pending_free;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::pending_free.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the allocator's events: the free was requested, but completed only later.");
     finding.bytes = pending.most;
@@ -138,5 +134,9 @@ void diagnose_pending_free(const AnalysisContext& context, const Words& words, F
                       {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::pending_free{FindingKind::pending_free, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
 
@@ -36,9 +36,7 @@ void report(Finding& finding, const With& each, const Words& words) {
               "two; memory that grows means that pinned tensors are kept, or that their sizes keep growing.")};
 }
 
-}  // namespace
-
-void diagnose_pinned_memory_growth(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     // It is of no device: told once, with the device shown first.
     if (&context.device() != &context.trace().main_device()) {
         return;
@@ -48,9 +46,7 @@ void diagnose_pinned_memory_growth(const AnalysisContext& context, const Words& 
     if (!library || library->alive.empty()) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::pinned_memory_growth;
-    finding.severity = Severity::leak;
+    Finding finding = diagnoses::pinned_memory_growth.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Each call to the driver was recorded, over {iterations} rounds.",
                           with("iterations", format_count(static_cast<int64_t>(context.iterations().size()))));
@@ -74,5 +70,10 @@ void diagnose_pinned_memory_growth(const AnalysisContext& context, const Words& 
          finding.bytes, finding.per_iteration}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::pinned_memory_growth{FindingKind::pinned_memory_growth, Severity::leak, Phase::observation,
+                                                run};
 
 }  // namespace tidemark

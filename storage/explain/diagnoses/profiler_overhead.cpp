@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
 
@@ -82,7 +82,8 @@ int64_t recorded_of_profilers(const AnalysisContext& context) {
     return bytes;
 }
 
-void add_stretches(Finding& finding, const AnalysisContext& context, const std::vector<Stretch>& stretches, const Words& words) {
+void add_stretches(Finding& finding, const AnalysisContext& context, const std::vector<Stretch>& stretches,
+                   const Words& words) {
     constexpr size_t shown = 3;
     for (size_t i = 0; i < std::min(shown, stretches.size()); ++i) {
         Evidence stretch = at_event(
@@ -108,17 +109,14 @@ void report(Finding& finding, std::optional<int64_t> measured, const Words& word
     }
 }
 
-}  // namespace
-
-void diagnose_profiler_overhead(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<Stretch> stretches = stretches_of(context.trace());
     const int64_t recorded = recorded_of_profilers(context);
     if (stretches.empty() && recorded < least_bytes) {
         return;
     }
     const auto measured = measured_during(context, stretches);
-    Finding finding;
-    finding.kind = FindingKind::profiler_overhead;
+    Finding finding = diagnoses::profiler_overhead.new_finding();
     finding.bytes = std::max(recorded, measured.value_or(0));
     finding.severity = finding.bytes >= least_bytes ? Severity::waste : Severity::background;
     finding.confidence = recorded > 0 ? Confidence::certain : Confidence::likely;
@@ -153,5 +151,9 @@ void diagnose_profiler_overhead(const AnalysisContext& context, const Words& wor
     }
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::profiler_overhead{FindingKind::profiler_overhead, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

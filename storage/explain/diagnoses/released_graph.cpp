@@ -3,9 +3,9 @@
 #include <set>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -88,7 +88,8 @@ std::string root_variable(const AnalysisContext& context, NodeIndex node) {
     return referrer ? referrer_expression(graph.tables(), *referrer) : std::string();
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Stop& stop, const Census& census, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Stop& stop, const Census& census,
+            const Words& words) {
     const GraphIndex& index = context.graph()->index;
     const auto type = with("type", index.type(stop.node));
     const std::string variable = root_variable(context, stop.node);
@@ -114,9 +115,7 @@ void report(Finding& finding, const AnalysisContext& context, const Stop& stop, 
 Finding about(const AnalysisContext& context, const Stop& stop, const Words& words) {
     const Census census = count(context);
     const GraphNodes& nodes = context.graph()->tables().nodes;
-    Finding finding;
-    finding.kind = FindingKind::released_graph;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::released_graph.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the graph: when each node was run, and when what it had saved was released.");
     finding.bytes = census.bytes;
@@ -129,7 +128,8 @@ Finding about(const AnalysisContext& context, const Stop& stop, const Words& wor
     finding.evidence.push_back(at_event(context, words("The first backward has released them"),
                                         context.device().events_until(nodes.released[stop.node])));
     finding.evidence.push_back(at_event(
-        context, words("The second backward runs {type} and stops", with("type", context.graph()->index.type(stop.last_run))),
+        context,
+        words("The second backward runs {type} and stops", with("type", context.graph()->index.type(stop.last_run))),
         context.device().events_until(nodes.executed[stop.last_run])));
     if (census.example != no_node) {
         finding.evidence.push_back(at_node(context, words("A node that never saved anything"), census.example));
@@ -141,9 +141,7 @@ Finding about(const AnalysisContext& context, const Stop& stop, const Words& wor
     return finding;
 }
 
-}  // namespace
-
-void diagnose_released_graph(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
@@ -151,5 +149,9 @@ void diagnose_released_graph(const AnalysisContext& context, const Words& words,
         findings.push_back(about(context, *stop, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::released_graph{FindingKind::released_graph, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
 
@@ -15,9 +15,9 @@ constexpr double clearly_smaller = 0.67;   ///< than the largest: peak of the ro
 /// What needed most, and what is needed at the end.
 struct Rise {
     std::optional<size_t> iteration;  ///< with the highest peak; nothing: it came before the rounds
-    EventNumber event = 0;        ///< of that peak
-    int64_t peak = 0;             ///< allocated
-    int64_t later = 0;            ///< highest peak of the last quarter of the rounds
+    EventNumber event = 0;            ///< of that peak
+    int64_t peak = 0;                 ///< allocated
+    int64_t later = 0;                ///< highest peak of the last quarter of the rounds
 };
 
 std::optional<Rise> find_rise(const AnalysisContext& context) {
@@ -44,9 +44,9 @@ StackId stack_of_peak(const AnalysisContext& context, EventNumber state) {
 }
 
 Evidence evidence_of(const AnalysisContext& context, const Words& words, const Rise& rise, const std::string& name) {
-    return rise.iteration
-               ? at_iteration(context, words("The largest: {iteration}", with("iteration", name)), static_cast<int64_t>(*rise.iteration))
-               : at_event(context, words("The peak, before the rounds begin"), rise.event);
+    return rise.iteration ? at_iteration(context, words("The largest: {iteration}", with("iteration", name)),
+                                         static_cast<int64_t>(*rise.iteration))
+                          : at_event(context, words("The peak, before the rounds begin"), rise.event);
 }
 
 void add_expandable(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
@@ -66,18 +66,14 @@ void add_expandable(Finding& finding, const AnalysisContext& context, const Word
     }
 }
 
-}  // namespace
-
-void diagnose_reserved_high_water(const AnalysisContext& context, const Words& words, Findings& findings, Progress& progress) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress& progress) {
     const int64_t reserved = context.curves().value(Series::reserved, context.now());
     const std::optional<Rise> rise = find_rise(context);
     if (!rise || reserved < rise->peak || reserved - rise->later < least_bytes || !context.suspects().empty()) {
         return;
     }
     const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);
-    Finding finding;
-    finding.kind = FindingKind::reserved_high_water;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::reserved_high_water.new_finding();
     finding.basis =
         words("Seen in the allocator's events: peaks of allocated memory fall back, reserved memory does not.");
     finding.bytes = reserved - context.curves().value(Series::allocated, context.now());
@@ -91,14 +87,16 @@ void diagnose_reserved_high_water(const AnalysisContext& context, const Words& w
     }
     finding.title = words("reserved memory stays at what {iteration} needed: {bytes}", with("iteration", iteration),
                           with("bytes", format_bytes(reserved)));
-    finding.text = {words(
-        "At its peak {iteration} needed {peak}; the last rounds need {later} at most. What was allocated went back. What "
-        "PyTorch "
-        "had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
-        with("iteration", iteration), with("peak", format_bytes(rise->peak)), with("later", format_bytes(rise->later)))};
-    finding.evidence = {
-        evidence_of(context, words, *rise, iteration),
-        at_component(context, words("What is idle now: {bytes}", with("bytes", format_bytes(cached))), ComponentKind::cached_segments)};
+    finding.text = {
+        words("At its peak {iteration} needed {peak}; the last rounds need {later} at most. What was allocated went "
+              "back. What "
+              "PyTorch "
+              "had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
+              with("iteration", iteration), with("peak", format_bytes(rise->peak)),
+              with("later", format_bytes(rise->later)))};
+    finding.evidence = {evidence_of(context, words, *rise, iteration),
+                        at_component(context, words("What is idle now: {bytes}", with("bytes", format_bytes(cached))),
+                                     ComponentKind::cached_segments)};
     finding.fixes = {{words("If other programs need the memory: give back what is idle, once, after the large rounds."),
                       "torch.cuda.empty_cache()",
                       cached,
@@ -106,5 +104,10 @@ void diagnose_reserved_high_water(const AnalysisContext& context, const Words& w
     add_expandable(finding, context, words, progress);
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::reserved_high_water{FindingKind::reserved_high_water, Severity::pattern, Phase::observation,
+                                               run};
 
 }  // namespace tidemark

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/backward_passes.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -78,9 +78,7 @@ void report(Finding& finding, const Retained& found, const Words& words) {
 
 Finding about(const AnalysisContext& context, const Retained& found, const Words& words) {
     const AllocationIndex largest = found.gradients.front();
-    Finding finding;
-    finding.kind = FindingKind::retain_grad;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::retain_grad.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words(
         "The gradients were seen on tensors that are no leaves, and the copies were made by their "
@@ -95,7 +93,9 @@ Finding about(const AnalysisContext& context, const Retained& found, const Words
     report(finding, found, words);
     finding.evidence = {
         at_allocation(context, words("The largest of these gradients"), largest),
-        at_event(context, words("They are still there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+        at_event(context,
+                 words("They are still there at {time_point}", with("time_point", time_point_name(context, words))),
+                 context.now())};
     finding.fixes = {
         {words("Remove retain_grad() when nobody looks at these gradients."), "", found.bytes, std::nullopt},
         {words("To look at a gradient as it passes by, register a hook: it keeps nothing."),
@@ -103,9 +103,7 @@ Finding about(const AnalysisContext& context, const Retained& found, const Words
     return finding;
 }
 
-}  // namespace
-
-void diagnose_retain_grad(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
@@ -113,5 +111,9 @@ void diagnose_retain_grad(const AnalysisContext& context, const Words& words, Fi
         findings.push_back(about(context, found, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::retain_grad{FindingKind::retain_grad, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

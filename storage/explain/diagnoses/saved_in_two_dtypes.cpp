@@ -3,7 +3,7 @@
 #include <set>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -23,7 +23,11 @@ struct Pair {
 class Search {
 public:
     Search(const AnalysisContext& context, EventNumber state)
-        : context_(context), graph_(*context.graph()), index_(graph_.index), state_(state), time_(context.device().time_of_state(state)) {}
+        : context_(context),
+          graph_(*context.graph()),
+          index_(graph_.index),
+          state_(state),
+          time_(context.device().time_of_state(state)) {}
 
     std::vector<Pair> find() {
         const GraphNodes& nodes = graph_.tables().nodes;
@@ -103,9 +107,7 @@ void report(Finding& finding, const AnalysisContext& context, const std::vector<
 
 Finding about(const AnalysisContext& context, EventNumber peak, const std::vector<Pair>& pairs, const Words& words) {
     const Pair& first = pairs.front();
-    Finding finding;
-    finding.kind = FindingKind::saved_in_two_dtypes;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::saved_in_two_dtypes.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Both were seen as saved tensors of the graph, with the cast between them.");
     for (const Pair& pair : pairs) {
@@ -128,9 +130,7 @@ Finding about(const AnalysisContext& context, EventNumber peak, const std::vecto
     return finding;
 }
 
-}  // namespace
-
-void diagnose_saved_in_two_dtypes(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
@@ -145,5 +145,10 @@ void diagnose_saved_in_two_dtypes(const AnalysisContext& context, const Words& w
         findings.push_back(about(context, peak.max_event, pairs, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::saved_in_two_dtypes{FindingKind::saved_in_two_dtypes, Severity::waste, Phase::observation,
+                                               run};
 
 }  // namespace tidemark

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/backward_passes.h"
 #include "storage/explain/composition.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -17,33 +17,33 @@ constexpr int64_t least_rise = 1 << 20;
 constexpr int64_t same_peak_part = 50;
 
 struct SecondPeak {
-    const Pass *first = nullptr, *second = nullptr;
+    const BackwardPass *first = nullptr, *second = nullptr;
     Extremes first_peak, second_peak;
     int64_t gradients = 0;  ///< of the first pass, there when the second forward begins
     int64_t left = 0;       ///< all that the first round left: there when the second forward begins, not at the first
 };
 
 /// From its forward until the next one.
-Extremes peak_of(const AnalysisContext& context, const PassGroup& group, size_t position) {
-    const Pass& pass = group.passes[position];
+Extremes peak_of(const AnalysisContext& context, const BackwardPassGroup& group, size_t position) {
+    const BackwardPass& pass = group.passes[position];
     const bool is_last = position + 1 == group.passes.size();
     const EventNumber end = is_last ? pass.end : std::max(pass.end, group.passes[position + 1].forward);
     return context.curves().extremes(Series::allocated, pass.forward, end);
 }
 
-int64_t left_behind(const AnalysisContext& context, const Pass& first, const Pass& second) {
+int64_t left_behind(const AnalysisContext& context, const BackwardPass& first, const BackwardPass& second) {
     const Composition before = composition_at(context, first.forward), after = composition_at(context, second.forward);
     return after.total() - after.of(Category::workspace) - before.total() + before.of(Category::workspace);
 }
 
-SecondPeak find(const AnalysisContext& context, const PassGroup& group) {
+SecondPeak find(const AnalysisContext& context, const BackwardPassGroup& group) {
     SecondPeak found{&group.passes[0], &group.passes[1], peak_of(context, group, 0), peak_of(context, group, 1), 0, 0};
     found.gradients = gradient_bytes(context, group, found.second->forward);
     found.left = left_behind(context, *found.first, *found.second);
     return found;
 }
 
-bool is_flat_afterwards(const AnalysisContext& context, const PassGroup& group, int64_t peak) {
+bool is_flat_afterwards(const AnalysisContext& context, const BackwardPassGroup& group, int64_t peak) {
     for (size_t position = 2; position < group.passes.size(); ++position) {
         if (peak_of(context, group, position).max > peak + peak / same_peak_part) {
             return false;
@@ -52,7 +52,7 @@ bool is_flat_afterwards(const AnalysisContext& context, const PassGroup& group, 
     return true;
 }
 
-bool is_higher(const AnalysisContext& context, const PassGroup& group, const SecondPeak& found) {
+bool is_higher(const AnalysisContext& context, const BackwardPassGroup& group, const SecondPeak& found) {
     const int64_t rise = found.second_peak.max - found.first_peak.max;
     const int64_t made = gradient_bytes(context, group, found.first->end);
     const bool is_visible = rise >= least_rise || (rise > 0 && rise * least_rise_part >= found.first_peak.max);
@@ -85,10 +85,9 @@ void report(Finding& finding, const AnalysisContext& context, const SecondPeak& 
               with("parts", composition_words(words, composition_at(context, found.second_peak.max_event))))};
 }
 
-Finding about(const AnalysisContext& context, const PassGroup& group, const SecondPeak& found, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::second_iteration_peak;
-    finding.severity = Severity::pattern;
+Finding about(const AnalysisContext& context, const BackwardPassGroup& group, const SecondPeak& found,
+              const Words& words) {
+    Finding finding = diagnoses::second_iteration_peak.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis =
         words("Seen in the graph and the allocator's events of the first rounds; later peaks are the same.");
@@ -108,13 +107,11 @@ Finding about(const AnalysisContext& context, const PassGroup& group, const Seco
     return finding;
 }
 
-}  // namespace
-
-void diagnose_second_iteration_peak(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    if (was_reported(findings)) {
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+    if (was_reported(earlier)) {
         return;
     }
-    for (const PassGroup& group : find_passes(context)) {
+    for (const BackwardPassGroup& group : find_backward_passes(context)) {
         if (group.passes.size() < 3 || passes_per_update(context, group) > 1) {
             continue;
         }
@@ -124,5 +121,10 @@ void diagnose_second_iteration_peak(const AnalysisContext& context, const Words&
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::second_iteration_peak{FindingKind::second_iteration_peak, Severity::pattern,
+                                                 Phase::comparison, run};
 
 }  // namespace tidemark

@@ -3,11 +3,11 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/element_wise.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/element_wise.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -37,7 +37,8 @@ public:
 
     /// By the line that made it.
     std::map<StackId, Leftover> find() {
-        const size_t all = context_.iterations().size(), last = all - (context_.iterations().source() == IterationSource::repetition);
+        const size_t all = context_.iterations().size(),
+                     last = all - (context_.iterations().source() == IterationSource::repetition);
         const size_t first = std::max<size_t>(2, last - std::min(last, iterations_looked_at));
         const std::vector<int64_t> peaks = context_.peaks(Series::allocated);
         int64_t highest = 0;
@@ -144,13 +145,15 @@ const Referrer* variable_of(const AnalysisContext& context, StackId line) {
     return nullptr;
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Leftover& leftover, const std::string& variable, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Leftover& leftover, const std::string& variable,
+            const Words& words) {
     const auto bytes = with("bytes", format_bytes(leftover.bytes));
     const auto line = with("line", finding.line);
     const auto iteration = with("iteration", iteration_words(context, words));
     finding.title = words("last {iteration}'s result of {line} is kept until the next one is made", line, iteration);
     finding.text = {
-        words("{line} makes {bytes} in every {iteration}. The variable it is stored in lets go of the old result only when "
+        words("{line} makes {bytes} in every {iteration}. The variable it is stored in lets go of the old result only "
+              "when "
               "the new one is assigned: Python computes the right side first. So at the peak both are there.",
               line, bytes, iteration),
         words("Had the old one been dropped before, the peak would be {lower} lower.",
@@ -161,9 +164,7 @@ void report(Finding& finding, const AnalysisContext& context, const Leftover& le
 }
 
 Finding about(const AnalysisContext& context, const Leftover& leftover, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::stale_local;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::stale_local.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis = words(
         "Seen in the allocator's events of {iterations} rounds: the old result is given back right after "
@@ -178,11 +179,12 @@ Finding about(const AnalysisContext& context, const Leftover& leftover, const Wo
         finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
     }
     report(finding, context, leftover, variable, words);
-    finding.evidence = {at_allocation(context, words("The result of the round before"), leftover.allocation),
-                        at_allocation(context, words("The new one is made, and the old one is still there"), leftover.next),
-                        at_event(context, words("The peak of this round, with both"), leftover.peak),
-                        at_event(context, words("The old one has been given back"),
-                                 context.device().allocations.free_event[leftover.allocation] + 1)};
+    finding.evidence = {
+        at_allocation(context, words("The result of the round before"), leftover.allocation),
+        at_allocation(context, words("The new one is made, and the old one is still there"), leftover.next),
+        at_event(context, words("The peak of this round, with both"), leftover.peak),
+        at_event(context, words("The old one has been given back"),
+                 context.device().allocations.free_event[leftover.allocation] + 1)};
     finding.fixes = {{words("Delete the variable when its round is done, or put the round's work into a function: its "
                             "variables go when it returns."),
                       variable.empty() ? std::string() : "del " + variable, leftover.lower, std::nullopt}};
@@ -192,9 +194,7 @@ Finding about(const AnalysisContext& context, const Leftover& leftover, const Wo
     return finding;
 }
 
-}  // namespace
-
-void diagnose_stale_local(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (context.iterations().size() < fewest_iterations) {
         return;
     }
@@ -204,5 +204,9 @@ void diagnose_stale_local(const AnalysisContext& context, const Words& words, Fi
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::stale_local{FindingKind::stale_local, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -64,14 +64,15 @@ bool stays_down(const std::vector<int64_t>& floor) {
 bool is_steady(const AnalysisContext& context, const Findings& findings) {
     const bool is_leak = std::any_of(findings.begin(), findings.end(),
                                      [](const Finding& finding) { return finding.severity <= Severity::failure; });
-    return context.iterations().size() >= fewest_iterations && !is_leak && !context.out_of_memory() && context.suspects().empty() &&
-           context.allocated_trend().shape != Shape::rising && stays_down(context.allocated_floor());
+    return context.iterations().size() >= fewest_iterations && !is_leak && !context.out_of_memory() &&
+           context.suspects().empty() && context.allocated_trend().shape != Shape::rising &&
+           stays_down(context.allocated_floor());
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Turnover& turnover, const Words& words) {
     const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size())));
-    finding.title = words("nothing piles up: over {iterations} rounds memory comes back to {bytes} each time", iterations,
-                          with("bytes", format_bytes(context.allocated_floor().back())));
+    finding.title = words("nothing piles up: over {iterations} rounds memory comes back to {bytes} each time",
+                          iterations, with("bytes", format_bytes(context.allocated_floor().back())));
     finding.text = {words(
         "After the first rounds, which make what stays (parameters, gradients, optimizer state, workspaces), {made} "
         "tensors of {made_bytes} in all were made. Of these {left} are there now, with {left_bytes}.",
@@ -90,15 +91,11 @@ void report(Finding& finding, const AnalysisContext& context, const Turnover& tu
     }
 }
 
-}  // namespace
-
-void diagnose_steady(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    if (!is_steady(context, findings)) {
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+    if (!is_steady(context, earlier)) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::steady;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::steady.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Seen in the allocator's events of all rounds.");
     report(finding, context, turnover_of(context), words);
@@ -107,5 +104,9 @@ void diagnose_steady(const AnalysisContext& context, const Words& words, Finding
                         at_iteration(context, words("At the end of the last round"), last)};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::steady{FindingKind::steady, Severity::pattern, Phase::conclusion, run};
 
 }  // namespace tidemark

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -98,9 +98,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Stray&
 }
 
 Finding about(const AnalysisContext& context, const Stray& stray, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::stray_context;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::stray_context.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis = words(
         "The process has a context there and hardly any tensor; that the program does not need it is "
@@ -113,15 +111,17 @@ Finding about(const AnalysisContext& context, const Stray& stray, const Words& w
     const auto device = with("device", stray.device);
     const auto bytes = with("bytes", format_bytes(stray.context));
     finding.title = words("GPU {device} is hardly used, yet a CUDA context takes {bytes} there", device, bytes);
-    finding.text = {words(
-        "The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came "
-        "to more than {tensors}. The first touch makes a CUDA context, which takes {bytes} and stays "
-        "until the process ends.",
-        with("main", context.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)), bytes)};
+    finding.text = {
+        words("The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came "
+              "to more than {tensors}. The first touch makes a CUDA context, which takes {bytes} and stays "
+              "until the process ends.",
+              with("main", context.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)),
+              bytes)};
     add_evidence(finding, context, stray, words);
-    finding.evidence.push_back(stray.device == context.device().device
-                                   ? at_component(context, words("The context"), ComponentKind::context)
-                                   : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
+    finding.evidence.push_back(
+        stray.device == context.device().device
+            ? at_component(context, words("The context"), ComponentKind::context)
+            : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
     finding.fixes = {{words("Say which GPU a process works on before anything else touches CUDA."),
                       "torch.cuda.set_device(local_rank)",
                       stray.context,
@@ -137,9 +137,7 @@ Finding about(const AnalysisContext& context, const Stray& stray, const Words& w
     return finding;
 }
 
-}  // namespace
-
-void diagnose_stray_context(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const bool is_main = &context.device() == &context.trace().main_device();
     for (const int device : devices_of(context.trace())) {
         // Told where the work is, and where the context lies.
@@ -151,5 +149,9 @@ void diagnose_stray_context(const AnalysisContext& context, const Words& words, 
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::stray_context{FindingKind::stray_context, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

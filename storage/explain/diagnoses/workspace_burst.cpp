@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -91,7 +91,8 @@ Bursts find_bursts(const AnalysisContext& context) {
 
 /// Only in the beginning: algorithms were tried.
 bool was_trial(const AnalysisContext& context, const Bursts& bursts) {
-    return context.iterations().size() >= 4 && context.iterations().at(bursts.last) < static_cast<int64_t>(context.iterations().size()) / 2;
+    return context.iterations().size() >= 4 &&
+           context.iterations().at(bursts.last) < static_cast<int64_t>(context.iterations().size()) / 2;
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Bursts& bursts, const Words& words) {
@@ -115,17 +116,14 @@ void report(Finding& finding, const AnalysisContext& context, const Bursts& burs
     }
 }
 
-}  // namespace
-
-void diagnose_workspace_burst(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const Bursts bursts = find_bursts(context);
     const int64_t peak = context.curves().peak(Series::allocated).max;
     if (bursts.largest == no_allocation ||
         static_cast<double>(peak - bursts.tensors) < least_share * static_cast<double>(peak)) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::workspace_burst;
+    Finding finding = diagnoses::workspace_burst.new_finding();
     // What was tried in the beginning is given back to the driver, and does not come again.
     finding.severity = was_trial(context, bursts) ? Severity::pattern : Severity::waste;
     finding.confidence = Confidence::certain;
@@ -152,5 +150,9 @@ void diagnose_workspace_burst(const AnalysisContext& context, const Words& words
         "os.environ[\"CUDNN_CONV_WSCAP_DBG\"] = \"256\"  # before the first convolution");
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::workspace_burst{FindingKind::workspace_burst, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

@@ -2,8 +2,8 @@
 #include <unordered_set>
 
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
 namespace {
@@ -40,9 +40,7 @@ int64_t half_size_copies(const AnalysisContext& context, const LeakSuspect& susp
     return copies;
 }
 
-}  // namespace
-
-std::optional<Finding> classify_autocast_cache(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!context.graph() || suspect.referrer || suspect.retention.native || suspect.through_graph()) {
         return std::nullopt;
     }
@@ -51,7 +49,6 @@ std::optional<Finding> classify_autocast_cache(const AnalysisContext& context, c
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::autocast_cache;
     finding.confidence = Confidence::likely;
     finding.title = words("autocast keeps copies of weights, and through them the weights");
     finding.text = {
@@ -70,5 +67,9 @@ std::optional<Finding> classify_autocast_cache(const AnalysisContext& context, c
                       suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::autocast_cache{FindingKind::autocast_cache, classify};
 
 }  // namespace tidemark

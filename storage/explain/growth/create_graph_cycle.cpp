@@ -15,9 +15,7 @@ int64_t nodes_of_second_order(const GraphContext& graph) {
     return count;
 }
 
-}  // namespace
-
-std::optional<Finding> classify_create_graph_cycle(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!context.graph() || suspect.referrer) {
         return std::nullopt;
     }
@@ -26,7 +24,6 @@ std::optional<Finding> classify_create_graph_cycle(const AnalysisContext& contex
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::create_graph_cycle;
     finding.confidence = Confidence::likely;
     finding.title = words("gradients made with create_graph=True keep their graphs in a cycle");
     finding.text = {words("{nodes} alive nodes are derivatives of derivatives, as backward(create_graph=True) makes "
@@ -43,5 +40,9 @@ std::optional<Finding> classify_create_graph_cycle(const AnalysisContext& contex
          "for parameter in model.parameters():\n    parameter.grad = None", suspect.bytes, suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::create_graph_cycle{FindingKind::create_graph_cycle, classify};
 
 }  // namespace tidemark

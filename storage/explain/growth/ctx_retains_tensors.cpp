@@ -1,19 +1,20 @@
 // #10: a custom Function keeps tensors as attributes of ctx instead of by save_for_backward.
 #include "storage/base/units.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/referrer_words.h"
-#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_ctx_retains_tensors(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.referrer || suspect.referrer->links.front().kind != "ctx") {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::ctx_retains_tensors;
     const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
-    finding.title = words("{tensors} are kept as attributes of {referrer}", tensors, with("referrer", finding.referrer));
+    finding.title =
+        words("{tensors} are kept as attributes of {referrer}", tensors, with("referrer", finding.referrer));
     finding.text = {words(
         "A custom autograd Function stores a tensor as an attribute of its ctx. Such a tensor is not released when "
         "backward has run, as one given to save_for_backward is: it lives as long as anything keeps the node. Every "
@@ -27,5 +28,9 @@ std::optional<Finding> classify_ctx_retains_tensors(const AnalysisContext& conte
         {words("And let go of the outputs: something keeps the nodes alive after their backward."), "", {}, {}}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::ctx_retains_tensors{FindingKind::ctx_retains_tensors, classify};
 
 }  // namespace tidemark

@@ -1,18 +1,18 @@
 // S10, #7: graphs that no backward ever ran, kept by outputs somebody holds: no_grad is missing.
 #include "storage/base/units.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/referrer_words.h"
-#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_eval_without_no_grad(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::pending ||
         suspect.retention.root_state != NodeState::pending) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::eval_without_no_grad;
     const auto graphs = with("graphs", words.counted(suspect.roots, "{n} graph", "{n} graphs"));
     const auto referrer = with("referrer", finding.referrer);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
@@ -30,13 +30,19 @@ std::optional<Finding> classify_eval_without_no_grad(const AnalysisContext& cont
                           "keeps the outputs "
                           "keeps the activations of every layer.")};
     finding.fixes.push_back({words("Run evaluation without building graphs."),
-                             "with torch.no_grad():\n    output = model(inputs)", suspect.bytes, suspect.per_iteration});
+                             "with torch.no_grad():\n    output = model(inputs)", suspect.bytes,
+                             suspect.per_iteration});
     finding.fixes.push_back({words("Or keep only the values."),
-                             suspect.referrer ? fmt::format("{}.append(output.detach().cpu())",
-                                                       referrer_expression(context.graph()->tables(), *suspect.referrer))
-                                         : "output = output.detach()",
+                             suspect.referrer
+                                 ? fmt::format("{}.append(output.detach().cpu())",
+                                               referrer_expression(context.graph()->tables(), *suspect.referrer))
+                                 : "output = output.detach()",
                              suspect.bytes, suspect.per_iteration});
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::eval_without_no_grad{FindingKind::eval_without_no_grad, classify};
 
 }  // namespace tidemark

@@ -2,18 +2,19 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_exception_retains_frames(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const auto is_exception = [](const PathLink& link) { return link.kind == "exception"; };
-    if (!suspect.referrer || std::none_of(suspect.referrer->links.begin(), suspect.referrer->links.end(), is_exception)) {
+    if (!suspect.referrer ||
+        std::none_of(suspect.referrer->links.begin(), suspect.referrer->links.end(), is_exception)) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::exception_retains_frames;
     const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
     finding.title = words("{tensors} are kept alive by exceptions that were kept", tensors);
     finding.text = {words(
@@ -21,11 +22,16 @@ std::optional<Finding> classify_exception_retains_frames(const AnalysisContext& 
         "to their variables: inputs, activations, a whole forward pass. As long as the exception is kept, here in "
         "{referrer}, none of them is freed. {total} by now.",
         with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
-    finding.fixes = {{words("Keep only what the message says."),
-                      "except RuntimeError as error:\n    failed.append(str(error))", suspect.bytes, suspect.per_iteration},
-                     {words("Or cut the traceback off before the exception is kept."),
-                      "failed.append(error.with_traceback(None))", suspect.bytes, suspect.per_iteration}};
+    finding.fixes = {
+        {words("Keep only what the message says."), "except RuntimeError as error:\n    failed.append(str(error))",
+         suspect.bytes, suspect.per_iteration},
+        {words("Or cut the traceback off before the exception is kept."), "failed.append(error.with_traceback(None))",
+         suspect.bytes, suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::exception_retains_frames{FindingKind::exception_retains_frames, classify};
 
 }  // namespace tidemark

@@ -1,17 +1,17 @@
 // S9, #2: tensors pile up in a container.
 #include "storage/base/units.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/referrer_words.h"
-#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_growing_container(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.referrer) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::growing_container;
     const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
     const auto referrer = with("referrer", finding.referrer);
     finding.title = words("{tensors} have piled up in {referrer}", tensors, referrer);
@@ -32,5 +32,9 @@ std::optional<Finding> classify_growing_container(const AnalysisContext& context
          suspect.per_iteration});
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::growing_container{FindingKind::growing_container, classify};
 
 }  // namespace tidemark

@@ -2,15 +2,15 @@
 #include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_hook_reference_cycle(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     // A Python object that only C++ refers to, and through it the tensor: the closure of a hook.
     if (suspect.referrer || !suspect.retention.native || suspect.retention.native->links.empty() ||
         context.graph()->text(suspect.retention.native->links.front().name).empty()) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::hook_reference_cycle;
     finding.confidence = Confidence::likely;
     finding.title = words("hooks keep the graphs they are registered on: a cycle through C++");
     finding.text = {words("The tensors are reached only through a Python object that C++ holds, as the variables of a "
@@ -19,13 +19,17 @@ std::optional<Finding> classify_hook_reference_cycle(const AnalysisContext& cont
                           "hook, tensor, graph. "
                           "The garbage collector does not see it."),
                     left_behind(context, suspect, words)};
-    finding.fixes = {
-        {words("Let the hook use a detached tensor."),
-         "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))", suspect.bytes,
-         suspect.per_iteration},
-        {words("Or remove the hook after the backward pass."),
-         "handle = features.register_hook(hook)\nloss.backward()\nhandle.remove()", suspect.bytes, suspect.per_iteration}};
+    finding.fixes = {{words("Let the hook use a detached tensor."),
+                      "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))",
+                      suspect.bytes, suspect.per_iteration},
+                     {words("Or remove the hook after the backward pass."),
+                      "handle = features.register_hook(hook)\nloss.backward()\nhandle.remove()", suspect.bytes,
+                      suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::hook_reference_cycle{FindingKind::hook_reference_cycle, classify};
 
 }  // namespace tidemark

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "storage/base/units.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/referrer_words.h"
-#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -13,9 +13,11 @@ namespace {
 int64_t held_without_graph(const AnalysisContext& context, const LeakSuspect& suspect) {
     int64_t bytes = 0;
     for (const Site* site : suspect.sites) {
-        const AllocationRef newest{context.device_position(), site->now[site->now.size() > 2 ? site->now.size() - 2 : 0]};
+        const AllocationRef newest{context.device_position(),
+                                   site->now[site->now.size() > 2 ? site->now.size() - 2 : 0]};
         if (context.graph()->referrers.in_python(newest)) {
-            bytes += std::llround(site->trend.per_iteration / static_cast<double>(context.surviving_allocations().iterations_per_slice()));
+            bytes += std::llround(site->trend.per_iteration /
+                                  static_cast<double>(context.surviving_allocations().iterations_per_slice()));
         }
     }
     return bytes;
@@ -28,7 +30,8 @@ std::string way_words(const AnalysisContext& context, const LeakSuspect& suspect
     const std::string& root = index.type(suspect.retention.root);
     const auto retainer = with("keeper", index.type(suspect.retention.retainer));
     if (suspect.retention.root == suspect.retention.retainer) {
-        return words("What is held is the output of the node {retainer}, which saved its inputs for backward.", retainer);
+        return words("What is held is the output of the node {retainer}, which saved its inputs for backward.",
+                     retainer);
     }
     std::string text =
         words("From there the way goes through the node {root} down to {retainer} and the tensors it saved.",
@@ -44,7 +47,8 @@ std::string way_words(const AnalysisContext& context, const LeakSuspect& suspect
 std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const int64_t stays = held_without_graph(context, suspect);
     const int64_t goes = suspect.per_iteration - stays;
-    const double share = suspect.per_iteration == 0 ? 1 : static_cast<double>(goes) / static_cast<double>(suspect.per_iteration);
+    const double share =
+        suspect.per_iteration == 0 ? 1 : static_cast<double>(goes) / static_cast<double>(suspect.per_iteration);
     Fix drop{words("Leave out retain_graph=True: backward then releases what the graph saved."), "loss.backward()",
              std::llround(static_cast<double>(suspect.bytes) * share), goes};
     Fix detach{words("Keep the value without its graph."), "", suspect.bytes, suspect.per_iteration};
@@ -57,15 +61,12 @@ std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspec
     return {std::move(drop), std::move(detach)};
 }
 
-}  // namespace
-
-std::optional<Finding> classify_retained_graph(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     // A backward has run the node, and yet it has what it saved.
     if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::kept) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::retained_graph;
     finding.count = suspect.roots;
     const auto graphs = with("graphs", words.counted(suspect.roots, "{n} graph", "{n} graphs"));
     const auto referrer = with("referrer", finding.referrer);
@@ -73,7 +74,7 @@ std::optional<Finding> classify_retained_graph(const AnalysisContext& context, c
     const auto total = with("total", format_bytes(suspect.bytes));
     const auto each = with("iteration", iteration_words(context, words));
     finding.title = finding.referrer.empty() ? words("{graphs} stay alive after backward(retain_graph=True)", graphs)
-                                           : words("{graphs} are kept alive by {referrer}", graphs, referrer);
+                                             : words("{graphs} are kept alive by {referrer}", graphs, referrer);
     finding.text.push_back(
         words("Every {iteration} leaves its autograd graph behind, and with it {bytes} of tensors that were "
               "saved for backward: {total} in {graphs} by now.",
@@ -93,5 +94,9 @@ std::optional<Finding> classify_retained_graph(const AnalysisContext& context, c
     finding.fixes = fixes(context, suspect, words);
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::retained_graph{FindingKind::retained_graph, classify};
 
 }  // namespace tidemark

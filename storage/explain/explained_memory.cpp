@@ -1,4 +1,4 @@
-#include "storage/explain/answered.h"
+#include "storage/explain/explained_memory.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ bool only_describes(FindingKind kind) { return kind == FindingKind::steady || ki
 
 }  // namespace
 
-bool is_answered(const Findings& findings) {
+bool is_memory_explained(const Findings& findings) {
     return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
         const bool is_small_pattern = finding.severity == Severity::pattern && finding.bytes < least_answer;
         return finding.severity < Severity::background && !only_describes(finding.kind) && !is_small_pattern;

@@ -1,4 +1,4 @@
-#include "storage/explain/growth/chains.h"
+#include "storage/explain/growth/cross_iteration_graph.h"
 
 namespace tidemark {
 namespace {
@@ -24,7 +24,7 @@ NodeIndex newest_child_of_type(const GraphContext& graph, NodeIndex node) {
 
 }  // namespace
 
-std::optional<Link> link_between_iterations(const AnalysisContext& context, const LeakSuspect& suspect) {
+std::optional<Link> cross_iteration_link(const AnalysisContext& context, const LeakSuspect& suspect) {
     if (!suspect.through_graph() || suspect.roots != 1) {
         return std::nullopt;
     }
@@ -45,7 +45,7 @@ std::optional<Link> link_between_iterations(const AnalysisContext& context, cons
     return std::nullopt;
 }
 
-int64_t row_of_same_type(const GraphContext& graph, NodeIndex root) {
+int64_t chain_length_of_same_type(const GraphContext& graph, NodeIndex root) {
     int64_t length = 0;
     for (NodeIndex node = root; node != no_node; node = newest_child_of_type(graph, node)) {
         ++length;

@@ -6,6 +6,6 @@
 namespace tidemark {
 
 /// Something the program did was found that a person would want to hear about first. Diagnoses that ask are asked last.
-bool is_answered(const Findings& findings);
+bool is_memory_explained(const Findings& findings);
 
 }  // namespace tidemark

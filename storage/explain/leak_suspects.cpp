@@ -1,4 +1,4 @@
-#include "storage/explain/suspects.h"
+#include "storage/explain/leak_suspects.h"
 
 #include <fmt/format.h>
 
@@ -45,7 +45,8 @@ std::string key_of(const Site& site, const Retention& retention, const GraphCont
         return "nobody";
     }
     if (retention.through_graph) {
-        return fmt::format("graph {} {}", graph.tables().nodes.type[retention.root], static_cast<int>(retention.root_state));
+        return fmt::format("graph {} {}", graph.tables().nodes.type[retention.root],
+                           static_cast<int>(retention.root_state));
     }
     return site_key(site);
 }
@@ -216,8 +217,8 @@ bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t posi
     return graph.categories.at(newest, graph.time_point.time()) == Category::workspace;
 }
 
-std::vector<const Site*> rising_sites(const SurvivingAllocations& surviving_allocations, const Iterations& iterations, const GraphContext* graph,
-                                      const DeviceHistory& device, uint32_t position) {
+std::vector<const Site*> rising_sites(const SurvivingAllocations& surviving_allocations, const Iterations& iterations,
+                                      const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
     std::vector<const Site*> rising;
     for (const Site& site : surviving_allocations.sites()) {
         if (site.trend.shape == Shape::rising && site.count > 0 && is_of_many_iterations(site, iterations, device) &&
@@ -230,7 +231,8 @@ std::vector<const Site*> rising_sites(const SurvivingAllocations& surviving_allo
     return rising;
 }
 
-void finish(LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
+void finish(LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph, const DeviceHistory& device,
+            uint32_t position) {
     suspect.since = std::min(suspect.since, iterations.size() - 1);
     suspect.referrer = suspect.retention.referrer;
     for (const Site* site : suspect.sites) {
@@ -269,8 +271,8 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     return retention;
 }
 
-std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_allocations, const Iterations& iterations, const GraphContext* graph,
-                             const DeviceHistory& device, uint32_t position) {
+std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_allocations, const Iterations& iterations,
+                                       const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
     std::map<std::string, LeakSuspect> by_key;
     for (const Site* site : rising_sites(surviving_allocations, iterations, graph, device, position)) {
         Sampled sampled{{position, sample(*site, graph, position).front()}, {}, site_key(*site)};
@@ -286,7 +288,8 @@ std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_all
         finish(suspect, iterations, graph, device, position);
         suspects.push_back(std::move(suspect));
     }
-    std::sort(suspects.begin(), suspects.end(), [](const LeakSuspect& a, const LeakSuspect& b) { return a.per_iteration > b.per_iteration; });
+    std::sort(suspects.begin(), suspects.end(),
+              [](const LeakSuspect& a, const LeakSuspect& b) { return a.per_iteration > b.per_iteration; });
     return suspects;
 }
 

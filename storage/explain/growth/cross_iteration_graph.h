@@ -15,9 +15,9 @@ struct Link {
 };
 
 /// One root keeps everything the pile consists of, made in many rounds; nothing: each round has a graph of its own.
-std::optional<Link> link_between_iterations(const AnalysisContext& context, const LeakSuspect& suspect);
+std::optional<Link> cross_iteration_link(const AnalysisContext& context, const LeakSuspect& suspect);
 
 /// Nodes of one type in a row, from the root down: the sums of `total += loss`.
-int64_t row_of_same_type(const GraphContext& graph, NodeIndex root);
+int64_t chain_length_of_same_type(const GraphContext& graph, NodeIndex root);
 
 }  // namespace tidemark

@@ -1,0 +1,123 @@
+// #15: an out-of-memory error although enough memory was free: it lay in free gaps that are too small.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/explain/free_gap_finder.h"
+#include "storage/explain/oom_analysis.h"
+#include "storage/explain/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t most_named = 3;  ///< blocks that are named one by one
+
+std::string block_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
+    const Allocations& allocations = context.device().allocations;
+    const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[a])));
+    const auto line = with("line", line_of(context.trace(), allocations.stack[a]));
+    const Referrer* referrer =
+        context.graph() ? context.graph()->referrers.in_python(AllocationRef{context.device_position(), a}) : nullptr;
+    return referrer ? words("{bytes} from {line}, held by {referrer}", bytes, line,
+                            with("referrer", referrer_words(context.graph()->tables(), words, *referrer)))
+                    : words("{bytes} from {line}", bytes, line);
+}
+
+void name_block(Finding& finding, const AnalysisContext& context, const Words& words, AllocationIndex a,
+                std::vector<std::string>& named) {
+    if (named.size() < most_named && a != no_allocation) {
+        named.push_back(block_words(context, words, a));
+        finding.evidence.push_back(
+            at_allocation(context, words("In the way: {block}", with("block", named.back())), a));
+    }
+}
+
+/// No segment is as large as the request: what keeps those with most free memory from going back to the driver.
+void name_blocks_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
+                             const Words& words) {
+    std::vector<const SegmentState*> segments;
+    for (const SegmentState& segment : oom_analysis.state.segments) {
+        if (!segment.cached() && segment.free() > segment.size / 2) {
+            segments.push_back(&segment);
+        }
+    }
+    std::sort(segments.begin(), segments.end(), [](const auto* a, const auto* b) { return a->free() > b->free(); });
+    int64_t in_use = 0;
+    std::vector<std::string> named;
+    for (const SegmentState* segment : segments) {
+        in_use += static_cast<int64_t>(segment->allocated + segment->pending);
+        for (const Block& block : segment->blocks) {
+            name_block(finding, context, words, block.allocation, named);
+        }
+    }
+    if (!named.empty()) {
+        finding.text.push_back(words(
+            "{segments} are mostly free, but a few blocks, {bytes} in all, keep them from being used as a whole or "
+            "given back. Those in the largest: {named}.",
+            with("segments", words.counted(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
+            with("bytes", format_bytes(in_use)), with("named", words.list(named))));
+    }
+}
+
+/// Fragmentation: the blocks that are in the way.
+void name_blocking_blocks(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
+                          const Words& words) {
+    const Window window = cheapest_window(oom_analysis.state, oom_analysis.oom.size);
+    if (window.size == 0 || window.blocks.empty()) {
+        name_blocks_of_segments(finding, context, oom_analysis, words);
+        return;
+    }
+    std::vector<std::string> named;
+    for (const AllocationIndex a : window.blocks) {
+        name_block(finding, context, words, a, named);
+    }
+    const auto count = static_cast<int64_t>(window.blocks.size());
+    finding.text.push_back(
+        words("{blocks} with {bytes} in all stand in the way of a hole that is large enough: {named}.",
+              with("blocks", words.counted(count, "{n} block", "{n} blocks")),
+              with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
+}
+
+/// What would have made the request fit helps here as well.
+std::vector<Fix> fixes_of_the_failure(const Findings& earlier) {
+    const auto failure = std::find_if(earlier.begin(), earlier.end(), [](const Finding& finding) {
+        return finding.kind == FindingKind::out_of_memory;
+    });
+    return failure == earlier.end() ? std::vector<Fix>() : failure->fixes;
+}
+
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+    if (!context.out_of_memory()) {
+        return;
+    }
+    const OomAnalysis oom_analysis(context, *context.out_of_memory());
+    if (!oom_analysis.is_fragmented()) {
+        return;
+    }
+    Finding finding = diagnoses::fragmentation.new_finding();
+    finding.basis = words("Replayed from the allocator's events: every block and every hole at that moment.");
+    finding.bytes = oom_analysis.free_in_segments();
+    finding.component = ComponentKind::free_in_segments;
+    finding.title = words("{free} were free, but in pieces too small for {asked}",
+                          with("free", format_bytes(oom_analysis.free_in_segments())),
+                          with("asked", format_bytes(oom_analysis.requested())));
+    finding.text = {
+        words("Free memory lies in {gaps} between blocks that are in use; a request needs one hole that is large "
+              "enough, and the largest is {largest}. A few small tensors that live long keep large segments "
+              "from being used as a whole.",
+              with("holes", words.counted(oom_analysis.state.gaps, "{n} hole", "{n} holes")),
+              with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))))};
+    name_blocking_blocks(finding, context, oom_analysis, words);
+    finding.evidence.insert(finding.evidence.begin(),
+                            at_event(context, words("The state right before the error"), oom_analysis.before));
+    finding.fixes = fixes_of_the_failure(earlier);
+    finding.fixes.push_back({words("Make what lives long before the large temporaries, or first."), "", {}, {}});
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const Diagnosis diagnoses::fragmentation{FindingKind::fragmentation, Severity::waste, Phase::comparison, run};
+
+}  // namespace tidemark
