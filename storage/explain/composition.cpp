@@ -30,7 +30,7 @@ std::string category_words(const Words& words, Category category) {
         case Category::gradient: return words("gradients");
         case Category::optimizer_state: return words("optimizer state");
         case Category::saved: return words("activations saved for backward");
-        case Category::input: return words("inputs and other tensors the program made");
+        case Category::input: return words("inputs and other tensors from the program");
         case Category::output: return words("outputs of operations");
         case Category::temporary: return words("temporaries");
         case Category::workspace: return words("library workspaces");

@@ -93,11 +93,12 @@ void add_growth_evidence(Finding& finding, const AnalysisContext& context, const
                          const Words& words) {
     const auto since = static_cast<int64_t>(began_in(context, library));
     finding.evidence.push_back(at_iteration(
-        context, words("It begins in {iteration}", with("iteration", iteration_name(context, words, since))), since));
+        context, words("The growth begins in {iteration}", with("iteration", iteration_name(context, words, since))),
+        since));
     const DriverAllocation& newest = *library.alive.back();
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(newest.bytes)));
     Evidence piece = at_event(
-        context, words("The newest piece: {bytes} at {time}", bytes, with("time", format_time_point(newest.time))),
+        context, words("The newest allocation: {bytes} at {time}", bytes, with("time", format_time_point(newest.time))),
         context.device().events_until(newest.time));
     piece.time = newest.time;
     piece.stack = newest.stack;
@@ -121,7 +122,7 @@ std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t ti
 std::string library_words(const Words& words, std::string_view name) {
     const auto library = with("library", name);
     if (name.empty()) {
-        return words("a library that was not recorded");
+        return words("an unrecorded library");
     }
     if (name.starts_with("libcudart")) {
         return words("the CUDA runtime ({library})", library);
@@ -130,7 +131,7 @@ std::string library_words(const Words& words, std::string_view name) {
         return words("code called through ctypes ({library})", library);
     }
     if (name.starts_with("libtorch") || name.starts_with("libc10")) {
-        return words("PyTorch beside its allocator ({library})", library);
+        return words("PyTorch outside its allocator ({library})", library);
     }
     return words("the library {library}", library);
 }

@@ -47,7 +47,7 @@ void add_growth_evidence(Finding& finding, const AnalysisContext& context, const
 /// What NVML counted for the process at that time beyond everything known; nothing: it was not asked.
 std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t time);
 
-/// "the CUDA runtime (libcudart.so.13)", "a library that was not recorded"
+/// "the CUDA runtime (libcudart.so.13)", "an unrecorded library"
 std::string library_words(const Words& words, std::string_view name);
 
 }  // namespace tidemark

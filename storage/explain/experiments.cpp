@@ -43,7 +43,7 @@ std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Wo
                                         std::optional<EventNumber> failure) {
     std::vector<Experiment> list;
     if (!context.suspects().empty()) {
-        list.push_back({words("if what piles up were freed each round"), "", without_suspects(context), {}});
+        list.push_back({words("with the leak suspects freed after each iteration"), "", without_suspects(context), {}});
     }
     list.push_back(setting(words, "expandable_segments:True", with_expandable()));
     Change split, divisions, collecting, emptied;
@@ -55,8 +55,10 @@ std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Wo
     list.push_back(setting(words, "garbage_collection_threshold:0.8", std::move(collecting)));
     if (failure) {
         emptied.empty_cache_at = {*failure};
-        list.push_back(
-            {words("with torch.cuda.empty_cache() right before"), "torch.cuda.empty_cache()", std::move(emptied), {}});
+        list.push_back({words("with torch.cuda.empty_cache() right before the request"),
+                        "torch.cuda.empty_cache()",
+                        std::move(emptied),
+                        {}});
     }
     return list;
 }
@@ -64,14 +66,13 @@ std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Wo
 Experiments run(const AnalysisContext& context, const Words& words, std::vector<Experiment> list, Progress& progress) {
     Experiments experiments;
     if (context.device().event_count() > most_events) {
-        experiments.why_not = words("The trace has too many events to replay it with other settings here.");
+        experiments.why_not = words("The trace has too many events for a replay with other settings.");
         return experiments;
     }
     const ModelCheck check = check_model(context.trace(), context.device(), progress);
     if (!check.exact) {
         experiments.why_not = words(
-            "Other settings were not tried: the model of the allocator does not reproduce this "
-            "recording ({difference}).",
+            "Other settings were not replayed: the allocator model does not reproduce this recording ({difference}).",
             with("difference", check.difference));
         return experiments;
     }

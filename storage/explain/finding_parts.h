@@ -17,7 +17,7 @@ std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);
 std::string iteration_name(const AnalysisContext& context, const Words& words, int64_t position);
 /// "step", "round"
 std::string iteration_words(const AnalysisContext& context, const Words& words);
-/// "each step", "each round"
+/// "per step", "per iteration"
 std::string each_iteration(const AnalysisContext& context, const Words& words);
 /// "the end of step 59", "the out-of-memory error", "the end of the trace": Explanation::moment.
 std::string time_point_name(const AnalysisContext& context, const Words& words);

@@ -72,7 +72,7 @@ PrivatePools find_private_pools(const AnalysisContext& context) {
 void describe_private_pools(Finding& finding, const AnalysisContext& context, const PrivatePools& found,
                             const Words& words) {
     finding.confidence = Confidence::certain;
-    finding.basis = words("The allocator says of each segment which pool it belongs to.");
+    finding.basis = words("The allocator reports the pool of each segment.");
     finding.bytes = found.bytes;
     finding.count = static_cast<int64_t>(found.pools.size());
     finding.component = ComponentKind::private_pools;
@@ -89,15 +89,16 @@ void add_pool_evidence(Finding& finding, const AnalysisContext& context, const P
                                 newest.alloc_event + 1);
     segment.stack = newest.stack;
     finding.evidence.push_back(std::move(segment));
-    finding.evidence.push_back(at_component(
-        context,
-        words("What of the pools no tensor uses, at {time_point}", with("time_point", time_point_name(context, words))),
-        ComponentKind::private_pools));
+    finding.evidence.push_back(at_component(context,
+                                            words("The part of the pools that no tensor uses at {time_point}",
+                                                  with("time_point", time_point_name(context, words))),
+                                            ComponentKind::private_pools));
 }
 
 Fix shared_pool_fix(const Words& words) {
     return {
-        words("Let the graphs share one pool, if they never run at the same time and their outputs are copied out."),
+        words(
+            "Share one pool between the graphs, if they never run at the same time and their outputs are copied out."),
         "pool = torch.cuda.graph_pool_handle()\nwith torch.cuda.graph(graph, pool=pool):\n    ...",
         {},
         {}};

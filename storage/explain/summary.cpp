@@ -18,17 +18,17 @@ constexpr size_t fewest_iterations = 5;  ///< to say that nothing grows
 std::string component_name(const Words& words, const Component& component) {
     switch (component.kind) {
         case ComponentKind::requested: return words("the program's tensors");
-        case ComponentKind::rounding: return words("rounding of block sizes");
-        case ComponentKind::pending: return words("freed, but waiting for a stream");
+        case ComponentKind::rounding: return words("allocator rounding");
+        case ComponentKind::pending: return words("pending free: freed, but possibly in use by another stream");
         case ComponentKind::free_in_segments: return words("free gaps between tensors");
-        case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
-        case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
+        case ComponentKind::cached_segments: return words("cached segments: freed memory that PyTorch keeps");
+        case ComponentKind::private_pools: return words("private pools: free, but reserved for CUDA graphs");
         case ComponentKind::library:
-            return words("{library}, past PyTorch's allocator", with("library", component.name));
+            return words("{library}, outside PyTorch's allocator", with("library", component.name));
         case ComponentKind::context: return words("the CUDA context");
         case ComponentKind::kernels: return words("loaded kernels");
         case ComponentKind::other_processes: return words("other programs on this GPU");
-        case ComponentKind::unknown: return words("not explained by what was recorded");
+        case ComponentKind::unknown: return words("unexplained by the recording");
     }
     return {};
 }
@@ -122,10 +122,10 @@ std::string where_it_is(const AnalysisContext& context, const Words& words, cons
     const auto parts = with("parts", words.list(largest));
     std::string text =
         context.row().device_used
-            ? words("At {time_point} this program takes {total} of the GPU: {parts}.", time_point, total, parts)
-            : words("At {time_point} {total} of the GPU are known to be in use: {parts}.", time_point, total, parts);
+            ? words("At {time_point} this program uses {total} of GPU memory: {parts}.", time_point, total, parts)
+            : words("At {time_point} {total} of GPU memory are known to be in use: {parts}.", time_point, total, parts);
     if (others > mine / 10) {
-        text += words(" Other programs take {bytes} beside it.", with("bytes", format_bytes(others)));
+        text += words(" Other programs use another {bytes}.", with("bytes", format_bytes(others)));
     }
     return text;
 }
@@ -141,16 +141,17 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
     }
     const auto each = with("each", each_iteration(context, words));
     if (leaks > 0 && per_iteration > 0) {
-        return words("It grows by {bytes} {each} and does not come back.", with("bytes", format_bytes(per_iteration)),
+        return words("Memory grows by {bytes} {each} and is never freed.", with("bytes", format_bytes(per_iteration)),
                      each);
     }
     if (leaks > 0) {
-        return words("It grows and does not come back.");
+        return words("Memory grows and is never freed.");
     }
     if (explanation.run_trend == RunTrend::too_short) {
-        return words("Nothing repeats often enough to say whether it would grow.");
+        return words("Too few iterations: whether memory grows is unknown.");
     }
-    return words("It does not grow: after the first rounds {each} ends where the one before did.", each);
+    return words("Memory does not grow: after the warm-up every {iteration} ends at the same level.",
+                 with("iteration", iteration_words(context, words)));
 }
 
 /// Both mend all of it, each by itself.
@@ -162,12 +163,12 @@ std::string first_step(const Words& words, const Explanation& explanation) {
     const auto& findings = explanation.findings;
     if (findings.empty() || findings.front().severity > Severity::pattern ||
         findings.front().kind == FindingKind::steady) {
-        return words("There is nothing to mend.");
+        return words("No fix is needed.");
     }
     const Finding& first = findings.front();
     const auto title = with("title", first.title);
     if (first.severity == Severity::pattern) {
-        return words("Nothing needs mending; what stands out: {title}.", title);
+        return words("No fix is needed; most notable: {title}.", title);
     }
     std::string text = words("First: {title}.", title);
     if (!first.fixes.empty()) {

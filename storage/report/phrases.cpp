@@ -16,7 +16,7 @@ std::string since_value(const ReportInput& reported, const Finding& finding, con
     }
     const bool is_step = reported.context.iterations().source() == IterationSource::steps;
     const auto number = with("number", *finding.since_iteration);
-    const std::string iteration = is_step ? words("step {number}", number) : words("round {number}", number);
+    const std::string iteration = is_step ? words("step {number}", number) : words("iteration {number}", number);
     return time.empty() ? iteration : fmt::format("{} ({})", iteration, time);
 }
 
@@ -45,16 +45,16 @@ std::string confidence_title(const Words& words, Confidence confidence) {
 std::string component_title(const Words& words, ComponentKind kind) {
     switch (kind) {
         case ComponentKind::requested: return words("the program's tensors");
-        case ComponentKind::rounding: return words("rounding of block sizes");
-        case ComponentKind::pending: return words("freed, but waiting for a stream");
+        case ComponentKind::rounding: return words("allocator rounding");
+        case ComponentKind::pending: return words("pending free: freed, but possibly in use by another stream");
         case ComponentKind::free_in_segments: return words("free gaps between tensors");
-        case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
-        case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
-        case ComponentKind::library: return words("libraries, past PyTorch's allocator");
+        case ComponentKind::cached_segments: return words("cached segments: freed memory that PyTorch keeps");
+        case ComponentKind::private_pools: return words("private pools: free, but reserved for CUDA graphs");
+        case ComponentKind::library: return words("libraries, outside PyTorch's allocator");
         case ComponentKind::context: return words("the CUDA context");
         case ComponentKind::kernels: return words("loaded kernels");
         case ComponentKind::other_processes: return words("other programs on this GPU");
-        case ComponentKind::unknown: return words("not explained by what was recorded");
+        case ComponentKind::unknown: return words("unexplained by the recording");
     }
     return {};
 }
@@ -73,7 +73,7 @@ std::string page_title(const ReportInput& reported, const Words& words) {
 
 std::string total_phrase(const ReportInput& reported, const Words& words) {
     return reported.context.row().device_used ? words("total, as nvidia-smi shows it")
-                                     : words("total of what is known; nvidia-smi may show more");
+                                     : words("known total; nvidia-smi may show more");
 }
 
 std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
@@ -91,7 +91,7 @@ std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, 
                             : "");
     add(words("Since"), since_value(reported, finding, words));
     add(words("Line"), finding.line);
-    add(words("Held by"), finding.referrer);
+    add(words("Retained by"), finding.referrer);
     return facts;
 }
 
@@ -125,12 +125,12 @@ std::string gain_phrase(const ReportInput& reported, const Fix& fix, const Words
     const auto more = with("more", format_bytes(fix.per_iteration.value_or(0)));
     const auto iteration = with("each_iteration", each_iteration(reported.context, words));
     if (fix.bytes && fix.per_iteration) {
-        return words("Gives back {bytes}, and {more} {each_iteration}.", bytes, more, iteration);
+        return words("Frees {bytes}, and {more} {each_iteration}.", bytes, more, iteration);
     }
     if (fix.bytes) {
-        return words("Gives back {bytes}.", bytes);
+        return words("Frees {bytes}.", bytes);
     }
-    return fix.per_iteration ? words("Gives back {more} {each_iteration}.", more, iteration) : "";
+    return fix.per_iteration ? words("Frees {more} {each_iteration}.", more, iteration) : "";
 }
 
 std::string confidence_phrase(const Finding& finding, const Words& words) {

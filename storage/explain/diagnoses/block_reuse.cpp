@@ -56,7 +56,7 @@ std::optional<Miss> find_miss(const AnalysisContext& context, AllocationIndex a)
 }
 
 std::string request_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
-    return words("{bytes} of {line}",
+    return words("{bytes} requested by {line}",
                  with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.requested[a]))),
                  with("line", line_of(context.trace(), context.device().allocations.stack[a])));
 }
@@ -69,27 +69,27 @@ void report_reuse(Finding& finding, const AnalysisContext& context, const Words&
     const auto earlier = with("earlier", request_words(context, words, reuse.earlier));
     finding.text.push_back(
         now < before
-            ? words("{request} was cut from the block that had served {earlier}; the rest of it, {rest}, stays free.",
+            ? words("{request} was cut from a freed block of {earlier}; the rest of that block, {rest}, stays free.",
                     request, earlier, with("rest", format_bytes(static_cast<int64_t>(before - now))))
-            : words("{request} was served from the block that had served {earlier}: freed memory takes turns.", request,
-                    earlier));
+            : words("{request} reused a freed block of {earlier}.", request, earlier));
     if (count > 1) {
-        finding.text.back() += words(" {count} requests in all were served from memory that was free already.",
-                                     with("count", format_count(count)));
+        finding.text.back() +=
+            words(" Freed memory served {count} requests in total.", with("count", format_count(count)));
     }
-    finding.evidence.push_back(at_allocation(context, words("The block before: {earlier}", earlier), reuse.earlier));
-    finding.evidence.push_back(at_allocation(context, words("Served from it: {request}", request), reuse.allocation));
+    finding.evidence.push_back(at_allocation(context, words("The earlier request: {earlier}", earlier), reuse.earlier));
+    finding.evidence.push_back(
+        at_allocation(context, words("The request that reused it: {request}", request), reuse.allocation));
 }
 
 void report_miss(Finding& finding, const AnalysisContext& context, const Words& words, const Miss& miss) {
     const auto request = with("request", request_words(context, words, miss.allocation));
-    finding.text.push_back(words(
-        "For {request} a new segment was taken from the driver although {free} were free: the largest free piece had "
-        "{largest}. A request is served from one piece, and free pieces of different segments cannot be put together.",
-        request, with("free", format_bytes(static_cast<int64_t>(miss.free))),
-        with("largest", format_bytes(static_cast<int64_t>(miss.largest)))));
+    finding.text.push_back(
+        words("{request} needed a new segment from the driver although {free} were free: the largest free piece had "
+              "{largest}. A request needs one contiguous piece; free pieces of different segments cannot be merged.",
+              request, with("free", format_bytes(static_cast<int64_t>(miss.free))),
+              with("largest", format_bytes(static_cast<int64_t>(miss.largest)))));
     finding.evidence.push_back(at_allocation(context, words("A new segment: {request}", request), miss.allocation));
-    finding.fixes.push_back({words("With expandable segments free memory at the end of a segment grows instead."),
+    finding.fixes.push_back({words("With expandable segments, the free memory at the end of a segment grows instead."),
                              "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
                              {},
                              {}});
@@ -122,7 +122,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     Finding finding = diagnoses::block_reuse.new_finding();
-    finding.basis = words("Replayed from the allocator's events, block by block.");
+    finding.basis = words("The allocator's events were replayed block by block.");
     finding.count = reuses;
     finding.bytes = static_cast<int64_t>(std::max(size(reuse.allocation), size(miss.allocation)));
     finding.component = ComponentKind::requested;
@@ -130,8 +130,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     set_line(finding, context, allocations.stack[largest]);
     finding.title = miss.allocation == no_allocation ? words("freed blocks served later requests")
                     : reuse.allocation == no_allocation
-                        ? words("no freed block was large enough: a new segment was taken")
-                        : words("freed blocks served some requests; for one none was large enough");
+                        ? words("no freed block was large enough: the allocator took a new segment")
+                        : words("freed blocks served some requests, but for one no freed block was large enough");
     if (reuse.allocation != no_allocation) {
         report_reuse(finding, context, words, reuse, reuses);
     }

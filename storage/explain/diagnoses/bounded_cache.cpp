@@ -114,18 +114,19 @@ void report(Finding& finding, const AnalysisContext& context, const Cache& cache
     const auto bytes = with("bytes", format_bytes(cache.bytes));
     const auto tensors = with("tensors", words.counted(cache.count, "{n} tensor", "{n} tensors"));
     const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(full)));
-    finding.title = finding.referrer.empty() ? words("{tensors} with {bytes} from {line} were collected, and no more",
-                                                     tensors, bytes, with("line", finding.line))
-                                             : words("{referrer} filled up to {bytes} and stays there",
-                                                     with("referrer", finding.referrer), bytes);
+    finding.title =
+        finding.referrer.empty()
+            ? words("tensors from {line} filled {bytes} and no longer grow ({tensors})", tensors, bytes,
+                    with("line", finding.line))
+            : words("{referrer} filled up to {bytes} and no longer grows", with("referrer", finding.referrer), bytes);
     finding.text = {
-        words("{tensors} made by {line} were collected over the first rounds. Since {iteration} their memory stays at "
-              "{bytes}: "
-              "it looks like a leak at the beginning and is none.",
+        words("Memory from {line} grew over the first iterations, to {tensors}. Since {iteration} it stays at {bytes}: "
+              "it looks like a leak at first, but is not one.",
               tensors, bytes, iteration, with("line", finding.line))};
     finding.text.push_back(
-        cache.replaces ? words("New ones still come, and as many old ones go: a cache or buffer with a largest size.")
-                       : words("No new ones come any more."));
+        cache.replaces
+            ? words("New tensors still arrive, and as many old ones are freed: a cache or buffer with a maximum size.")
+            : words("No new tensors arrive."));
 }
 
 Finding about(const AnalysisContext& context, const Cache& cache, const Words& words) {
@@ -133,9 +134,10 @@ Finding about(const AnalysisContext& context, const Cache& cache, const Words& w
         std::min(cache.full * context.surviving_allocations().iterations_per_slice(), context.iterations().size() - 1);
     Finding finding = diagnoses::bounded_cache.new_finding();
     finding.confidence = cache.referrer ? Confidence::certain : Confidence::likely;
-    finding.basis =
-        words("Seen in the allocator's events: it rose round by round, then stayed for {iterations} rounds.",
-              with("iterations", context.iterations().size() - full));
+    finding.basis = words(
+        "The allocator's events show growth in the first iterations, then a constant level over {iterations} "
+        "iterations.",
+        with("iterations", context.iterations().size() - full));
     finding.bytes = cache.bytes;
     finding.count = cache.count;
     finding.component = ComponentKind::requested;
@@ -144,12 +146,13 @@ Finding about(const AnalysisContext& context, const Cache& cache, const Words& w
         finding.referrer = referrer_words(context.graph()->tables(), words, *cache.referrer);
     }
     report(finding, context, cache, full, words);
-    finding.evidence = {
-        at_allocation(context, words("Its oldest entry"), cache.oldest),
-        at_iteration(context, words("It is full"), static_cast<int64_t>(full)),
-        at_event(context, words("It is as large at {time_point}", with("time_point", time_point_name(context, words))),
-                 context.now())};
-    finding.fixes = {{words("If it is too much: a smaller largest size, or keep the entries in host memory."),
+    finding.evidence = {at_allocation(context, words("The oldest entry"), cache.oldest),
+                        at_iteration(context, words("The cache is full"), static_cast<int64_t>(full)),
+                        at_event(context,
+                                 words("The cache has the same size at {time_point}",
+                                       with("time_point", time_point_name(context, words))),
+                                 context.now())};
+    finding.fixes = {{words("If it is too large: reduce the maximum size, or keep the entries in host memory."),
                       "entry = entry.to(\"cpu\")", cache.bytes, std::nullopt}};
     return finding;
 }

@@ -120,8 +120,8 @@ std::string op_of(const AnalysisContext& context, AllocationIndex a) {
 
 std::string broadcast_words(const AnalysisContext& context, const Broadcast& sum, const Words& words) {
     return words(
-        "Broadcasting by itself costs nothing: {op} at {line} read its operands as if they were larger and took "
-        "memory only for its result, {bytes}.",
+        "Broadcasting itself takes no memory: {op} at {line} read its operands as if they were larger and allocated "
+        "only its result, {bytes}.",
         with("op", op_of(context, sum.allocation)),
         with("line", line_of(context.trace(), context.device().allocations.stack[sum.allocation])),
         with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[sum.allocation]))));
@@ -141,7 +141,7 @@ Finding begin(const AnalysisContext& context, const Broadcast& result, const Wor
             finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
         }
     }
-    finding.evidence = {at_event(context, words("Just before"), context.device().allocations.alloc_event[a]),
+    finding.evidence = {at_event(context, words("The state before"), context.device().allocations.alloc_event[a]),
                         at_allocation(context, words("The result"), a)};
     return finding;
 }
@@ -155,25 +155,23 @@ Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const 
     finding.severity = Severity::waste;
     finding.basis =
         copy.is_certain
-            ? words("When the copy was made there was no tensor from which so many different elements could come.")
-            : words(
-                  "Besides other results of broadcasts there was no tensor from which so many different "
-                  "elements could come.");
-    finding.title = words("a broadcast tensor was copied out: {bytes} at {line}", bytes, line);
-    finding.text = {words(
-        "{op} at {line} made {bytes}, but no tensor it can have been made from has more than {operand}. expand() "
-        "gives a view that reads the same elements again and again and takes no memory; a copy of it writes every "
-        "element out as often as it occurs.",
-        op, line, bytes, with("operand", format_bytes(static_cast<int64_t>(copy.largest_operand))))};
+            ? words("When the copy was made, no tensor with as many different elements existed.")
+            : words("Apart from other broadcast results, no tensor with as many different elements existed.");
+    finding.title = words("a broadcast tensor was copied in full: {bytes} at {line}", bytes, line);
+    finding.text = {
+        words("{op} at {line} allocated {bytes}, but none of its possible inputs exceeds {operand}. expand() returns a "
+              "view that reads the same elements repeatedly and takes no memory; a copy of the view stores every "
+              "element as often as it occurs.",
+              op, line, bytes, with("operand", format_bytes(static_cast<int64_t>(copy.largest_operand))))};
     for (const Broadcast& other : results) {
         if (!other.is_copy && finding.text.size() == 1) {
             finding.text.push_back(broadcast_words(context, other, words));
             finding.evidence.push_back(at_allocation(
-                context, words("For comparison: a broadcast that took only its result"), other.allocation));
+                context, words("For comparison: a broadcast that allocated only its result"), other.allocation));
         }
     }
-    finding.fixes = {{words("Leave the tensor as it is: operations broadcast by themselves. contiguous(), clone(), "
-                            "repeat() and reshape() on an expanded tensor make the copy."),
+    finding.fixes = {{words("Use the tensor as it is: operations broadcast by themselves. contiguous(), clone(), "
+                            "repeat() and reshape() copy an expanded tensor."),
                       "total = wide + flat  # instead of wide.expand(...).contiguous() + flat", finding.bytes,
                       std::nullopt}};
     return finding;
@@ -182,16 +180,15 @@ Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const 
 Finding about_result(const AnalysisContext& context, const Broadcast& result, const Words& words) {
     Finding finding = begin(context, result, words);
     finding.severity = Severity::pattern;
-    finding.basis = words("When the result was made there was no tensor with as many elements.");
-    finding.title = words("a broadcast made a result of {bytes} from much smaller tensors",
+    finding.basis = words("When the result was allocated, no tensor with as many elements existed.");
+    finding.title = words("a broadcast produced a result of {bytes} from much smaller tensors",
                           with("bytes", format_bytes(finding.bytes)));
     finding.text = {broadcast_words(context, result, words),
-                    words("No tensor it can have been made from has more than {operand}.",
+                    words("None of its possible inputs exceeds {operand}.",
                           with("operand", format_bytes(static_cast<int64_t>(result.largest_operand))))};
-    finding.fixes = {
-        {words("If the result is only reduced afterwards, do it in parts, or with an operation that does both "
-               "(torch.cdist, einsum, a matrix product)."),
-         "", std::nullopt, std::nullopt}};
+    finding.fixes = {{words("If the result is only reduced afterwards: compute it in parts, or use an operation that "
+                            "does both (torch.cdist, einsum, a matrix product)."),
+                      "", std::nullopt, std::nullopt}};
     return finding;
 }
 

@@ -85,7 +85,7 @@ AllocationIndex largest(const AnalysisContext& context, const Loaded& loaded) {
 
 void set_referrer(Finding& finding, const AnalysisContext& context, AllocationIndex a, const Words& words) {
     if (!context.graph()) {
-        finding.unknowns.push_back(words("Who holds the loaded tensors was not recorded."));
+        finding.unknowns.push_back(words("The referrer of the loaded tensors was not recorded."));
         return;
     }
     if (const Retention retention = retention_of(*context.graph(), {context.device_position(), a});
@@ -107,9 +107,9 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.confidence = context.graph() ? Confidence::certain : Confidence::likely;
     finding.basis = context.graph()
                         ? words(
-                              "The tensors were made inside torch.load, are no part of the model, and lie beside "
+                              "torch.load allocated the tensors; they do not belong to the model and exist beside "
                               "parameters of the same sizes.")
-                        : words("The tensors were made inside torch.load and lie beside others of the same sizes.");
+                        : words("torch.load allocated the tensors; they exist beside others of the same sizes.");
     finding.bytes = loaded.bytes;
     finding.count = static_cast<int64_t>(loaded.all.size());
     finding.component = ComponentKind::requested;
@@ -119,30 +119,30 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     const auto bytes = with("bytes", format_bytes(loaded.bytes));
     const auto tensors = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
     finding.title = words("torch.load put a second copy of the weights on the GPU: {bytes}", bytes);
-    finding.text = {
-        words("torch.load puts tensors back on the device they were saved from, unless map_location says otherwise. So "
-              "{tensors} with {bytes} lie on the GPU beside the model's own, which load_state_dict() copied them into.",
-              tensors, bytes)};
+    finding.text = {words(
+        "torch.load restores tensors on the device they were saved from, unless map_location says otherwise. The GPU "
+        "holds {bytes} in {tensors} beside the model's own weights, into which load_state_dict() copied them.",
+        tensors, bytes)};
     if (!finding.referrer.empty()) {
-        finding.text.push_back(
-            words("They are still there because {referrer} holds them.", with("referrer", finding.referrer)));
+        finding.text.push_back(words("{referrer} retains them.", with("referrer", finding.referrer)));
     }
     finding.evidence = {
-        at_allocation(context, words("The first tensor that was loaded"), loaded.all.front()),
+        at_allocation(context, words("The first loaded tensor"), loaded.all.front()),
         at_allocation(
             context,
-            words("The largest of them: {bytes}",
+            words("The largest loaded tensor: {bytes}",
                   with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[example])))),
             example),
-        at_event(context, words("They are there at {time_point}", with("time_point", time_point_name(context, words))),
+        at_event(context,
+                 words("The loaded tensors still exist at {time_point}",
+                       with("time_point", time_point_name(context, words))),
                  context.now())};
     finding.fixes = {
-        {words("Load the checkpoint into the computer's memory; load_state_dict() copies what it needs to the "
-               "GPU."),
+        {words("Load the checkpoint into host memory; load_state_dict() copies what it needs to the GPU."),
          "checkpoint = torch.load(path, map_location=\"cpu\")",
          loaded.bytes,
          {}},
-        {words("Let the checkpoint go when the model has its weights."), "del checkpoint", loaded.bytes, {}}};
+        {words("Delete the checkpoint after the model has loaded it."), "del checkpoint", loaded.bytes, {}}};
     findings.push_back(std::move(finding));
 }
 

@@ -51,7 +51,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const std::v
         evidence.component = ComponentKind::library;
         finding.evidence.push_back(std::move(evidence));
     }
-    finding.evidence.push_back(at_component(context, words("What NCCL holds"), ComponentKind::library));
+    finding.evidence.push_back(at_component(context, words("NCCL's memory"), ComponentKind::library));
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
@@ -63,33 +63,33 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     const std::vector<Taking> takings = takings_of(context, *nccl);
     Finding finding = diagnoses::collective_buffers.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Each call to the driver was recorded.");
+    finding.basis = words("Each driver call was recorded.");
     finding.bytes = nccl->bytes;
     finding.count = static_cast<int64_t>(nccl->alive.size());
     finding.component = ComponentKind::library;
     finding.since = nccl->alive.front()->time;
     set_line(finding, context, nccl->stack);
-    finding.title = words("NCCL takes {bytes} for communication between GPUs, past PyTorch",
+    finding.title = words("NCCL allocated {bytes} for communication between GPUs, outside PyTorch's allocator",
                           with("bytes", format_bytes(finding.bytes)));
     finding.text = {
         words(
-            "At its first collective call each process group makes a communicator of its own; NCCL takes channels and "
-            "buffers for it from the driver, {bytes} in {pieces} by now, and keeps them until the group is destroyed.",
+            "Each process group creates its own communicator at its first collective call. NCCL allocates channels and "
+            "buffers for it from the driver, {bytes} in {pieces} so far, and frees them when the group is destroyed.",
             with("bytes", format_bytes(finding.bytes)),
-            with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
-        words("PyTorch does not count this memory: torch.cuda.memory_reserved() does not show it, nvidia-smi does.")};
+            with("pieces", words.counted(finding.count, "{n} allocation", "{n} allocations"))),
+        words("PyTorch does not count this memory: nvidia-smi shows it, torch.cuda.memory_reserved() does not.")};
     if (takings.size() > 1) {
         finding.text.push_back(
-            words("It took memory {times}, up to {bytes} at once.",
+            words("NCCL allocated memory {times}, up to {bytes} at once.",
                   with("times", words.counted(static_cast<int64_t>(takings.size()), "{n} time", "{n} times")),
                   with("bytes", format_bytes(takings.front().bytes))));
     }
     add_evidence(finding, context, takings, words);
-    finding.fixes = {{words("Make fewer process groups and use them again; destroy those that are done."),
+    finding.fixes = {{words("Create fewer process groups and reuse them; destroy groups that are no longer needed."),
                       "torch.distributed.destroy_process_group(group)",
                       {},
                       {}},
-                     {words("Let NCCL use fewer channels and smaller buffers, at some cost in bandwidth."),
+                     {words("Let NCCL use fewer channels and smaller buffers; this costs some bandwidth."),
                       "os.environ[\"NCCL_MAX_NCHANNELS\"] = \"4\"\nos.environ[\"NCCL_BUFFSIZE\"] = \"1048576\"",
                       {},
                       {}}};

@@ -13,22 +13,20 @@ namespace {
 void report_growth(Finding& finding, const AnalysisContext& context, const PrivatePools& found, const Words& words) {
     const auto each = with("each", each_iteration(context, words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
-    finding.title = words("CUDA graphs take {bytes} more {each}, in private pools", bytes, each);
+    finding.title = words("the private pools of CUDA graphs grow by {bytes} {each}", bytes, each);
     finding.text = {
-        words("A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that "
-              "nothing "
-              "else may use. {pools} with {total} exist by {time_point}, and {each} adds {bytes}.",
+        words("A CUDA graph needs fixed addresses, so PyTorch captures each graph into a private pool that nothing "
+              "else uses. At {time_point} the pools hold {total} ({pools}); they grow by {bytes} {each}.",
               with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
               with("total", format_bytes(found.bytes)), with("time_point", time_point_name(context, words)), each,
               bytes),
-        words("That happens when each new shape is captured (or compiled) anew and the old graphs are kept: the number "
-              "of "
-              "shapes decides how much memory goes.")};
+        words("The usual cause: each new shape is captured or compiled again, and the old graphs stay. The number of "
+              "shapes then determines the memory.")};
     finding.fixes = {
-        {words("Limit the shapes: pad batches to a few sizes, and capture once for each of these."),
+        {words("Limit the shapes: pad batches to a few sizes and capture once per size."),
          "size = next(s for s in (64, 128, 256, 512) if s >= len(batch))", finding.bytes, finding.per_iteration},
         shared_pool_fix(words),
-        {words("With torch.compile, mark the dimension that changes as dynamic."),
+        {words("With torch.compile, mark the changing dimension as dynamic."),
          "torch._dynamo.mark_dynamic(batch, 0)",
          {},
          {}}};
@@ -47,7 +45,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     set_since(finding, context, static_cast<size_t>(since));
     report_growth(finding, context, found, words);
     finding.evidence.push_back(at_iteration(
-        context, words("It begins in {iteration}", with("iteration", iteration_name(context, words, since))), since));
+        context, words("The growth begins in {iteration}", with("iteration", iteration_name(context, words, since))),
+        since));
     add_pool_evidence(finding, context, found, words);
     findings.push_back(std::move(finding));
 }

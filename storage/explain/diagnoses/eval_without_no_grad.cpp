@@ -97,30 +97,28 @@ private:
 
 Finding about(const AnalysisContext& context, const Vain& vain, const Words& words) {
     const GraphNodes& nodes = context.graph()->tables().nodes;
-    const auto graphs =
-        with("graphs", words.counted(static_cast<int64_t>(vain.roots.size()), "{n} graph", "{n} graphs"));
+    const auto graphs = with(
+        "graphs", words.counted(static_cast<int64_t>(vain.roots.size()), "{n} autograd graph", "{n} autograd graphs"));
     const auto bytes = with("bytes", format_bytes(vain.bytes));
     Finding finding = diagnoses::eval_without_no_grad.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the graph: these nodes were made and died, and no backward ran them.");
+    finding.basis = words("The graph shows that these nodes were created and destroyed, and never backpropagated.");
     finding.bytes = vain.bytes;
     finding.count = static_cast<int64_t>(vain.roots.size());
     finding.component = ComponentKind::requested;
     set_line(finding, context, nodes.stack[vain.largest]);
-    finding.title =
-        words("{graphs} were built at {line} that no backward ever ran", graphs, with("line", finding.line));
+    finding.title = words("{graphs} from {line} never backpropagated", graphs, with("line", finding.line));
     finding.text = {words(
-        "The forward pass at {line} saved activations for a backward pass that never came, {bytes} at a time. They "
-        "go when the output goes, so memory does not grow, but the peak is higher than it has to be, and time is "
-        "lost.",
+        "The forward pass at {line} saves {bytes} of activations at a time for a backward pass that never runs. They "
+        "are freed with the output, so memory does not grow, but the peak is higher than necessary, and time is lost.",
         bytes, with("line", finding.line))};
     const EventNumber destroyed = context.device().events_until(nodes.destroyed[vain.largest]);
-    Evidence root = at_node(context, words("The root of the largest of them"), vain.largest);
+    Evidence root = at_node(context, words("The root of the largest graph"), vain.largest);
     root.event = context.device().events_until(nodes.created[vain.largest]);
     root.time = nodes.created[vain.largest];
-    finding.evidence = {root, at_event(context, words("It is gone, and nothing ever ran it"), destroyed)};
-    finding.fixes = {{words("Say that no gradients are wanted."),
-                      "with torch.inference_mode():\n    output = model(batch)", vain.bytes, std::nullopt}};
+    finding.evidence = {root, at_event(context, words("The graph is freed without a backward pass"), destroyed)};
+    finding.fixes = {{words("Disable gradients."), "with torch.inference_mode():\n    output = model(batch)",
+                      vain.bytes, std::nullopt}};
     return finding;
 }
 

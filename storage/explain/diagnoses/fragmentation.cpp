@@ -19,7 +19,7 @@ std::string block_words(const AnalysisContext& context, const Words& words, Allo
     const auto line = with("line", line_of(context.trace(), allocations.stack[a]));
     const Referrer* referrer =
         context.graph() ? context.graph()->referrers.in_python(AllocationRef{context.device_position(), a}) : nullptr;
-    return referrer ? words("{bytes} from {line}, held by {referrer}", bytes, line,
+    return referrer ? words("{bytes} from {line}, retained by {referrer}", bytes, line,
                             with("referrer", referrer_words(context.graph()->tables(), words, *referrer)))
                     : words("{bytes} from {line}", bytes, line);
 }
@@ -29,7 +29,7 @@ void name_block(Finding& finding, const AnalysisContext& context, const Words& w
     if (named.size() < most_named && a != no_allocation) {
         named.push_back(block_words(context, words, a));
         finding.evidence.push_back(
-            at_allocation(context, words("In the way: {block}", with("block", named.back())), a));
+            at_allocation(context, words("Blocks the gap: {block}", with("block", named.back())), a));
     }
 }
 
@@ -52,11 +52,11 @@ void name_blocks_of_segments(Finding& finding, const AnalysisContext& context, c
         }
     }
     if (!named.empty()) {
-        finding.text.push_back(words(
-            "{segments} are mostly free, but a few blocks, {bytes} in all, keep them from being used as a whole or "
-            "given back. Those in the largest: {named}.",
-            with("segments", words.counted(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
-            with("bytes", format_bytes(in_use)), with("named", words.list(named))));
+        finding.text.push_back(
+            words("Blocks of {bytes} in total occupy otherwise mostly free memory ({segments}), which can neither be "
+                  "used as a whole nor returned to the driver. Blocks in the largest: {named}.",
+                  with("segments", words.counted(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
+                  with("bytes", format_bytes(in_use)), with("named", words.list(named))));
     }
 }
 
@@ -73,10 +73,9 @@ void name_blocking_blocks(Finding& finding, const AnalysisContext& context, cons
         name_block(finding, context, words, a, named);
     }
     const auto count = static_cast<int64_t>(window.blocks.size());
-    finding.text.push_back(
-        words("{blocks} with {bytes} in all stand in the way of a hole that is large enough: {named}.",
-              with("blocks", words.counted(count, "{n} block", "{n} blocks")),
-              with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
+    finding.text.push_back(words("A large enough free gap would need these {bytes} to be free ({blocks}): {named}.",
+                                 with("blocks", words.counted(count, "{n} block", "{n} blocks")),
+                                 with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
 /// What would have made the request fit helps here as well.
@@ -96,23 +95,23 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
         return;
     }
     Finding finding = diagnoses::fragmentation.new_finding();
-    finding.basis = words("Replayed from the allocator's events: every block and every hole at that moment.");
+    finding.basis =
+        words("The allocator's events were replayed: every block and every free gap at that time is known.");
     finding.bytes = oom_analysis.free_in_segments();
     finding.component = ComponentKind::free_in_segments;
-    finding.title = words("{free} were free, but in pieces too small for {asked}",
+    finding.title = words("{free} were free, but in gaps too small for {asked}",
                           with("free", format_bytes(oom_analysis.free_in_segments())),
                           with("asked", format_bytes(oom_analysis.requested())));
     finding.text = {
-        words("Free memory lies in {gaps} between blocks that are in use; a request needs one hole that is large "
-              "enough, and the largest is {largest}. A few small tensors that live long keep large segments "
-              "from being used as a whole.",
-              with("holes", words.counted(oom_analysis.state.gaps, "{n} hole", "{n} holes")),
+        words("Free memory lies in {gaps} between blocks in use. A request needs one gap that is large enough; the "
+              "largest has {largest}. A few small, long-lived tensors keep large segments from being used as a whole.",
+              with("gaps", words.counted(oom_analysis.state.gaps, "{n} free gap", "{n} free gaps")),
               with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))))};
     name_blocking_blocks(finding, context, oom_analysis, words);
     finding.evidence.insert(finding.evidence.begin(),
                             at_event(context, words("The state right before the error"), oom_analysis.before));
     finding.fixes = fixes_of_the_failure(earlier);
-    finding.fixes.push_back({words("Make what lives long before the large temporaries, or first."), "", {}, {}});
+    finding.fixes.push_back({words("Allocate long-lived tensors before the large temporaries."), "", {}, {}});
     findings.push_back(std::move(finding));
 }
 

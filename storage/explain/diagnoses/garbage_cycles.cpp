@@ -89,21 +89,18 @@ int64_t most_freed(const Cycles& cycles) {
 void report(Finding& finding, const Cycles& cycles, const Words& words) {
     const auto bytes = with("bytes", format_bytes(most_freed(cycles)));
     const auto line = with("line", finding.line);
-    finding.title = words("up to {bytes} from {line} wait for the garbage collector", bytes, line);
-    finding.text = {
-        words(
-            "Objects that refer to each other in a circle are not freed when the last variable lets go of them: their "
-            "counts of references never reach zero. The tensors they hold stay on the GPU until Python's garbage "
-            "collector looks for such circles, and it counts objects, not bytes."),
-        words(
-            "{collections} gave memory back, up to {bytes} at once, most of it made by {line}. In between it piles up: "
-            "memory rises round by round and then falls back.",
-            bytes, line,
-            with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
-                                              "{n} garbage collections")))};
+    finding.title = words("up to {bytes} from {line} stay in reference cycles until garbage collection", bytes, line);
+    finding.text = {words("Objects in a reference cycle are not freed with the last variable that refers to them, "
+                          "because their reference counts never reach zero. Their tensors stay on the GPU until "
+                          "Python's garbage collector runs, and it counts objects, not bytes."),
+                    words("Memory was freed by {collections}, up to {bytes} at once, most of it from {line}. Between "
+                          "the collections memory grows with each iteration and then falls back.",
+                          bytes, line,
+                          with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()),
+                                                            "{n} garbage collection", "{n} garbage collections")))};
     if (cycles.pending > 0) {
-        finding.text.push_back(
-            words("Now {pending} are waiting for the next one.", with("waiting", format_bytes(cycles.pending))));
+        finding.text.push_back(words("At present {pending} stay until the next collection.",
+                                     with("pending", format_bytes(cycles.pending))));
     }
 }
 
@@ -111,16 +108,15 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Cycles
     const Collection& largest =
         *std::max_element(cycles.collections.begin(), cycles.collections.end(),
                           [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; });
-    finding.evidence.push_back(
-        at_event(context, words("Just before a collection: this much has piled up"), largest.first));
+    finding.evidence.push_back(at_event(context, words("The state right before a collection"), largest.first));
     Evidence collection = at_event(
-        context, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
+        context, words("The collection frees {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
     collection.time = largest.span->start;
     collection.until = largest.span->end;
     finding.evidence.push_back(collection);
     if (!cycles.sites.front()->now.empty()) {
-        finding.evidence.push_back(
-            at_allocation(context, words("One of those that wait now"), cycles.sites.front()->now.front()));
+        finding.evidence.push_back(at_allocation(context, words("An allocation that stays until the next collection"),
+                                                 cycles.sites.front()->now.front()));
     }
 }
 
@@ -134,15 +130,15 @@ void add_referrer(Finding& finding, const AnalysisContext& context, const Cycles
     }
     if (finding.referrer.empty()) {
         finding.unknowns.push_back(
-            words("Which objects refer to each other was not seen. `gc.set_debug(gc.DEBUG_SAVEALL)` "
-                  "keeps what a collection finds in `gc.garbage`, to look at."));
+            words("The objects of the reference cycles are unknown. `gc.set_debug(gc.DEBUG_SAVEALL)` keeps what a "
+                  "collection finds in `gc.garbage` for inspection."));
     }
 }
 
 Finding about(const AnalysisContext& context, const Cycles& cycles, const Words& words) {
     Finding finding = diagnoses::garbage_cycles.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("The memory was given back during garbage collections, which were recorded.");
+    finding.basis = words("The memory was freed during garbage collections, which were recorded.");
     finding.bytes = cycles.pending;
     finding.count = cycles.count;
     finding.component = ComponentKind::requested;
@@ -150,10 +146,11 @@ Finding about(const AnalysisContext& context, const Cycles& cycles, const Words&
     report(finding, cycles, words);
     add_evidence(finding, context, cycles, words);
     add_referrer(finding, context, cycles, words);
-    finding.fixes = {{words("Break the circle: let one side hold the other weakly."),
-                      "import weakref\nself.owner = weakref.ref(owner)", most_freed(cycles), std::nullopt},
-                     {words("Or collect after each round; it costs time in programs with many objects."),
-                      "gc.collect()", most_freed(cycles), std::nullopt}};
+    finding.fixes = {
+        {words("Break the cycle: replace one of its references by a weak reference."),
+         "import weakref\nself.owner = weakref.ref(owner)", most_freed(cycles), std::nullopt},
+        {words("Or run the garbage collector in each iteration; this costs time in programs with many objects."),
+         "gc.collect()", most_freed(cycles), std::nullopt}};
     return finding;
 }
 

@@ -58,23 +58,23 @@ void report(Finding& finding, const AnalysisContext& context, const BackwardPass
             const Words& words) {
     const auto passes = with("passes", found.passes);
     const auto bytes = with("bytes", format_bytes(found.bytes));
-    finding.title = words("{bytes} of gradients gather over {passes} backward passes", bytes, passes);
+    finding.title = words("{bytes} of gradients accumulate over {passes} backward passes", bytes, passes);
     finding.text = {
-        words("The gradients of {passes} backward passes from {line} are added up before the optimizer takes a step "
-              "(gradient accumulation). In the first of them each parameter gets its gradient, {bytes} in all; the "
-              "others add to the same memory, so it does not grow with their number.",
+        words("The gradients of {passes} backward passes from {line} are added up before the optimizer step (gradient "
+              "accumulation). The first pass allocates a gradient for each parameter, {bytes} in total; the others add "
+              "to the same memory, so it does not grow with the number of passes.",
               passes, with("line", line_of(context.trace(), group.stack)), bytes),
-        words("All that time the gradients lie beside the activations of the next forward pass: that is the price of "
-              "the larger effective batch, and no leak.")};
+        words("Meanwhile the gradients exist beside the activations of the next forward pass. This is the cost of the "
+              "larger effective batch, not a leak.")};
 }
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const BackwardPassGroup& group,
                   const Accumulation& found, const Words& words) {
     const BackwardPass& first = group.passes[found.example.first];
-    finding.evidence = {at_allocation(context, words("A gradient, made in the first of these backward passes"),
+    finding.evidence = {at_allocation(context, words("A gradient, allocated in the first of these backward passes"),
                                       found.example.allocation),
-                        at_event(context, words("That backward pass has ended"), first.end),
-                        at_event(context, words("The next forward pass begins, and the gradients are still there"),
+                        at_event(context, words("The first backward pass has ended"), first.end),
+                        at_event(context, words("The next forward pass begins, and the gradients still exist"),
                                  group.passes[found.example.first + 1].forward),
                         at_event(context, words("The last of these backward passes has ended"), found.gathered)};
 }
@@ -83,7 +83,7 @@ Finding about(const AnalysisContext& context, const BackwardPassGroup& group, co
               const Words& words) {
     Finding finding = diagnoses::gradient_accumulation.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the graph: which backward passes ran while the same gradients were allocated.");
+    finding.basis = words("The graph shows which backward passes ran while the same gradients were allocated.");
     finding.bytes = found.bytes;
     finding.count = static_cast<int64_t>(found.passes);
     finding.component = ComponentKind::requested;

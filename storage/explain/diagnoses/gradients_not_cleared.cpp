@@ -53,41 +53,42 @@ void report(Finding& finding, const AnalysisContext& context, const Overlap& ove
     const auto gradients = with("gradients", format_bytes(overlap.gradients));
     const auto activations = with("activations", format_bytes(overlap.activations));
     const auto each = with("each", each_iteration(context, words));
-    finding.title = words("{gradients} of old gradients lie beside the activations of every forward pass", gradients);
+    finding.title = words("{gradients} of old gradients exist beside the activations of every forward pass", gradients);
     finding.text = {
         words("The same {gradients} of gradients stay allocated from one update of the parameters to the next. "
-              "zero_grad(set_to_none=False) fills them with zeros but keeps their memory, and without any zero_grad() "
-              "they are kept as well.",
+              "zero_grad(set_to_none=False) fills them with zeros but does not free them; without zero_grad() they "
+              "stay as well.",
               gradients),
-        words("So {each} the forward pass puts its {activations} on top of gradients that nobody needs any more. Had "
-              "they been given back before, the peak would be lower by up to {saved}.",
+        words("The forward pass therefore adds {activations} of activations {each} on top of gradients that are no "
+              "longer needed. If they were freed first, the peak would be lower by up to {saved}.",
               each, activations, with("saved", format_bytes(std::min(overlap.gradients, overlap.activations))))};
     if (context.graph()) {
         finding.text.push_back(
-            words("When the backward pass begins, the memory is: {parts}.",
+            words("Memory at the start of the backward pass: {parts}.",
                   with("parts", composition_words(words, composition_at(context, overlap.pass->backward)))));
     }
 }
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const Overlap& overlap, const Words& words) {
     finding.evidence = {
-        at_allocation(context, words("The largest of the gradients, as it was made"), overlap.example->allocation),
-        at_event(context, words("A later forward pass begins: the gradients are still there"), overlap.pass->forward),
-        at_event(context, words("It has ended: its activations lie beside them"), overlap.pass->backward)};
+        at_allocation(context, words("The largest gradient is allocated"), overlap.example->allocation),
+        at_event(context, words("A later forward pass begins: the gradients still exist"), overlap.pass->forward),
+        at_event(context, words("The forward pass has ended: its activations exist beside the gradients"),
+                 overlap.pass->backward)};
 }
 
 Finding about(const AnalysisContext& context, const Overlap& overlap, const Words& words) {
     Finding finding = diagnoses::gradients_not_cleared.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words(
-        "Seen in the graph and the allocator's events: the same gradients lived through all later "
-        "backward passes while the parameters were updated.");
+        "The graph and the allocator's events show that the same gradients existed during all later backward passes "
+        "while the parameters were updated.");
     finding.bytes = overlap.gradients;
     finding.component = ComponentKind::requested;
     set_line(finding, context, context.device().allocations.stack[overlap.example->allocation]);
     report(finding, context, overlap, words);
     add_evidence(finding, context, overlap, words);
-    finding.fixes = {{words("Let zero_grad() give the gradients back, before the forward pass."),
+    finding.fixes = {{words("Let zero_grad() free the gradients before the forward pass."),
                       "optimizer.zero_grad(set_to_none=True)\nloss = model(batch)",
                       std::min(overlap.gradients, overlap.activations), std::nullopt}};
     return finding;

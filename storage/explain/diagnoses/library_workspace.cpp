@@ -56,26 +56,27 @@ StackId usual_stack(const AnalysisContext& context, const Workspaces& workspaces
 void report(Finding& finding, const LibraryScratch& kept, const Words& words) {
     if (!kept.in_pytorch.all.empty()) {
         finding.text.push_back(words(
-            "PyTorch gives cuBLAS, the library that multiplies matrices, scratch memory for each thread and each "
-            "stream that uses it, at the first product: {workspaces}, together {bytes}.",
+            "PyTorch gives cuBLAS, the library for matrix products, a workspace for each thread and stream at its "
+            "first product: {workspaces}, {bytes} in total.",
             with("workspaces",
                  words.counted(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
             with("bytes", format_bytes(kept.in_pytorch.bytes))));
     }
     if (kept.is_repeated()) {
-        finding.text.push_back(words("They lie on {n} different streams; a product on one more stream takes one more.",
-                                     with("n", kept.in_pytorch.streams)));
+        finding.text.push_back(
+            words("The workspaces lie on {n} different streams; a product on another stream adds one.",
+                  with("n", kept.in_pytorch.streams)));
     }
     for (const LibraryMemory& library : kept.libraries) {
         finding.text.push_back(
-            words("Past PyTorch, {library} took {bytes} from the driver for itself when it was first used.",
+            words("{library} also allocated {bytes} from the driver at its first use, outside PyTorch's allocator.",
                   with("library", library.name), with("bytes", format_bytes(library.bytes))));
     }
     finding.text.push_back(
         kept.is_repeated()
-            ? words("Each is taken once, does not grow with the data, and stays until the process ends; PyTorch has no "
-                    "more than 32 streams of a kind, so this comes to an end.")
-            : words("This is taken once, does not grow with the data, and stays until the process ends."));
+            ? words("Each workspace is allocated once, does not grow with the data, and stays until the process ends. "
+                    "PyTorch has at most 32 streams of a kind, so the number is limited.")
+            : words("This memory is allocated once, does not grow with the data, and stays until the process ends."));
 }
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const LibraryScratch& kept, const Words& words) {
@@ -87,14 +88,14 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Librar
         const auto bytes =
             with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
         const std::string text =
-            !line.empty()    ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", line))
-            : !doing.empty() ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", doing))
+            !line.empty()    ? words("A workspace of {bytes}, allocated by {line}", bytes, with("line", line))
+            : !doing.empty() ? words("A workspace of {bytes}, allocated by {line}", bytes, with("line", doing))
                              : words("A workspace of {bytes}", bytes);
         finding.evidence.push_back(at_allocation(context, text, a));
     }
     for (const LibraryMemory& library : kept.libraries) {
-        finding.evidence.push_back(at_component(context, words("What {library} holds", with("library", library.name)),
-                                                ComponentKind::library));
+        finding.evidence.push_back(
+            at_component(context, words("Memory of {library}", with("library", library.name)), ComponentKind::library));
     }
 }
 
@@ -107,12 +108,11 @@ void add_fixes(Finding& finding, const AnalysisContext& context, const LibrarySc
         finding.fixes.push_back({words("Multiply matrices on fewer streams."), "", {}, {}});
     }
     if (large > 0) {
-        finding.fixes.push_back(
-            {words("Where every MiB counts, give cuBLAS smaller workspaces before the first product; "
-                   "some products become slower."),
-             "os.environ[\"CUBLAS_WORKSPACE_CONFIG\"] = \":4096:2:16:8\"",
-             large * (large_workspace - small_workspace),
-             {}});
+        finding.fixes.push_back({words("If every MiB counts: give cuBLAS smaller workspaces before the first product; "
+                                       "some products become slower."),
+                                 "os.environ[\"CUBLAS_WORKSPACE_CONFIG\"] = \":4096:2:16:8\"",
+                                 large * (large_workspace - small_workspace),
+                                 {}});
     }
 }
 
@@ -125,15 +125,15 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.severity = kept.is_repeated() ? Severity::pattern : Severity::background;
     finding.confidence = context.graph() || kept.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
     finding.basis = finding.confidence == Confidence::certain
-                        ? words("Seen when each workspace was taken.")
-                        : words("Recognised by their size, and because they were never given back.");
+                        ? words("The allocation of each workspace was recorded.")
+                        : words("The workspaces were recognized by their size, and because they were never freed.");
     finding.bytes = kept.bytes();
     finding.count = static_cast<int64_t>(kept.in_pytorch.all.size());
     finding.component = kept.in_pytorch.bytes >= kept.past_pytorch ? ComponentKind::requested : ComponentKind::library;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     finding.title = kept.is_repeated() ? words("cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes,
                                                with("n", kept.in_pytorch.streams))
-                                       : words("cuBLAS and other libraries keep {bytes} for themselves", bytes);
+                                       : words("cuBLAS and other libraries keep {bytes} of workspaces", bytes);
     if (!kept.in_pytorch.all.empty()) {
         set_line(finding, context, usual_stack(context, kept.in_pytorch));
     }

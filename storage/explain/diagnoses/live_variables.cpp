@@ -87,35 +87,31 @@ Finding about(const AnalysisContext& context, const std::vector<Variable>& varia
     const auto names = with("names", names_of(context, variables, words));
     Finding finding = diagnoses::live_variables.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("The variables were found by searching the program's objects.");
+    finding.basis = words("A heap scan found the variables.");
     finding.bytes = bytes_of(variables);
     finding.count = static_cast<int64_t>(variables.size());
     finding.component = ComponentKind::requested;
     set_line(finding, context, context.device().allocations.stack[variables.front().allocation]);
     finding.referrer = referrer_words(context.graph()->tables(), words, *variables.front().referrer);
-    finding.title = words("{tensors} with {bytes} are held by as many variables", count, bytes);
-    finding.text = {
-        words(
-            "{tensors} are alive because {names} refer to them: {bytes} together. A tensor's memory is given back when "
-            "no name and nothing else refers to it any more, and not when it was used for the last time.",
-            count, bytes, names),
-        words(
-            "Under a single name only the last one would stay: assigning a name again lets go of what it referred to "
-            "before, after the new tensor was made. So two of them exist for a moment, and their two pieces of memory "
-            "take turns.")};
+    finding.title = words("one variable each retains {tensors}: {bytes} in total", count, bytes);
+    finding.text = {words("The variables {names} retain {tensors}: {bytes} in total. A tensor is freed when no "
+                          "variable and no other object refers to it, not after its last use.",
+                          count, bytes, names),
+                    words("With a single name only the last tensor would stay: a new assignment releases the previous "
+                          "tensor, but only after the new tensor exists. Two tensors then exist for a short time, and "
+                          "their blocks are reused in turn.")};
     for (const Variable& variable : variables) {
         if (finding.evidence.size() < fewest_variables + 1) {
             finding.evidence.push_back(
                 at_allocation(context,
-                              words("Held by `{name}`",
+                              words("Retained by `{name}`",
                                     with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
                               variable.allocation));
         }
     }
     const std::string first = referrer_expression(context.graph()->tables(), *variables.front().referrer);
     finding.fixes = {
-        {words("Delete the names that are not needed any more, or work in a function: its variables go when "
-               "it returns."),
+        {words("Delete names that are no longer needed, or work in a function: its variables are released on return."),
          "del " + first, variables.front().bytes, std::nullopt}};
     return finding;
 }

@@ -136,8 +136,7 @@ std::string account(const AnalysisContext& context, const Search& search, const 
             break;
         }
         const std::string& op = context.trace().origins[context.device().allocations.origin[a]].op;
-        const std::string name =
-            search.is_temporary(a) ? words("what {op} took for itself", with("op", op)) : names.of(a);
+        const std::string name = search.is_temporary(a) ? words("a temporary of {op}", with("op", op)) : names.of(a);
         parts.push_back(words("{bytes} {name}", with("bytes", format_bytes(bytes)), with("name", name)));
         rest -= bytes;
     }
@@ -157,9 +156,8 @@ std::string whereabouts(const AnalysisContext& context, AllocationIndex a, const
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(device.allocations.block_size[a])));
     const EventNumber returned = device.segments[segment].free_event;
     return returned != never
-               ? words("Its memory was then given back to the driver (empty_cache()).")
-               : words("PyTorch keeps these {bytes} cached for later requests, so nvidia-smi goes on counting them.",
-                       bytes);
+               ? words("Its memory was then returned to the driver (empty_cache()).")
+               : words("PyTorch caches these {bytes} for later requests, so nvidia-smi still counts them.", bytes);
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest,
@@ -170,20 +168,19 @@ void report(Finding& finding, const AnalysisContext& context, const Search& sear
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[largest])));
     const auto line = with("line", finding.line);
     const auto operation = with("op", arrow == std::string::npos ? op : op.substr(arrow + 3));
-    finding.title = words("{op} took {bytes} for itself at the peak, and gave it back", with("op", op), bytes);
+    finding.title = words("{op} needed a temporary of {bytes} at the peak and freed it again", with("op", op), bytes);
     finding.text = {
         arrow == std::string::npos
             ? words("{op}, called at {line}, needed {bytes} for an intermediate result.", operation, line, bytes)
-            : words(
-                  "In the backward pass the node {node} of {line} ran {op}, whose result of {bytes} is needed only in "
-                  "passing: from it the next node computes what it passes on.",
-                  operation, line, bytes, with("node", op.substr(0, arrow))),
+            : words("In the backward pass, the node {node} of {line} executed {op}. Its result of {bytes} is needed "
+                    "only until the next node has computed the gradient that it passes on.",
+                    operation, line, bytes, with("node", op.substr(0, arrow))),
         words(
-            "It lived for {time}, until what came next had used it; then {left} were left.",
+            "It existed for {time}, until the next operation had used it; afterwards {left} were allocated.",
             with("time", format_duration(context.device().free_time(largest).value_or(0) -
                                          context.device().alloc_time(largest))),
             with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
-        words("At the peak {peak} are allocated: {parts}.", with("peak", format_bytes(search.peak().max)),
+        words("Allocated at the peak: {peak}, of which {parts}.", with("peak", format_bytes(search.peak().max)),
               with("parts", account(context, search, words)))};
     if (const std::string where = whereabouts(context, largest, words); !where.empty()) {
         finding.text.push_back(where);
@@ -203,13 +200,12 @@ Finding about(const AnalysisContext& context, const Search& search, const std::v
     set_line(finding, context, context.device().allocations.stack[largest]);
     report(finding, context, search, largest, words);
     finding.evidence = {
-        at_allocation(context, words("What the operation took"), largest),
+        at_allocation(context, words("The temporary"), largest),
         at_event(context, words("The peak"), search.peak().max_event),
-        at_event(context, words("It has been freed"), context.device().allocations.free_event[largest] + 1)};
-    finding.fixes = {
-        {words("If the peak is too high: work through the data in parts, with a backward() for each, so that "
-               "what is needed in passing is smaller."),
-         "", std::nullopt, std::nullopt}};
+        at_event(context, words("The temporary is freed"), context.device().allocations.free_event[largest] + 1)};
+    finding.fixes = {{words("If the peak is too high: process the data in parts, with a backward() for each, so that "
+                            "the temporaries are smaller."),
+                      "", std::nullopt, std::nullopt}};
     return finding;
 }
 

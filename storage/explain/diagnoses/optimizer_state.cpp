@@ -98,19 +98,20 @@ bool is_as_large_as_parameters(const AnalysisContext& context, const State& stat
 
 void report(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
     const auto bytes = with("bytes", format_bytes(state.bytes));
-    finding.title = words("the optimizer keeps {bytes} of its own since its first step", bytes);
+    finding.title = words("the optimizer keeps {bytes} of state since its first step", bytes);
     finding.text = {words(
-        "The first step() at {line} made {tensors}, {bytes} in all, and keeps them: the optimizer needs what it "
-        "learned in one step for the next. Memory rises once by that much and stays; this is no leak.",
+        "The first step() at {line} allocated the state, {bytes} in {tensors}, and the optimizer keeps it for the "
+        "following steps. Memory rises once by this amount; this is not a leak.",
         with("line", finding.line), bytes, with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")))};
     if (const std::string names = names_of(state, words); !names.empty()) {
         finding.text.push_back(
             is_as_large_as_parameters(context, state)
-                ? words("For each parameter it keeps {names}, each as large as the parameter.", with("names", names))
-                : words("For each parameter it keeps {names}.", with("names", names)));
+                ? words("For each parameter the optimizer keeps {names}, each as large as the parameter.",
+                        with("names", names))
+                : words("For each parameter the optimizer keeps {names}.", with("names", names)));
     }
     if (context.graph()) {
-        finding.text.push_back(words("At {time_point} the program's memory is: {parts}.",
+        finding.text.push_back(words("The program's memory at {time_point}: {parts}.",
                                      with("time_point", time_point_name(context, words)),
                                      with("parts", composition_words(words, composition_at(context, context.now())))));
     }
@@ -119,33 +120,32 @@ void report(Finding& finding, const AnalysisContext& context, const State& state
 void add_evidence(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
     const auto& made = context.device().allocations.alloc_event;
     const EventNumber before = std::max(made[state.tensors.front()], 0), after = made[state.tensors.back()] + 1;
-    finding.evidence = {
-        at_event(context, words("Just before the first step()"), before),
-        at_event(context, words("Its state has been made"), after),
-        at_allocation(context, words("The first tensor of the state"), state.tensors.front()),
-        at_event(context,
-                 words("It is still there at {time_point}", with("time_point", time_point_name(context, words))),
-                 context.now())};
+    finding.evidence = {at_event(context, words("The state before the first step()"), before),
+                        at_event(context, words("The optimizer state is allocated"), after),
+                        at_allocation(context, words("The first tensor of the optimizer state"), state.tensors.front()),
+                        at_event(context,
+                                 words("The optimizer state still exists at {time_point}",
+                                       with("time_point", time_point_name(context, words))),
+                                 context.now())};
 }
 
 void add_fixes(Finding& finding, const Words& words) {
-    finding.fixes = {
-        {words("If it is too much: an optimizer that keeps its state in 8 bits needs about a quarter."),
-         "import bitsandbytes\noptimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
-         finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt},
-        {words("On several GPUs the state can be divided among them, as FSDP and ZeroRedundancyOptimizer do."),
-         "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
-         "    model.parameters(), optimizer_class=torch.optim.AdamW, lr=1e-3)",
-         std::nullopt, std::nullopt}};
+    finding.fixes = {{words("If it is too large: an optimizer with 8-bit state needs about a quarter."),
+                      "import bitsandbytes\noptimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
+                      finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt},
+                     {words("With several GPUs the state can be sharded, as FSDP and ZeroRedundancyOptimizer do."),
+                      "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
+                      "    model.parameters(), optimizer_class=torch.optim.AdamW, lr=1e-3)",
+                      std::nullopt, std::nullopt}};
 }
 
 Finding about(const AnalysisContext& context, const State& state, const Words& words) {
     Finding finding = diagnoses::optimizer_state.new_finding();
     const bool is_reported = context.graph() != nullptr;
     finding.confidence = is_reported ? Confidence::certain : Confidence::likely;
-    finding.basis = is_reported
-                        ? words("The optimizer's own record of its state was read.")
-                        : words("The memory was made where PyTorch's optimizers make their state (`_init_group`).");
+    finding.basis =
+        is_reported ? words("The tensors were read from the optimizer's state.")
+                    : words("The memory was allocated where PyTorch's optimizers create their state (`_init_group`).");
     finding.bytes = state.bytes;
     finding.count = static_cast<int64_t>(state.tensors.size());
     finding.component = ComponentKind::requested;

@@ -96,20 +96,20 @@ std::string names_of(const Others& others, const Words& words) {
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Others& others, const Words& words) {
-    finding.text.push_back(
-        words("NVML, which nvidia-smi asks too, names {others} on this GPU.", with("others", names_of(others, words))));
+    finding.text.push_back(words("NVML, which nvidia-smi reads as well, lists {others} on this GPU.",
+                                 with("others", names_of(others, words))));
     if (others.move()) {
-        finding.text.push_back(words(
-            "Together they went from {lowest} to {highest} while this program ran: that is why the GPU's use rose "
-            "without a tensor of this program.",
-            with("lowest", format_bytes(others.lowest)), with("highest", format_bytes(others.highest))));
+        finding.text.push_back(
+            words("Their memory ranged from {lowest} to {highest} while this program ran. This explains why the GPU's "
+                  "use rose without a tensor of this program.",
+                  with("lowest", format_bytes(others.lowest)), with("highest", format_bytes(others.highest))));
     }
     if (count_contexts(context, others) >= 2) {
         finding.text.push_back(
-            words("{processes} about as much as a bare CUDA context. If they are workers of the same job, they touched "
-                  "this GPU without working on it: a missing torch.cuda.set_device() does that.",
-                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)),
-                                                  "{n} process holds", "{n} processes hold"))));
+            words("About the size of a bare CUDA context: {processes}. If they are workers of the same job, they "
+                  "touched this GPU without working on it; a missing torch.cuda.set_device() causes this.",
+                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)), "{n} process",
+                                                  "{n} processes"))));
     }
 }
 
@@ -122,33 +122,34 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     finding.severity =
         others.came_or_went() && !is_memory_explained(earlier) ? Severity::pattern : Severity::background;
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in NVML's list of processes, which was asked a few times a second.");
+    finding.basis = words("NVML's list of processes was sampled a few times a second.");
     const bool are_there = others.now >= least_bytes;
     finding.bytes = are_there ? others.now : others.highest;
     finding.count = are_there ? others.count_now : static_cast<int64_t>(others.highest_of.size());
     finding.component = ComponentKind::other_processes;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto processes = with("processes", words.counted(finding.count, "{n} other process", "{n} other processes"));
-    finding.title = others.now >= least_bytes
-                        ? words("{processes} on this GPU: {bytes} are theirs", processes, bytes)
-                        : words("{processes} used this GPU for a while: up to {bytes}", processes, bytes);
+    finding.title =
+        others.now >= least_bytes
+            ? words("other programs use {bytes} of this GPU ({processes})", processes, bytes)
+            : words("other programs used up to {bytes} of this GPU for a while ({processes})", processes, bytes);
     report(finding, context, others, words);
-    Evidence most =
-        at_event(context, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
-                 context.device().events_until(others.highest_time));
+    Evidence most = at_event(
+        context, words("The peak of the other processes: {bytes}", with("bytes", format_bytes(others.highest))),
+        context.device().events_until(others.highest_time));
     most.time = others.highest_time;
     most.component = ComponentKind::other_processes;
     finding.evidence.push_back(std::move(most));
     finding.evidence.push_back(at_component(
         context,
-        words("What they have at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
+        words("Other processes at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
               with("bytes", format_bytes(others.now))),
         ComponentKind::other_processes));
-    finding.fixes = {{words("See whose they are, and agree on who uses which GPU."),
+    finding.fixes = {{words("Find out who owns the processes, and agree on who uses which GPU."),
                       "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv",
                       finding.bytes,
                       {}},
-                     {words("Keep a share of the GPU for others, and fail early rather than late."),
+                     {words("Leave a share of the GPU to others, so that the program fails early rather than late."),
                       "torch.cuda.set_per_process_memory_fraction(0.5)",
                       {},
                       {}}};

@@ -16,25 +16,24 @@ constexpr size_t most_named = 3;  ///< blocks or lines that are told one by one
 
 std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
     if (oom_analysis.free_in_segments() == 0) {
-        return words("PyTorch had {reserved} reserved, all of it in use.",
+        return words("PyTorch had {reserved} reserved, all in use.",
                      with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))));
     }
-    return words(
-        "PyTorch had {reserved} reserved. {free} of it was free, in {gaps}, the largest of {largest}.",
-        with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))),
-        with("free", format_bytes(oom_analysis.free_in_segments())),
-        with("holes", words.counted(oom_analysis.state.gaps, "{n} hole between tensors", "{n} holes between tensors")),
-        with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))));
+    return words("PyTorch had {reserved} reserved; {free} were free in {gaps}, the largest with {largest}.",
+                 with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))),
+                 with("free", format_bytes(oom_analysis.free_in_segments())),
+                 with("gaps", words.counted(oom_analysis.state.gaps, "{n} free gap between tensors",
+                                            "{n} free gaps between tensors")),
+                 with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))));
 }
 
 std::string device_words(const OomAnalysis& oom_analysis, const Words& words) {
     const auto free = with("free", format_bytes(oom_analysis.free_on_device));
     return oom_analysis.free_on_device > oom_analysis.requested()
                ? words(
-                     "The device itself had {free} left: it was a limit set for the process (memory fraction) that "
-                     "refused.",
+                     "The device still had {free} free: the process's own limit (memory fraction) refused the request.",
                      free)
-               : words("The device had {free} left.", free);
+               : words("The device had {free} free.", free);
 }
 
 /// What lies around the moment on the device beside PyTorch.
@@ -57,7 +56,7 @@ std::string others_words(const AnalysisContext& context, const Words& words) {
         }
     }
     return parts.empty() ? std::string()
-                         : words("Beside PyTorch's allocator: {parts}.", with("parts", words.list(parts)));
+                         : words("Outside PyTorch's allocator: {parts}.", with("parts", words.list(parts)));
 }
 
 /// Full: who has it.
@@ -73,14 +72,14 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
         finding.evidence.push_back(at_allocation(context, named.back(), site.now.back()));
     }
     if (!named.empty()) {
-        finding.text.push_back(words("Most of what is in use: {named}.", with("named", words.list(named))));
+        finding.text.push_back(words("Largest users of memory: {named}.", with("named", words.list(named))));
     }
     for (const LeakSuspect& suspect : context.suspects()) {
         if (suspect.referrer && suspect.bytes * 4 > context.curves().value(Series::allocated, context.now())) {
             finding.referrer = referrer_words(context.graph()->tables(), words, *suspect.referrer);
-            finding.text.push_back(words("{bytes} of it piled up round after round in {referrer}: see that finding.",
-                                         with("bytes", format_bytes(suspect.bytes)),
-                                         with("referrer", finding.referrer)));
+            finding.text.push_back(
+                words("{referrer} retains {bytes} that grew iteration by iteration: see the finding about it.",
+                      with("bytes", format_bytes(suspect.bytes)), with("referrer", finding.referrer)));
         }
     }
 }
@@ -97,23 +96,22 @@ void add_experiments(Finding& finding, const AnalysisContext& context, const Oom
         const auto peak = with("peak", format_bytes(experiment.outcome.peak_reserved));
         const auto change = with("change", experiment.text);
         if (experiment.outcome.fits) {
-            finding.fixes.push_back({words("It would have fitted {change}: {peak} reserved at most.", change, peak),
-                                     experiment.code,
-                                     {},
-                                     {}});
+            finding.fixes.push_back(
+                {words("The request would have fit {change}: {peak} reserved at most.", change, peak),
+                 experiment.code,
+                 {},
+                 {}});
         } else {
             in_vain.push_back(experiment.text);
         }
     }
     if (!in_vain.empty()) {
-        finding.text.push_back(words("Replayed with other settings, it fails all the same: {settings}.",
-                                     with("settings", words.list(in_vain))));
+        finding.text.push_back(
+            words("A replay with other settings fails as well: {settings}.", with("settings", words.list(in_vain))));
     }
     if (experiments.capacity && !experiments.capacity->is_exact) {
-        finding.unknowns.push_back(
-            words("How much the process could have had at most is not known exactly; {bytes} were "
-                  "taken for it.",
-                  with("bytes", format_bytes(experiments.capacity->bytes))));
+        finding.unknowns.push_back(words("The exact capacity of the process is unknown; {bytes} were assumed.",
+                                         with("bytes", format_bytes(experiments.capacity->bytes))));
     }
 }
 
@@ -123,14 +121,14 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     const OomAnalysis oom_analysis(context, *context.out_of_memory());
     Finding finding = diagnoses::out_of_memory.new_finding();
-    finding.basis = words("The error is an event of the allocator; the state before it was replayed block by block.");
+    finding.basis = words("The error is an allocator event; the state before it was replayed block by block.");
     finding.bytes = oom_analysis.requested();
     finding.since = context.device().time_of_state(oom_analysis.before);
     set_line(finding, context, oom_analysis.oom.stack);
     const auto asked = with("asked", format_bytes(oom_analysis.requested()));
     finding.title = finding.line.empty()
-                        ? words("out of memory: {asked} were asked for", asked)
-                        : words("out of memory: {asked} were asked for by {line}", asked, with("line", finding.line));
+                        ? words("out of memory: {asked} were requested", asked)
+                        : words("out of memory: {line} requested {asked}", asked, with("line", finding.line));
     finding.text = {inside_words(oom_analysis, words) + words(" ") + device_words(oom_analysis, words)};
     if (const std::string others = others_words(context, words); !others.empty()) {
         finding.text.push_back(others);

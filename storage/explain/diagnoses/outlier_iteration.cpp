@@ -167,21 +167,20 @@ void report(Finding& finding, const AnalysisContext& context, const Longer& long
     const auto peak = with("peak", format_bytes(longer.peak.max));
     const auto usual = with("usual", format_bytes(longer.usual.max));
     const double work = times_the_work(context, longer);
-    finding.title = words("{iteration} needed {more} more than usual, and gave it back", iteration,
+    finding.title = words("{iteration} needed {more} more than a typical iteration and freed it again", iteration,
                           with("more", format_bytes(longer.more())));
     finding.text = {
-        words(
-            "The peak of {iteration} is {peak}, that of a usual one ({usual_iteration}) {usual}. The same lines of the "
-            "program made larger tensors: the batch or its sequences were larger.",
-            iteration, peak, usual, usual_iteration),
-        words("Above what lay there already it took {times} times the memory of the usual one; the line that allocates "
-              "most allocated {work} times as much.",
+        words("The peak of {iteration} is {peak}; that of a typical iteration ({usual_iteration}) is {usual}. The same "
+              "lines of the program allocated larger tensors: the batch or its sequences were larger.",
+              iteration, peak, usual, usual_iteration),
+        words("Beyond the memory that already existed, it needed {times} times as much as the typical one; the line "
+              "that allocates most allocated {work} times as much.",
               with("times", fmt::format("{:.1f}", longer.times())), with("work", fmt::format("{:.1f}", work))),
-        words("Afterwards allocated memory came back to where it was: this is no leak. What PyTorch had to reserve for "
-              "that peak it keeps for later, as it always does.")};
+        words("Allocated memory then returned to its earlier level: this is not a leak. PyTorch caches the memory that "
+              "it reserved for the peak.")};
     if (longer.count > 1) {
-        finding.text.push_back(words("{iterations} of {all} stand out like that.", with("iterations", longer.count),
-                                     with("all", context.iterations().size())));
+        finding.text.push_back(words("Iterations with such a peak: {iterations} of {all}.",
+                                     with("iterations", longer.count), with("all", context.iterations().size())));
     }
 }
 
@@ -189,19 +188,20 @@ Finding about(const AnalysisContext& context, const Longer& longer, const Words&
     Finding finding = diagnoses::outlier_iteration.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis =
-        words("Seen in the allocator's events: the same lines allocated more in this round than in others.");
+        words("The allocator's events show that the same lines allocated more in this iteration than in others.");
     finding.bytes = longer.more();
     finding.count = longer.count;
     finding.component = ComponentKind::requested;
     set_line(finding, context, line_of_most(context, longer));
     set_since(finding, context, longer.iteration);
     report(finding, context, longer, words);
-    finding.evidence = {at_event(context, words("The peak of the larger round"), longer.peak.max_event),
-                        at_event(context, words("The peak of a usual round"), longer.usual.max_event),
-                        at_iteration(context, words("The larger round has ended: memory is back where it was"),
-                                     static_cast<int64_t>(longer.iteration))};
-    finding.fixes = {{words("If the peak is too high: batch by number of tokens instead of by number of samples, "
-                            "or cut and split what is longer than the rest."),
+    finding.evidence = {
+        at_event(context, words("The peak of the larger iteration"), longer.peak.max_event),
+        at_event(context, words("The peak of a typical iteration"), longer.usual.max_event),
+        at_iteration(context, words("The larger iteration has ended: memory is back at its earlier level"),
+                     static_cast<int64_t>(longer.iteration))};
+    finding.fixes = {{words("If the peak is too high: batch by number of tokens instead of number of samples, or "
+                            "truncate or split samples that are much longer than the rest."),
                       "", longer.more(), std::nullopt}};
     return finding;
 }

@@ -10,13 +10,13 @@ namespace {
 constexpr double least_share = 0.1;
 
 void report_size(Finding& finding, const PrivatePools& found, const Words& words) {
-    finding.title = words("{pools} for CUDA graphs reserve {bytes}",
+    finding.title = words("CUDA graphs reserve {bytes} in {pools}",
                           with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
                           with("bytes", format_bytes(found.bytes)));
     finding.text = {
-        words("A CUDA graph needs its memory at fixed addresses, so PyTorch captures each into a private pool that "
-              "nothing else "
-              "may use, and that empty_cache() leaves alone. It goes when the graph and the tensors in its pool go.")};
+        words("A CUDA graph needs fixed addresses, so PyTorch captures each graph into a private pool. Nothing else "
+              "uses the pool, and empty_cache() does not release it. The pool is released together with the graph and "
+              "the tensors in the pool.")};
     finding.fixes = {shared_pool_fix(words)};
 }
 

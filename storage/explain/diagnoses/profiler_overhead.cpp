@@ -98,14 +98,14 @@ void add_stretches(Finding& finding, const AnalysisContext& context, const std::
 
 void report(Finding& finding, std::optional<int64_t> measured, const Words& words) {
     finding.text = {
-        words("A profiler such as torch.profiler collects what the GPU does in buffers, which may lie on the GPU "
-              "itself; they go when it ends, and are no part of the program's memory without it.")};
+        words("A profiler such as torch.profiler collects GPU activity in buffers, which may lie on the GPU. The "
+              "buffers are freed when the profiler ends; a run without a profiler does not need them.")};
     if (measured && *measured >= least_bytes) {
         finding.text.push_back(
             words("While it ran, NVML showed up to {bytes} for the process that nothing else explains.",
                   with("bytes", format_bytes(*measured))));
     } else if (measured) {
-        finding.text.push_back(words("Here NVML showed nothing for the process while it ran that is not explained."));
+        finding.text.push_back(words("While it ran, NVML showed no unexplained memory for the process."));
     }
 }
 
@@ -120,31 +120,28 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.bytes = std::max(recorded, measured.value_or(0));
     finding.severity = finding.bytes >= least_bytes ? Severity::waste : Severity::background;
     finding.confidence = recorded > 0 ? Confidence::certain : Confidence::likely;
-    finding.basis = recorded > 0
-                        ? words("The profiler's own calls to the driver were recorded.")
-                        : words(
-                              "The program's profiler took over CUPTI, the part of the driver that tells tools "
-                              "what happens.");
+    finding.basis = recorded > 0 ? words("The profiler's own driver calls were recorded.")
+                                 : words("The program's profiler used CUPTI, the driver's interface for tools.");
     finding.count = static_cast<int64_t>(stretches.size());
     finding.component = recorded > 0 ? ComponentKind::library : ComponentKind::unknown;
     finding.title = finding.bytes >= least_bytes
-                        ? words("a profiler takes {bytes} itself", with("bytes", format_bytes(finding.bytes)))
-                    : measured ? words("a profiler ran, and took next to no GPU memory")
-                               : words("a profiler ran, which may have taken GPU memory itself");
+                        ? words("a profiler takes {bytes}", with("bytes", format_bytes(finding.bytes)))
+                    : measured ? words("a profiler ran and took almost no GPU memory")
+                               : words("a profiler ran and may have taken GPU memory");
     report(finding, measured, words);
     if (!measured && recorded == 0) {
         finding.unknowns.push_back(
-            words("How much it took was not measured: the recorder had lent CUPTI to the profiler, "
-                  "and NVML was not asked meanwhile."));
+            words("The profiler's memory was not measured: the recorder had paused CUPTI for the profiler, and NVML "
+                  "was not sampled meanwhile."));
     }
     if (!stretches.empty()) {
         finding.since = stretches.front().from;
         add_stretches(finding, context, stretches, words);
     } else {
-        finding.evidence.push_back(at_component(context, words("What the profiler holds"), ComponentKind::library));
+        finding.evidence.push_back(at_component(context, words("Memory of the profiler"), ComponentKind::library));
     }
     if (finding.bytes >= least_bytes) {
-        finding.fixes = {{words("Profile a few steps only, and measure memory without the profiler."),
+        finding.fixes = {{words("Profile only a few steps, and measure memory without the profiler."),
                           "torch.profiler.schedule(wait=5, warmup=1, active=3, repeat=1)",
                           {},
                           {}}};

@@ -94,20 +94,19 @@ void report(Finding& finding, const AnalysisContext& context, const Stop& stop, 
     const auto type = with("type", index.type(stop.node));
     const std::string variable = root_variable(context, stop.node);
     finding.title = variable.empty()
-                        ? words("a second backward stopped at {type}: what it had saved was released", type)
-                        : words("a second backward of `{name}` stopped at {type}: what it had saved was released", type,
-                                with("name", variable));
+                        ? words("a second backward stopped at {type}: its saved tensors had been released", type)
+                        : words("a second backward of `{name}` stopped at {type}: its saved tensors had been released",
+                                type, with("name", variable));
     finding.text = {
-        words("The first backward() released the tensors that nodes had saved for it, as it always does without "
-              "retain_graph=True. The nodes themselves live on as long as a variable holds their result, but without "
-              "these tensors they cannot be run again: the second backward() came as far as {last} and raised at the "
-              "node "
-              "below it, {type}.",
-              type, with("last", index.type(stop.last_run))),
-        words("{released} alive that had saved tensors and lost them: {bytes} were let go. {never} never saved any, "
-              "because their gradient does not depend on a value (as in x + 1, or a sum): through such nodes alone a "
-              "second backward works.",
-              with("released", words.counted(census.released, "{n} node is", "{n} nodes are")),
+        words(
+            "The first backward() released the saved tensors of the nodes, as it always does without "
+            "retain_graph=True. A variable that refers to the result retains the nodes, but without saved tensors they "
+            "cannot be executed again: the second backward() executed {last} and raised at the node below it, {type}.",
+            type, with("last", index.type(stop.last_run))),
+        words("Alive without their saved tensors: {released}; the first backward released {bytes}. Never saved any "
+              "tensor: {never}. Their gradient does not depend on a value (as in x + 1, or a sum), so a second "
+              "backward succeeds through such nodes alone.",
+              with("released", words.counted(census.released, "{n} node", "{n} nodes")),
               with("never", words.counted(census.never, "{n} other", "{n} others")),
               with("bytes", format_bytes(census.bytes)))};
 }
@@ -117,26 +116,26 @@ Finding about(const AnalysisContext& context, const Stop& stop, const Words& wor
     const GraphNodes& nodes = context.graph()->tables().nodes;
     Finding finding = diagnoses::released_graph.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the graph: when each node was run, and when what it had saved was released.");
+    finding.basis = words("The graph shows when each node was executed, and when its saved tensors were released.");
     finding.bytes = census.bytes;
     finding.count = census.released;
     set_line(finding, context, nodes.stack[stop.node]);
     report(finding, context, stop, census, words);
-    Evidence released = at_node(context, words("The node whose saved tensors are gone"), stop.node);
+    Evidence released = at_node(context, words("The node whose saved tensors are released"), stop.node);
     released.time = nodes.released[stop.node];
     finding.evidence.push_back(released);
-    finding.evidence.push_back(at_event(context, words("The first backward has released them"),
+    finding.evidence.push_back(at_event(context, words("The first backward has released the saved tensors"),
                                         context.device().events_until(nodes.released[stop.node])));
-    finding.evidence.push_back(at_event(
-        context,
-        words("The second backward runs {type} and stops", with("type", context.graph()->index.type(stop.last_run))),
-        context.device().events_until(nodes.executed[stop.last_run])));
+    finding.evidence.push_back(at_event(context,
+                                        words("The second backward executes {type} and stops",
+                                              with("type", context.graph()->index.type(stop.last_run))),
+                                        context.device().events_until(nodes.executed[stop.last_run])));
     if (census.example != no_node) {
-        finding.evidence.push_back(at_node(context, words("A node that never saved anything"), census.example));
+        finding.evidence.push_back(at_node(context, words("A node that never saved a tensor"), census.example));
     }
     finding.fixes = {
         {words("Run the forward pass again before the second backward()."), "", std::nullopt, std::nullopt},
-        {words("Or keep the saved tensors for one more backward(); the last one must leave the flag out."),
+        {words("Or keep the saved tensors for one more backward(); omit the flag in the last one."),
          "loss.backward(retain_graph=True)\nloss.backward()", std::nullopt, std::nullopt}};
     return finding;
 }

@@ -44,9 +44,9 @@ StackId stack_of_peak(const AnalysisContext& context, EventNumber state) {
 }
 
 Evidence evidence_of(const AnalysisContext& context, const Words& words, const Rise& rise, const std::string& name) {
-    return rise.iteration ? at_iteration(context, words("The largest: {iteration}", with("iteration", name)),
+    return rise.iteration ? at_iteration(context, words("The largest peak: {iteration}", with("iteration", name)),
                                          static_cast<int64_t>(*rise.iteration))
-                          : at_event(context, words("The peak, before the rounds begin"), rise.event);
+                          : at_event(context, words("The peak before the first iteration"), rise.event);
 }
 
 void add_expandable(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
@@ -74,33 +74,32 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);
     Finding finding = diagnoses::reserved_high_water.new_finding();
-    finding.basis =
-        words("Seen in the allocator's events: peaks of allocated memory fall back, reserved memory does not.");
+    finding.basis = words(
+        "The allocator's events show that the peaks of allocated memory fall again, while reserved memory does not.");
     finding.bytes = reserved - context.curves().value(Series::allocated, context.now());
     finding.component = ComponentKind::cached_segments;
     finding.since = context.device().time_of_state(rise->event);
     set_line(finding, context, stack_of_peak(context, rise->event));
-    std::string iteration = words("the work before the rounds");
+    std::string iteration = words("the work before the first iteration");
     if (rise->iteration) {
         set_since(finding, context, *rise->iteration);
         iteration = iteration_name(context, words, static_cast<int64_t>(*rise->iteration));
     }
-    finding.title = words("reserved memory stays at what {iteration} needed: {bytes}", with("iteration", iteration),
+    finding.title = words("reserved memory stays at the {bytes} that {iteration} needed", with("iteration", iteration),
                           with("bytes", format_bytes(reserved)));
     finding.text = {
-        words("At its peak {iteration} needed {peak}; the last rounds need {later} at most. What was allocated went "
-              "back. What "
-              "PyTorch "
-              "had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
+        words("The peak of {iteration} is {peak}; the last iterations need {later} at most. The tensors were freed, "
+              "but PyTorch keeps the reserved memory for the next large request. This is not a leak.",
               with("iteration", iteration), with("peak", format_bytes(rise->peak)),
               with("later", format_bytes(rise->later)))};
     finding.evidence = {evidence_of(context, words, *rise, iteration),
-                        at_component(context, words("What is idle now: {bytes}", with("bytes", format_bytes(cached))),
+                        at_component(context, words("Cached memory now: {bytes}", with("bytes", format_bytes(cached))),
                                      ComponentKind::cached_segments)};
-    finding.fixes = {{words("If other programs need the memory: give back what is idle, once, after the large rounds."),
-                      "torch.cuda.empty_cache()",
-                      cached,
-                      {}}};
+    finding.fixes = {
+        {words("If other programs need the memory: return the cached memory once, after the large iterations."),
+         "torch.cuda.empty_cache()",
+         cached,
+         {}}};
     add_expandable(finding, context, words, progress);
     findings.push_back(std::move(finding));
 }

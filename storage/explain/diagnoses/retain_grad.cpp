@@ -64,16 +64,15 @@ StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
 
 void report(Finding& finding, const Retained& found, const Words& words) {
     const auto bytes = with("bytes", format_bytes(found.bytes));
-    finding.title = words("retain_grad() keeps {bytes} of gradients of {tensors}", bytes,
+    finding.title = words("retain_grad() retains {bytes} of gradients of {tensors}", bytes,
                           with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")));
     finding.text = {
-        words(
-            "Only parameters and other leaves need a gradient after the backward pass. On {tensors} the program called "
-            "retain_grad(), so the backward pass of {nodes} made a copy of the gradient for each, as large as the "
-            "tensor, and it stays as long as the tensor does.",
-            with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
-            with("nodes", words.list(found.nodes))),
-        words("{bytes} are kept in this way.", bytes)};
+        words("Only parameters and other leaves need a gradient after the backward pass. The program called "
+              "retain_grad() on {tensors}, so the backward pass of {nodes} copied each gradient. Each copy is as large "
+              "as its tensor and exists as long as the tensor.",
+              with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
+              with("nodes", words.list(found.nodes))),
+        words("This retains {bytes}.", bytes)};
 }
 
 Finding about(const AnalysisContext& context, const Retained& found, const Words& words) {
@@ -81,8 +80,8 @@ Finding about(const AnalysisContext& context, const Retained& found, const Words
     Finding finding = diagnoses::retain_grad.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words(
-        "The gradients were seen on tensors that are no leaves, and the copies were made by their "
-        "nodes in the backward pass.");
+        "The gradients belong to tensors that are not leaves, and their nodes allocated the copies in the backward "
+        "pass.");
     finding.bytes = found.bytes;
     finding.count = static_cast<int64_t>(found.gradients.size());
     finding.component = ComponentKind::requested;
@@ -91,14 +90,14 @@ Finding about(const AnalysisContext& context, const Retained& found, const Words
         finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
     }
     report(finding, found, words);
-    finding.evidence = {
-        at_allocation(context, words("The largest of these gradients"), largest),
-        at_event(context,
-                 words("They are still there at {time_point}", with("time_point", time_point_name(context, words))),
-                 context.now())};
+    finding.evidence = {at_allocation(context, words("The largest of these gradients"), largest),
+                        at_event(context,
+                                 words("The gradients still exist at {time_point}",
+                                       with("time_point", time_point_name(context, words))),
+                                 context.now())};
     finding.fixes = {
-        {words("Remove retain_grad() when nobody looks at these gradients."), "", found.bytes, std::nullopt},
-        {words("To look at a gradient as it passes by, register a hook: it keeps nothing."),
+        {words("Remove retain_grad() if these gradients are not used."), "", found.bytes, std::nullopt},
+        {words("To inspect a gradient during the backward pass, register a hook: it retains nothing."),
          "activation.register_hook(lambda gradient: norms.append(gradient.norm().item()))", found.bytes, std::nullopt}};
     return finding;
 }

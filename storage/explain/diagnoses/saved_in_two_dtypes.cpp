@@ -94,22 +94,22 @@ void report(Finding& finding, const AnalysisContext& context, const std::vector<
     const Pair& first = pairs.front();
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto count = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
-    finding.title = words("{tensors} are saved for backward in two types: {bytes} that could be spared", count, bytes);
+    finding.title =
+        words("saved for backward in two dtypes: {tensors}, of which {bytes} are unnecessary", count, bytes);
     finding.text = {
-        words("At the peak the graph keeps {tensors} twice for the backward pass: once as they were, and once cast to "
-              "another type, with the same values. {original} saved the one and {cast} the other.",
+        words("At the peak the graph saves the values of {tensors} twice for backward: in their own dtype, by "
+              "{original}, and cast to another dtype, by {cast}.",
               count, with("original", index.type(first.source_saver)), with("cast", index.type(first.copy_saver))),
-        words(
-            "Mixed precision casts the input of each matrix product to 16 bits; an operation that uses the same input "
-            "in 32 bits saves it once more. One of both would do: {bytes} less.",
-            bytes)};
+        words("Mixed precision casts the input of each matrix product to 16 bits; an operation that uses the same "
+              "input in 32 bits saves it again. One of the two is enough: {bytes} less.",
+              bytes)};
 }
 
 Finding about(const AnalysisContext& context, EventNumber peak, const std::vector<Pair>& pairs, const Words& words) {
     const Pair& first = pairs.front();
     Finding finding = diagnoses::saved_in_two_dtypes.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Both were seen as saved tensors of the graph, with the cast between them.");
+    finding.basis = words("Both are saved tensors of the recorded graph, with the cast between them.");
     for (const Pair& pair : pairs) {
         finding.bytes += pair.bytes;
     }
@@ -118,14 +118,14 @@ Finding about(const AnalysisContext& context, EventNumber peak, const std::vecto
     const GraphNodes& nodes = context.graph()->tables().nodes;
     set_line(finding, context, nodes.stack[first.source_saver]);
     report(finding, context, pairs, words);
-    finding.evidence = {at_allocation(context, words("The tensor as it was"), first.source.index),
-                        at_node(context, words("The node that saved it"), first.source_saver),
-                        at_allocation(context, words("The same values in the other type"), first.copy.index),
-                        at_node(context, words("The node that saved these"), first.copy_saver),
-                        at_event(context, words("The peak, at which both are kept"), peak)};
-    finding.fixes = {{words("Use the same type in both places: cast once, and let both operations take the result."),
+    finding.evidence = {at_allocation(context, words("The tensor in its own dtype"), first.source.index),
+                        at_node(context, words("The node that saved the tensor"), first.source_saver),
+                        at_allocation(context, words("The same values in the other dtype"), first.copy.index),
+                        at_node(context, words("The node that saved the cast tensor"), first.copy_saver),
+                        at_event(context, words("The peak, at which both are saved"), peak)};
+    finding.fixes = {{words("Use the same dtype in both places: cast once, and let both operations use the result."),
                       "x = x.to(torch.get_autocast_dtype(\"cuda\"))  # before both uses", finding.bytes, std::nullopt},
-                     {words("Or compute this part again in the backward pass instead of saving it."),
+                     {words("Or recompute this part in the backward pass instead of saving it."),
                       "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", std::nullopt, std::nullopt}};
     return finding;
 }

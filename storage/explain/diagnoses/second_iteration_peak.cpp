@@ -70,18 +70,18 @@ void report(Finding& finding, const AnalysisContext& context, const SecondPeak& 
     const auto gradients = with("gradients", format_bytes(found.gradients));
     const auto first = with("first", format_bytes(found.first_peak.max));
     const auto second = with("second", format_bytes(found.second_peak.max));
-    finding.title =
-        words("the peak comes in the second round, {second} after {first}, and is never higher", first, second);
+    finding.title = words("the peak comes in the second iteration, {second} after {first}, and does not rise further",
+                          first, second);
     finding.text = {
-        words("The first forward pass found no gradients: they are made by the first backward pass. So the first round "
-              "came to {first} at most.",
+        words("The first forward pass ran without gradients, because the first backward pass allocates them. The peak "
+              "of the first iteration is {first}.",
               first),
-        words("The second round's forward and backward pass lie on top of what the first round left: {left}, of which "
-              "{gradients} are gradients. That makes the higher peak of {second}.",
+        words("The second iteration's forward and backward pass add to what the first iteration left: {left}, of which "
+              "{gradients} are gradients. This makes the higher peak of {second}.",
               gradients, second, with("left", format_bytes(found.left))),
-        words("It is not higher in any later round: the next backward pass adds to the same gradients, or makes new "
-              "ones when the old ones have gone. This is no leak."),
-        words("At the second peak the memory is: {parts}.",
+        words("No later iteration has a higher peak: its backward pass adds to the same gradients, or allocates new "
+              "ones after the old ones were freed. This is not a leak."),
+        words("Memory at the second peak: {parts}.",
               with("parts", composition_words(words, composition_at(context, found.second_peak.max_event))))};
 }
 
@@ -90,20 +90,20 @@ Finding about(const AnalysisContext& context, const BackwardPassGroup& group, co
     Finding finding = diagnoses::second_iteration_peak.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis =
-        words("Seen in the graph and the allocator's events of the first rounds; later peaks are the same.");
+        words("The graph and the allocator's events of the first iterations show it; later peaks are the same.");
     finding.bytes = found.left;
     finding.component = ComponentKind::requested;
     set_line(finding, context, group.stack);
     report(finding, context, found, words);
     finding.evidence = {
-        at_event(context, words("The peak of the first round"), found.first_peak.max_event),
-        at_event(context, words("The second forward pass begins: the gradients are there"), found.second->forward),
-        at_event(context, words("The peak of the second round"), found.second_peak.max_event)};
+        at_event(context, words("The peak of the first iteration"), found.first_peak.max_event),
+        at_event(context, words("The second forward pass begins: the gradients exist"), found.second->forward),
+        at_event(context, words("The peak of the second iteration"), found.second_peak.max_event)};
     const int64_t saved = std::min(found.gradients, activation_bytes(context, *found.second));
-    finding.fixes = {{words("If the gradients of several rounds are not to be added up, give them back before the "
-                            "forward pass."),
-                      "optimizer.zero_grad(set_to_none=True)\nloss = model(batch)",
-                      saved > 0 ? std::optional(saved) : std::nullopt, std::nullopt}};
+    finding.fixes = {
+        {words("If the gradients of several iterations are not to be added up: free them before the forward pass."),
+         "optimizer.zero_grad(set_to_none=True)\nloss = model(batch)", saved > 0 ? std::optional(saved) : std::nullopt,
+         std::nullopt}};
     return finding;
 }
 

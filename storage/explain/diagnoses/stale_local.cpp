@@ -150,13 +150,13 @@ void report(Finding& finding, const AnalysisContext& context, const Leftover& le
     const auto bytes = with("bytes", format_bytes(leftover.bytes));
     const auto line = with("line", finding.line);
     const auto iteration = with("iteration", iteration_words(context, words));
-    finding.title = words("last {iteration}'s result of {line} is kept until the next one is made", line, iteration);
+    finding.title =
+        words("the result of {line} from the last {iteration} exists until the next one is allocated", line, iteration);
     finding.text = {
-        words("{line} makes {bytes} in every {iteration}. The variable it is stored in lets go of the old result only "
-              "when "
-              "the new one is assigned: Python computes the right side first. So at the peak both are there.",
+        words("{line} allocates {bytes} every {iteration}. Its variable releases the old result only when the new one "
+              "is assigned, because Python evaluates the right side first. Both exist at the peak.",
               line, bytes, iteration),
-        words("Had the old one been dropped before, the peak would be {lower} lower.",
+        words("Releasing the old result first lowers the peak by {lower}.",
               with("lower", format_bytes(leftover.lower)))};
     if (!variable.empty()) {
         finding.text.push_back(words("The variable is `{name}`.", with("name", variable)));
@@ -167,8 +167,8 @@ Finding about(const AnalysisContext& context, const Leftover& leftover, const Wo
     Finding finding = diagnoses::stale_local.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis = words(
-        "Seen in the allocator's events of {iterations} rounds: the old result is given back right after "
-        "the new one was made.",
+        "The allocator's events of {iterations} iterations show that the old result is freed right after the new one "
+        "was allocated.",
         with("iterations", leftover.seen));
     finding.bytes = leftover.bytes;
     finding.component = ComponentKind::requested;
@@ -180,17 +180,16 @@ Finding about(const AnalysisContext& context, const Leftover& leftover, const Wo
     }
     report(finding, context, leftover, variable, words);
     finding.evidence = {
-        at_allocation(context, words("The result of the round before"), leftover.allocation),
-        at_allocation(context, words("The new one is made, and the old one is still there"), leftover.next),
-        at_event(context, words("The peak of this round, with both"), leftover.peak),
-        at_event(context, words("The old one has been given back"),
+        at_allocation(context, words("The result of the previous iteration"), leftover.allocation),
+        at_allocation(context, words("The new result is allocated, and the old one still exists"), leftover.next),
+        at_event(context, words("The peak of this iteration, with both results"), leftover.peak),
+        at_event(context, words("The old result is freed"),
                  context.device().allocations.free_event[leftover.allocation] + 1)};
-    finding.fixes = {{words("Delete the variable when its round is done, or put the round's work into a function: its "
-                            "variables go when it returns."),
+    finding.fixes = {{words("Delete the variable at the end of the iteration, or move the work of an iteration into a "
+                            "function: its variables are released on return."),
                       variable.empty() ? std::string() : "del " + variable, leftover.lower, std::nullopt}};
-    finding.unknowns = {
-        words("Whether the new result is computed from the old one is not recorded; if it is, both are "
-              "needed.")};
+    finding.unknowns = {words(
+        "The recording does not show whether the new result is computed from the old one; if it is, both are needed.")};
     return finding;
 }
 

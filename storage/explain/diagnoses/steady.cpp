@@ -71,11 +71,11 @@ bool is_steady(const AnalysisContext& context, const Findings& findings) {
 
 void report(Finding& finding, const AnalysisContext& context, const Turnover& turnover, const Words& words) {
     const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size())));
-    finding.title = words("nothing piles up: over {iterations} rounds memory comes back to {bytes} each time",
+    finding.title = words("memory does not grow: over {iterations} iterations it returns to {bytes} each time",
                           iterations, with("bytes", format_bytes(context.allocated_floor().back())));
     finding.text = {words(
-        "After the first rounds, which make what stays (parameters, gradients, optimizer state, workspaces), {made} "
-        "tensors of {made_bytes} in all were made. Of these {left} are there now, with {left_bytes}.",
+        "The first iterations allocate what stays: parameters, gradients, optimizer state, workspaces. Afterwards "
+        "{made} tensors with {made_bytes} in total were allocated, of which {left} with {left_bytes} exist now.",
         with("made", format_count(turnover.made)), with("made_bytes", format_bytes(turnover.made_bytes)),
         with("left", format_count(turnover.left)), with("left_bytes", format_bytes(turnover.left_bytes)))};
     if (!context.graph()) {
@@ -83,11 +83,11 @@ void report(Finding& finding, const AnalysisContext& context, const Turnover& tu
     }
     const Nodes nodes = count_nodes(*context.graph(), context.now_time());
     if (nodes.made > 0) {
-        finding.text.push_back(words(
-            "Of {made} nodes of the autograd graph {dead} are gone; {released} live on but have released what they "
-            "had saved for backward, and {holding} still hold something or have not been run.",
-            with("made", format_count(nodes.made)), with("dead", format_count(nodes.dead)),
-            with("released", format_count(nodes.released)), with("holding", format_count(nodes.holding))));
+        finding.text.push_back(
+            words("The autograd graph had {made} nodes. Destroyed: {dead}; alive without saved tensors: {released}; "
+                  "alive with saved tensors or not yet executed: {holding}.",
+                  with("made", format_count(nodes.made)), with("dead", format_count(nodes.dead)),
+                  with("released", format_count(nodes.released)), with("holding", format_count(nodes.holding))));
     }
 }
 
@@ -97,11 +97,11 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     }
     Finding finding = diagnoses::steady.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the allocator's events of all rounds.");
+    finding.basis = words("The allocator's events of all iterations were read.");
     report(finding, context, turnover_of(context), words);
     const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
-    finding.evidence = {at_iteration(context, words("After the first rounds"), warm_up),
-                        at_iteration(context, words("At the end of the last round"), last)};
+    finding.evidence = {at_iteration(context, words("After the first iterations"), warm_up),
+                        at_iteration(context, words("At the end of the last iteration"), last)};
     findings.push_back(std::move(finding));
 }
 

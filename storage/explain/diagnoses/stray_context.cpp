@@ -101,8 +101,7 @@ Finding about(const AnalysisContext& context, const Stray& stray, const Words& w
     Finding finding = diagnoses::stray_context.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis = words(
-        "The process has a context there and hardly any tensor; that the program does not need it is "
-        "inferred.");
+        "The process has a context on this GPU and hardly any tensor; that the program does not need it is inferred.");
     finding.bytes = stray.context;
     finding.count = 1;
     if (stray.device == context.device().device) {
@@ -110,27 +109,26 @@ Finding about(const AnalysisContext& context, const Stray& stray, const Words& w
     }
     const auto device = with("device", stray.device);
     const auto bytes = with("bytes", format_bytes(stray.context));
-    finding.title = words("GPU {device} is hardly used, yet a CUDA context takes {bytes} there", device, bytes);
+    finding.title = words("GPU {device} is hardly used, but a CUDA context takes {bytes} on it", device, bytes);
     finding.text = {
-        words("The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came "
-              "to more than {tensors}. The first touch makes a CUDA context, which takes {bytes} and stays "
-              "until the process ends.",
+        words("The program works on GPU {main}, but it also touched GPU {device}, where its tensors never exceeded "
+              "{tensors}. The first touch creates a CUDA context, which takes {bytes} until the process ends.",
               with("main", context.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)),
               bytes)};
     add_evidence(finding, context, stray, words);
     finding.evidence.push_back(
         stray.device == context.device().device
-            ? at_component(context, words("The context"), ComponentKind::context)
+            ? at_component(context, words("The CUDA context"), ComponentKind::context)
             : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
-    finding.fixes = {{words("Say which GPU a process works on before anything else touches CUDA."),
+    finding.fixes = {{words("Set the GPU of the process before anything else uses CUDA."),
                       "torch.cuda.set_device(local_rank)",
                       stray.context,
                       {}},
-                     {words("Let the process see only the GPU it works on."),
+                     {words("Make only the GPU that it works on visible to the process."),
                       fmt::format("CUDA_VISIBLE_DEVICES={} python train.py", context.trace().main_device().device),
                       stray.context,
                       {}},
-                     {words("Load checkpoints and make helper tensors on the GPU that is used, or on the CPU."),
+                     {words("Load checkpoints and create helper tensors on the GPU in use, or on the CPU."),
                       "torch.load(path, map_location=\"cpu\")",
                       stray.context,
                       {}}};

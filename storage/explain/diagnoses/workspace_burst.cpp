@@ -98,21 +98,22 @@ bool was_trial(const AnalysisContext& context, const Bursts& bursts) {
 void report(Finding& finding, const AnalysisContext& context, const Bursts& bursts, const Words& words) {
     const auto& origin = context.trace().origins[context.device().allocations.origin[bursts.largest]];
     finding.text = {
-        words("{op} took a workspace of {bytes} and gave it back before anything else happened: scratch memory "
-              "of one algorithm of cuDNN, no result. With it allocated memory came to {peak}, without it to "
-              "{tensors} at most.",
+        words("{op} allocated a workspace of {bytes} and freed it before any other event: scratch memory of one cuDNN "
+              "algorithm, not a result. Allocated memory reached {peak} with it; without it, {tensors} at most.",
               with("op", origin.op), with("bytes", format_bytes(bursts.bytes)),
               with("peak", format_bytes(context.curves().peak(Series::allocated).max)),
               with("tensors", format_bytes(bursts.tensors)))};
     if (was_trial(context, bursts)) {
-        finding.text.push_back(words(
-            "It happened {times} and only at the beginning: with torch.backends.cudnn.benchmark cuDNN tries several "
-            "algorithms for each new shape, the hungry ones too. Later workspaces came to {usual} at most.",
-            with("times", words.counted(bursts.count, "{n} time", "{n} times")),
-            with("usual", format_bytes(bursts.usual))));
+        finding.text.push_back(
+            words("This happened {times}, only at the beginning: with torch.backends.cudnn.benchmark, cuDNN tries "
+                  "several algorithms for each new shape, including those that need much memory. Later workspaces took "
+                  "{usual} at most.",
+                  with("times", words.counted(bursts.count, "{n} time", "{n} times")),
+                  with("usual", format_bytes(bursts.usual))));
     } else {
-        finding.text.push_back(words("It happened {times} during the run: PyTorch keeps such memory for the next time.",
-                                     with("times", words.counted(bursts.count, "{n} time", "{n} times"))));
+        finding.text.push_back(
+            words("This happened {times} during the run; PyTorch caches the memory for the next time.",
+                  with("times", words.counted(bursts.count, "{n} time", "{n} times"))));
     }
 }
 
@@ -127,26 +128,27 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     // What was tried in the beginning is given back to the driver, and does not come again.
     finding.severity = was_trial(context, bursts) ? Severity::pattern : Severity::waste;
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the allocator's events: the op took the memory and gave it back in its next call.");
+    finding.basis =
+        words("The allocator's events show that the op allocated the memory and freed it in the next event.");
     finding.bytes = bursts.bytes;
     finding.count = bursts.count;
     finding.since = context.device().alloc_time(bursts.largest);
     set_line(finding, context, context.device().allocations.stack[bursts.largest]);
-    finding.title =
-        words("one convolution took {bytes} of scratch memory for a moment", with("bytes", format_bytes(bursts.bytes)));
+    finding.title = words("a convolution workspace of {bytes} existed for the time of one operation",
+                          with("bytes", format_bytes(bursts.bytes)));
     report(finding, context, bursts, words);
     const EventNumber made = context.device().allocations.alloc_event[bursts.largest];
-    finding.evidence = {at_allocation(context, words("The workspace while it is there"), bursts.largest),
-                        at_event(context, words("One event later it is gone"), made + 2)};
+    finding.evidence = {at_allocation(context, words("The workspace exists"), bursts.largest),
+                        at_event(context, words("The workspace is freed one event later"), made + 2)};
     const int64_t saved = bursts.bytes - bursts.usual;
     const auto fix = [&](std::string text, const char* code) {
         finding.fixes.push_back({std::move(text), code, saved > 0 ? std::optional(saved) : std::nullopt, {}});
     };
     if (was_trial(context, bursts)) {
-        fix(words("Do not let cuDNN try algorithms; it may then choose slower ones."),
+        fix(words("Turn the trials of cuDNN off; it may then select slower algorithms."),
             "torch.backends.cudnn.benchmark = False");
     }
-    fix(words("Let cuDNN consider only algorithms that need less; the number is in MiB."),
+    fix(words("Limit cuDNN to algorithms with a smaller workspace; the number is in MiB."),
         "os.environ[\"CUDNN_CONV_WSCAP_DBG\"] = \"256\"  # before the first convolution");
     findings.push_back(std::move(finding));
 }

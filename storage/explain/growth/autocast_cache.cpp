@@ -50,20 +50,18 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.confidence = Confidence::likely;
-    finding.title = words("autocast keeps copies of weights, and through them the weights");
+    finding.title = words("autocast caches copies of weights and thereby retains the weights");
     finding.text = {
-        words(
-            "Inside autocast each weight is copied to half precision at its first use, and the copy is kept until the "
-            "outermost autocast ends, so that it need not be made again. {copies} such copies are alive; nothing in "
-            "Python "
-            "holds them. Where models come and go within one autocast, the copies of all of them stay.",
-            with("copies", format_count(copies))),
+        words("Inside autocast each weight is copied to half precision at its first use, and the copy is cached until "
+              "the outermost autocast ends. {copies} such copies are alive; no Python object refers to them. If models "
+              "are created and dropped within one autocast, the copies of all of them stay.",
+              with("copies", format_count(copies))),
         left_behind(context, suspect, words)};
-    finding.fixes = {{words("Open autocast once for each model or {iteration}, not around all of them.",
+    finding.fixes = {{words("Open one autocast per model or {iteration}, not one around all of them.",
                             with("iteration", iteration_words(context, words))),
                       "for model in models:\n    with torch.autocast(\"cuda\"):\n        output = model(inputs)",
                       suspect.bytes, suspect.per_iteration},
-                     {words("Or switch its cache off."), "torch.autocast(\"cuda\", cache_enabled=False)", suspect.bytes,
+                     {words("Or turn its cache off."), "torch.autocast(\"cuda\", cache_enabled=False)", suspect.bytes,
                       suspect.per_iteration}};
     return finding;
 }

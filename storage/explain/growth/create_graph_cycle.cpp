@@ -25,18 +25,17 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.confidence = Confidence::likely;
-    finding.title = words("gradients made with create_graph=True keep their graphs in a cycle");
-    finding.text = {words("{nodes} alive nodes are derivatives of derivatives, as backward(create_graph=True) makes "
-                          "them. Each gradient "
-                          "it writes into .grad has a graph; that graph leads back to the parameter; and the parameter "
-                          "has the gradient: "
-                          "a cycle. Nothing in Python holds it, and the garbage collector does not see it.",
-                          with("nodes", format_count(nodes))),
-                    left_behind(context, suspect, words)};
+    finding.title = words("gradients from create_graph=True form a reference cycle with their graphs");
+    finding.text = {
+        words("Nodes of second derivatives that are alive: {nodes}, as backward(create_graph=True) creates them. Each "
+              "gradient in .grad refers to its graph, the graph to the parameter, and the parameter to the gradient: a "
+              "reference cycle. No Python object refers to it, and the garbage collector does not see it.",
+              with("nodes", format_count(nodes))),
+        left_behind(context, suspect, words)};
     finding.fixes = {
-        {words("Ask for the gradients instead of storing them in .grad."),
+        {words("Request the gradients instead of storing them in .grad."),
          "gradients = torch.autograd.grad(loss, parameters, create_graph=True)", suspect.bytes, suspect.per_iteration},
-        {words("Or break the cycle when the gradients were used."),
+        {words("Or break the cycle after the gradients were used."),
          "for parameter in model.parameters():\n    parameter.grad = None", suspect.bytes, suspect.per_iteration}};
     return finding;
 }

@@ -16,16 +16,16 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     Finding finding = suspect_finding(context, suspect, words);
     const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
-    finding.title = words("{tensors} are kept alive by exceptions that were kept", tensors);
-    finding.text = {words(
-        "An exception refers to its traceback, the traceback to the frames of all functions it went through, and these "
-        "to their variables: inputs, activations, a whole forward pass. As long as the exception is kept, here in "
-        "{referrer}, none of them is freed. {total} by now.",
-        with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
+    finding.title = words("stored exceptions retain {tensors}", tensors);
+    finding.text = {
+        words("An exception refers to its traceback, the traceback to the frames of all functions on the way, and each "
+              "frame to its variables: inputs, activations, a whole forward pass. {referrer} refers to the exception "
+              "and thereby retains all of them: {total} so far.",
+              with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
     finding.fixes = {
-        {words("Keep only what the message says."), "except RuntimeError as error:\n    failed.append(str(error))",
+        {words("Store only the text of the message."), "except RuntimeError as error:\n    failed.append(str(error))",
          suspect.bytes, suspect.per_iteration},
-        {words("Or cut the traceback off before the exception is kept."), "failed.append(error.with_traceback(None))",
+        {words("Or remove the traceback before the exception is stored."), "failed.append(error.with_traceback(None))",
          suspect.bytes, suspect.per_iteration}};
     return finding;
 }

@@ -25,27 +25,25 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const std::string line = line_of(context.trace(), nodes.stack[link->earlier]);
     const auto iteration = with("iteration", iteration_words(context, words));
     finding.title =
-        words("one graph runs through all rounds: what {line} made is carried on with its graph", with("line", line));
+        words("one graph spans all iterations: the tensor from {line} is passed on with its graph", with("line", line));
     finding.text = {
-        words("The graph of each {iteration} ends in that of the {iteration} before: {later} takes what {earlier} made "
-              "one {iteration} "
-              "earlier, so the newest tensor keeps everything that was ever saved. {bytes} come with each {iteration}, "
-              "{total} "
-              "by now.",
+        words("The graph of each {iteration} refers to that of the {iteration} before: {later} uses the output of "
+              "{earlier} from one {iteration} earlier. The newest tensor therefore retains everything that was ever "
+              "saved: another {bytes} every {iteration}, {total} so far.",
               iteration, with("later", index.type(link->later)), with("earlier", index.type(link->earlier)),
               with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)))};
     if (suspect.retention.retainer_state == NodeState::kept) {
         finding.text.push_back(
-            words("Backward passes run through all of it again each time, which also makes them slower and "
-                  "slower; retain_graph=True is there only to allow that."));
+            words("Each backward pass executes the whole chain again and becomes slower; retain_graph=True is present "
+                  "only to allow this."));
     }
     finding.evidence.push_back(at_node(context,
-                                       words("Here one {iteration} goes over into the one before: {type}", iteration,
+                                       words("The link from one {iteration} to the one before: {type}", iteration,
                                              with("type", index.type(link->earlier))),
                                        link->earlier));
     const std::string name = carried_name(context, *link);
     const std::string variable = name.empty() ? "hidden" : name;
-    finding.fixes = {{words("Cut the graph between rounds: detach what is carried on."),
+    finding.fixes = {{words("Cut the graph between iterations: detach the tensor that is passed on."),
                       fmt::format("{0} = {0}.detach()", variable), suspect.bytes, suspect.per_iteration}};
     return finding;
 }

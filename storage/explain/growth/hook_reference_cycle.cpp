@@ -12,12 +12,10 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.confidence = Confidence::likely;
-    finding.title = words("hooks keep the graphs they are registered on: a cycle through C++");
-    finding.text = {words("The tensors are reached only through a Python object that C++ holds, as the variables of a "
-                          "hook's function "
-                          "are. A hook that uses a tensor of the graph it is registered on closes a cycle: graph, "
-                          "hook, tensor, graph. "
-                          "The garbage collector does not see it."),
+    finding.title = words("hooks form a reference cycle with the graphs they are registered on");
+    finding.text = {words("The tensors are reachable only through a Python object that C++ refers to, such as the "
+                          "variables of a hook function. A hook that uses a tensor of its own graph closes a reference "
+                          "cycle: graph, hook, tensor, graph. The garbage collector does not see it."),
                     left_behind(context, suspect, words)};
     finding.fixes = {{words("Let the hook use a detached tensor."),
                       "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))",

@@ -36,19 +36,18 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
     const std::string& module =
         context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;
-    finding.title = words("{tensors} of module `{module}` have piled up in {referrer}", tensors, with("module", module),
+    finding.title = words("{referrer} retains {tensors} of module `{module}`", tensors, with("module", module),
                           with("referrer", finding.referrer));
-    finding.text = {words(
-        "Each pass through module `{module}` stores its output in an attribute of the same module: that is what a "
-        "forward hook does that remembers activations. Nothing ever empties it: {bytes} more each {iteration}, {total} "
-        "by "
-        "now. Whether gradients are on makes no difference.",
-        with("module", module), with("bytes", format_bytes(suspect.per_iteration)),
-        with("iteration", iteration_words(context, words)), with("total", format_bytes(suspect.bytes)))};
+    finding.text = {
+        words("Each pass through module `{module}` stores its output in an attribute of the same module, as a forward "
+              "hook does that records activations. The attribute is never cleared: it grows by {bytes} every "
+              "{iteration}, {total} so far. It grows with gradients enabled or disabled.",
+              with("module", module), with("bytes", format_bytes(suspect.per_iteration)),
+              with("iteration", iteration_words(context, words)), with("total", format_bytes(suspect.bytes)))};
     finding.fixes = {
-        {words("Remove the hook when it has done its work."),
+        {words("Remove the hook after it has recorded what is needed."),
          "handle = module.register_forward_hook(hook)\n...\nhandle.remove()", suspect.bytes, suspect.per_iteration},
-        {words("Or empty what it fills, once each {iteration}.", with("iteration", iteration_words(context, words))),
+        {words("Or clear what the hook fills every {iteration}.", with("iteration", iteration_words(context, words))),
          expression.substr(expression.find_last_of('.') + 1) + ".clear()", suspect.bytes, suspect.per_iteration}};
     return finding;
 }

@@ -26,21 +26,21 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const std::string variable =
         suspect.referrer ? referrer_expression(context.graph()->tables(), *suspect.referrer) : "total";
     const auto name = with("variable", "`" + variable + "`");
-    finding.title = suspect.referrer ? words("{variable} sums up tensors together with their graphs", name)
-                                     : words("a running sum keeps the graphs of all rounds");
-    finding.text = {words(
-        "Each addition at {line} makes a node that points to the sum before it. By now {sums} of them hang together: "
-        "the sum keeps something of every {iteration} alive, {bytes} more each time, {total} in all.",
-        with("line", finding.line), with("sums", format_count(sums)),
-        with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
-        with("total", format_bytes(suspect.bytes)))};
+    finding.title = suspect.referrer ? words("{variable} accumulates tensors together with their graphs", name)
+                                     : words("a running sum retains the graphs of all iterations");
+    finding.text = {
+        words("Each addition at {line} creates a node that refers to the previous sum: a chain of {sums} nodes so far. "
+              "The sum retains a part of every {iteration}: {bytes} each, {total} in total.",
+              with("line", finding.line), with("sums", format_count(sums)),
+              with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
+              with("total", format_bytes(suspect.bytes)))};
     if (suspect.retention.retainer_state == NodeState::pending) {
         finding.text.push_back(
-            words("No backward pass has run through it, so it still has whatever the nodes below it saved."));
+            words("The sum was never backpropagated, so the nodes below it still retain their saved tensors."));
     }
     finding.fixes = {
         {words("Add the number, not the tensor."), variable + " += loss.item()", suspect.bytes, suspect.per_iteration},
-        {words("Or, without waiting for the GPU, add the value without its graph."), variable + " += loss.detach()",
+        {words("Or add the value without its graph, which does not wait for the GPU."), variable + " += loss.detach()",
          suspect.bytes, suspect.per_iteration}};
     return finding;
 }
