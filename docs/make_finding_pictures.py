@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/findings and renews what its pages quote of `tidemark explain`.
+"""Draws the pictures of docs/findings and updates the output of `tidemark explain` that its pages quote.
 
-    docs/make_finding_pictures.py RECORDED [--build build/all] [--only WORD]... [--replace OLD=NEW]...
+    docs/make_finding_pictures.py RECORDED [--build build/all] [--only WORD]... [--pages-only] [--replace OLD=NEW]...
 
 RECORDED is a folder of traces NAME.medium.tide, as tests/corpus/record.py leaves them or as unpacked from
-tests/data/corpus/medium.tar.xz. --replace takes paths of the recording machine out of them (see
-tests/data/neutral_paths.py). Pillow and zopfli must be there, to make the pictures small.
+tests/data/corpus/medium.tar.xz. --replace removes paths of the recording machine from them (see
+tests/data/neutral_paths.py). --pages-only updates the pages and keeps the pictures; without it, Pillow and zopfli are
+required to make the pictures small.
 """
 
 import argparse
@@ -20,16 +21,13 @@ import sys
 import tempfile
 import typing
 
-import zopfli.png
-from PIL import Image
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "findings"
 LARGEST = 60_000  # bytes of a picture
 SIZE = "1400x790"
 WITH_GRAPH = "1600x760"  # its pane is wider; some evidence opens it
 
-# What shows each finding best: the trace, and how to draw the window on it.
+# The trace that shows each finding best, and the options of the window.
 SHOWN = {
     "retained-graph": ("s01_list_of_cpu_outputs", "--pane", "graph"),
     "eval-without-no-grad": ("s10_validation_without_no_grad", "--stack-by", "category", "--pane", "segments"),
@@ -91,7 +89,7 @@ class Tools:
         return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
     def draw(self, trace, picture, finding, options):
-        """What every program has is no card of its own: the window is drawn as it is."""
+        """Selects the finding; a background finding has no card, so the window is drawn as it is."""
         size = WITH_GRAPH if "graph" in options else SIZE
         selected = [] if finding.is_background else ["--finding", str(finding.number)]
         command = [self.window, "--render", "window", "--size", size, "--device", str(finding.device), *selected]
@@ -100,7 +98,7 @@ class Tools:
 
 
 def neutral_copy(tools, source, folder, name, replacements):
-    """A trace without paths of the machine that recorded it; a snapshot is imported."""
+    """Copies a trace without paths of the recording machine; imports a snapshot."""
     copy = folder / f"{name}.tide"
     if source.suffix == ".tide":
         shutil.copy(source, copy)
@@ -119,7 +117,7 @@ class Found(typing.NamedTuple):
 
 
 def find(tools, trace, word):
-    """The first finding of this kind."""
+    """Returns the first finding of this kind."""
     devices = json.loads(tools.explain(trace, "--format", "json"))
     for device in devices if isinstance(devices, list) else [devices]:
         for position, finding in enumerate(device["findings"]):
@@ -129,21 +127,26 @@ def find(tools, trace, word):
 
 
 def in_few_colors(picture, count):
+    from PIL import Image
+
     return picture.quantize(count, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
 
 
 def save_small(png, path):
+    import zopfli.png
+    from PIL import Image
+
     picture = Image.open(png).convert("RGB")
     for colors in (128, 96, 64, 48, 32):
         packed = io.BytesIO()
         in_few_colors(picture, colors).save(packed, "PNG", optimize=True)
-        if packed.report() <= LARGEST * 9 // 8:  # zopfli saves as much
+        if packed.getbuffer().nbytes <= LARGEST * 9 // 8:  # zopfli saves as much
             break
     path.write_bytes(zopfli.png.optimize(packed.getvalue(), num_iterations=3, filter_strategies="0"))
 
 
 def reported(tools, trace, finding):
-    """What explain says about it, without places to look at and fixes: those are told by the page."""
+    """Returns the output of explain about it, without evidence and fixes, which the page describes."""
     lines, part, wanted = [], False, False
     for line in tools.explain(trace, "--all", "--device", str(finding.device)).splitlines():
         heading = re.match(r" ?(\d+)\. ", line)
@@ -153,13 +156,13 @@ def reported(tools, trace, finding):
             break
         if wanted:
             if re.match(r"    \S", line):
-                part = not re.match(r"    (Look at|What helps)", line)
+                part = not re.match(r"    (Evidence|Recommended fix)", line)
                 lines += [] if part or lines[-1] == "    [...]" else ["    [...]"]
             lines += [line] if part else []
     return "\n".join(lines)
 
 
-def renew_page(path, name, text):
+def update_page(path, name, text):
     page = path.read_text()
     quoted = f"```\n$ tidemark explain {name}.tide\n{text}\n```"
     path.write_text(re.sub(r"```\n\$ tidemark explain .*?\n```", lambda _: quoted, page, count=1, flags=re.DOTALL))
@@ -170,6 +173,7 @@ def main():
     parser.add_argument("recorded", type=pathlib.Path)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "all")
     parser.add_argument("--only", action="append", choices=SHOWN)
+    parser.add_argument("--pages-only", action="store_true")
     parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
     options = parser.parse_args()
     tools = Tools(options.build.resolve())
@@ -183,10 +187,11 @@ def main():
             name = source.stem if is_path else shown
             trace = neutral_copy(tools, source, folder, name, options.replace)
             finding = find(tools, trace, word)
-            tools.draw(trace, folder / "window.png", finding, how)
-            save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
+            if not options.pages_only:
+                tools.draw(trace, folder / "window.png", finding, how)
+                save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
             if (PAGES / f"{word}.md").exists():
-                renew_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
+                update_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
             print(word)
 
 
