@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-/// Events after the last node in which a leaf may still take memory for its gradient.
+/// A leaf may allocate its gradient up to so many events after the last node.
 constexpr EventNumber slack = 16;
 
 bool begins_pass(const GraphIndex& index, NodeIndex node) {
@@ -21,9 +21,9 @@ bool begins_pass(const GraphIndex& index, NodeIndex node) {
                         [&](NodeIndex parent) { return executed[parent] <= executed[node]; });
 }
 
-class Passes {
+class BackwardPassFinder {
 public:
-    Passes(const AnalysisContext& context, const GraphIndex& index)
+    BackwardPassFinder(const AnalysisContext& context, const GraphIndex& index)
         : context_(context), index_(index), nodes_(index.tables().nodes), seen_(nodes_.size(), false) {}
 
     std::vector<BackwardPass> find() {
@@ -37,7 +37,7 @@ public:
                   [&](NodeIndex a, NodeIndex b) { return nodes_.executed[a] < nodes_.executed[b]; });
         std::vector<BackwardPass> passes;
         for (const NodeIndex root : roots) {
-            // What is recomputed within a backward pass (checkpoint) is run by it: no pass of its own.
+            // A backward pass executes what it recomputes (checkpoint): that is not a pass of its own.
             if (passes.empty() || !is_within(root, passes.back())) {
                 passes.push_back(pass_from(root));
             }
@@ -78,7 +78,7 @@ private:
         return pass;
     }
 
-    /// The state before the op of this node took its memory.
+    /// Returns the state before the op of this node allocated memory.
     EventNumber before(NodeIndex node) const {
         const EventNumber made = context_.device().events_until(std::max<int64_t>(nodes_.created[node], 0));
         const AllocationRef output = nodes_.output[node];
@@ -109,21 +109,22 @@ std::vector<BackwardPassGroup> grouped(const AnalysisContext& context, std::vect
     return groups;
 }
 
-/// Which pass of which group was under way.
-struct Turn {
-    EventNumber backward = 0, last = 0;  ///< states between which it may have made gradients
+/// Identifies the pass that was running: its group and its position in the group.
+struct RunningPass {
+    EventNumber backward = 0, last = 0;  ///< states between which it may have allocated gradients
     size_t group = 0, position = 0;
 };
 
-std::vector<Turn> turns_of(const std::vector<BackwardPassGroup>& groups) {
-    std::vector<Turn> turns;
+std::vector<RunningPass> turns_of(const std::vector<BackwardPassGroup>& groups) {
+    std::vector<RunningPass> turns;
     for (size_t group = 0; group < groups.size(); ++group) {
         for (size_t position = 0; position < groups[group].passes.size(); ++position) {
             const BackwardPass& pass = groups[group].passes[position];
             turns.push_back({pass.backward, pass.end + (pass.end - pass.backward) + slack, group, position});
         }
     }
-    std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.backward < b.backward; });
+    std::sort(turns.begin(), turns.end(),
+              [](const RunningPass& a, const RunningPass& b) { return a.backward < b.backward; });
     return turns;
 }
 
@@ -133,7 +134,7 @@ size_t last_pass_before(const BackwardPassGroup& group, EventNumber event) {
     return after == group.passes.begin() ? 0 : static_cast<size_t>(after - group.passes.begin()) - 1;
 }
 
-/// By age.
+/// Returns them by age.
 std::set<AllocationIndex> labeled_gradients(const AnalysisContext& context) {
     std::set<AllocationIndex> labeled;
     for (const CategoryLabel& label : context.graph()->tables().labels) {
@@ -146,23 +147,23 @@ std::set<AllocationIndex> labeled_gradients(const AnalysisContext& context) {
 }
 
 void add_gradients(const AnalysisContext& context, std::vector<BackwardPassGroup>& groups) {
-    const std::vector<Turn> turns = turns_of(groups);
+    const std::vector<RunningPass> turns = turns_of(groups);
     const Allocations& allocations = context.device().allocations;
     for (const AllocationIndex a : labeled_gradients(context)) {
         const EventNumber made = allocations.alloc_event[a];
         const auto after = std::upper_bound(turns.begin(), turns.end(), made,
-                                            [](EventNumber e, const Turn& turn) { return e < turn.backward; });
+                                            [](EventNumber e, const RunningPass& turn) { return e < turn.backward; });
         if (after == turns.begin() || made > std::prev(after)->last) {
             continue;
         }
-        const Turn& turn = *std::prev(after);
+        const RunningPass& turn = *std::prev(after);
         BackwardPassGroup& group = groups[turn.group];
         const size_t last = last_pass_before(group, allocations.free_event[a]);
         group.gradients.push_back({a, turn.position, std::max(turn.position, last)});
     }
 }
 
-/// Each update in place makes a new version of a parameter, and nodes say which version they saved.
+/// Each update in place makes a new version of a parameter, and nodes record which version they saved.
 size_t saved_versions(const AnalysisContext& context, const BackwardPassGroup& group) {
     const GraphContext& graph = *context.graph();
     const SavedTensors& saved = graph.tables().saved;
@@ -171,7 +172,7 @@ size_t saved_versions(const AnalysisContext& context, const BackwardPassGroup& g
         for (const NodeIndex node : pass.nodes) {
             for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
                 if (saved.allocation[s] &&
-                    graph.categories.at(saved.allocation[s], graph.time_point.time()) == Category::parameter) {
+                    graph.categories.at(saved.allocation[s], graph.state.time()) == Category::parameter) {
                     auto& [times, seen] = versions[memory_key(saved.allocation[s])];
                     ++times;
                     seen.insert(saved.version[s]);
@@ -189,7 +190,7 @@ size_t saved_versions(const AnalysisContext& context, const BackwardPassGroup& g
     return found;
 }
 
-/// Steps of that class of optimizer that took most, since the first pass.
+/// Returns the number of steps since the first pass, of the optimizer class that took most steps.
 size_t most_steps(const AnalysisContext& context, const BackwardPassGroup& group) {
     constexpr std::string_view step = "Optimizer.step#";
     const int64_t since = context.device().time_of_state(group.passes.front().backward);
@@ -209,7 +210,8 @@ std::vector<BackwardPassGroup> find_backward_passes(const AnalysisContext& conte
     if (!context.graph()) {
         return {};
     }
-    std::vector<BackwardPassGroup> groups = grouped(context, Passes(context, context.graph()->index).find());
+    std::vector<BackwardPassGroup> groups =
+        grouped(context, BackwardPassFinder(context, context.graph()->index).find());
     add_gradients(context, groups);
     return groups;
 }

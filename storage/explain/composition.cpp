@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-/// Less is put together with what else is little.
+/// Smaller shares are added up as one.
 constexpr double least_share = 0.01;
 
 template <class Visit>

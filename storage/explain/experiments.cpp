@@ -7,7 +7,7 @@
 namespace tidemark {
 namespace {
 
-/// A replay takes about 100 ns an event: all of them together stay below a second.
+/// A replay takes about 100 ns per event: all replays together stay below a second.
 constexpr int64_t most_events = 1'000'000;
 
 std::string environment(std::string_view setting) { return "export PYTORCH_CUDA_ALLOC_CONF=" + std::string(setting); }
@@ -22,7 +22,7 @@ Change with_expandable() {
     return change;
 }
 
-/// What piled up is freed when the round after the one that made it ends.
+/// Frees each leak suspect at the end of the iteration after the one that allocated it.
 Change without_suspects(const AnalysisContext& context) {
     Change change;
     const Iterations& iterations = context.iterations();

@@ -8,7 +8,7 @@ namespace {
 /// Fewer bytes do not explain what nvidia-smi shows.
 constexpr int64_t least_answer = 1 << 20;
 
-/// Says how memory is used, not why there is so much of it.
+/// Returns whether the finding describes how memory is used, not why there is so much of it.
 bool only_describes(FindingKind kind) { return kind == FindingKind::steady || kind == FindingKind::block_reuse; }
 
 }  // namespace

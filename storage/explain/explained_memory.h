@@ -1,11 +1,11 @@
-// What every program has becomes the answer only where nothing the program did explains its memory.
+// Whether findings explain the memory: what every program has is reported as the answer only if nothing else does.
 #pragma once
 
 #include "storage/explain/diagnoses.h"
 
 namespace tidemark {
 
-/// Something the program did was found that a person would want to hear about first. Diagnoses that ask are asked last.
+/// Returns whether a finding about the program's own work explains its memory.
 bool is_memory_explained(const Findings& findings);
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// What a diagnosis says about a trace: in words, with bytes, with evidence one click away, and with what would mend it.
+// A finding: what a diagnosis says about a trace, in words, with bytes, evidence and recommended fixes.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,26 @@
 
 namespace tidemark {
 
-/// What a person should make of it; most serious first, which is also the order in which findings are told.
+/// How serious a finding is. Findings are sorted in this order.
 enum class Severity : uint8_t {
-    leak,        ///< memory goes up from round to round and does not come back
-    failure,     ///< the run could not have the memory it asked for
-    waste,       ///< does not grow, but more memory is taken than the work needs
-    pattern,     ///< what the program's own doing looks like in memory: expected, explained
+    leak,        ///< memory grows from iteration to iteration and is never freed
+    failure,     ///< the run could not get the memory it requested
+    waste,       ///< memory does not grow, but more is in use than the work needs
+    pattern,     ///< expected and explained
     background,  ///< every program has it
 };
-/// "leak", "failure", ...
+/// Returns "leak", "failure", ...
 std::string_view severity_word(Severity severity);
 
-/// How sure: `certain` was observed, `likely` is inferred from what was observed, `possible` is one of several
-/// explanations.
+/// `certain` was observed, `likely` is inferred from observations, `possible` is one of several explanations.
 enum class Confidence : uint8_t { certain, likely, possible };
 std::string_view confidence_word(Confidence confidence);
 
-/// Something to look at. What is set of the optional parts is what the window goes to.
+/// Something to look at. The window goes to those optional parts that are set.
 struct Evidence {
     std::string text;                  ///< one sentence or phrase
     std::optional<EventNumber> event;  ///< a state of Finding::device
-    std::optional<int64_t> time;       ///< ns since trace start; with `until` a stretch
+    std::optional<int64_t> time;       ///< ns since trace start; with `until` a range
     std::optional<int64_t> until;
     AllocationRef allocation;
     NodeIndex node = no_node;
@@ -44,11 +43,11 @@ struct Evidence {
 struct Fix {
     std::string text;                      ///< what to do: "Drop retain_graph=True."
     std::string code;                      ///< lines to copy; may be empty
-    std::optional<int64_t> bytes;          ///< that it gives back, at the moment the finding is about
-    std::optional<int64_t> per_iteration;  ///< that it gives back each round
+    std::optional<int64_t> bytes;          ///< that it frees, at the context's time point
+    std::optional<int64_t> per_iteration;  ///< that it frees in each iteration
 };
 
-/// Complete sentences, in the language that was asked for; bytes are block bytes unless a text says otherwise.
+/// Texts are complete sentences in the requested language. Bytes are block bytes unless a text says otherwise.
 struct Finding {
     FindingKind kind = FindingKind::steady;
     Severity severity = Severity::pattern;
@@ -57,21 +56,21 @@ struct Finding {
     int device = 0;     ///< PyTorch's index
 
     std::string title;              ///< one line: "60 graphs are kept alive by list `results`"
-    std::vector<std::string> text;  ///< what happened, a sentence or short paragraph each
+    std::vector<std::string> text;  ///< a sentence or a short paragraph each
 
-    int64_t bytes = 0;                     ///< now: at the moment the explanation is about
-    std::optional<int64_t> per_iteration;  ///< bytes added by each round; nothing: does not grow
-    int64_t count = 0;                     ///< allocations, graphs, calls, ...; 0: says nothing
+    int64_t bytes = 0;                     ///< at the context's time point
+    std::optional<int64_t> per_iteration;  ///< bytes added by each iteration; nothing: does not grow
+    int64_t count = 0;                     ///< allocations, graphs, calls, ...; 0: does not apply
     std::optional<int64_t> since;          ///< ns since trace start
     std::optional<int64_t> since_iteration;
-    std::optional<ComponentKind> component;  ///< of the ledger, in which it lies
-    StackId stack = 0;                       ///< the user's line that made it
+    std::optional<ComponentKind> component;  ///< of the memory breakdown
+    StackId stack = 0;                       ///< the user's stack that allocated it
     std::string line;                        ///< the same in words: "train.py:31 main"
     std::string referrer;                    ///< "list `results` (variable of <module>, train.py:29), elements 0 to 59"
 
-    std::vector<Evidence> evidence;     ///< in the order a person should look
-    std::vector<Fix> fixes;             ///< either of them helps, best first
-    std::vector<std::string> unknowns;  ///< what could not be known, and what recording would tell it
+    std::vector<Evidence> evidence;     ///< in the order in which a person should look
+    std::vector<Fix> fixes;             ///< each of them is sufficient, the best first
+    std::vector<std::string> unknowns;  ///< what is unknown, and which recording would show it
 };
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// The state of the allocator right before an out-of-memory error.
+// The allocator's state right before an out-of-memory error.
 #pragma once
 
 #include "storage/explain/analysis_context.h"

@@ -22,7 +22,7 @@ std::string file_and_line(const GraphTables& tables, const PathLink& link) {
     return file.empty() || link.line <= 0 ? file : fmt::format("{}:{}", file, link.line);
 }
 
-std::string whereabouts(const GraphTables& tables, const Words& words, const PathLink& link) {
+std::string place_words(const GraphTables& tables, const Words& words, const PathLink& link) {
     const std::string& function = tables.texts[link.function];
     const auto context = with("function", function);
     std::string what = link.kind == "global"    ? words("global variable")
@@ -59,7 +59,7 @@ std::string kind_words(const Words& words, const std::vector<PathLink>& links, s
 std::string container_words(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links) {
     const size_t end = container_end(links);
     const std::string name = expression(tables, std::span(links).first(end));
-    const std::string place = whereabouts(tables, words, links.front());
+    const std::string place = place_words(tables, words, links.front());
     std::string text = kind_words(words, links, end) + (name.empty() ? "" : fmt::format("`{}`", name));
     return place.empty() ? text : words("{referrer} ({place})", with("referrer", text), with("place", place));
 }

@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-/// When the driver had freed memory at an address, by address; some addresses come again.
+/// Times at which the driver had freed memory, by address; addresses repeat.
 using FreeTimes = std::unordered_multimap<uint64_t, int64_t>;
 
 FreeTimes driver_free_times(const AnalysisContext& context) {
@@ -23,7 +23,7 @@ FreeTimes driver_free_times(const AnalysisContext& context) {
     return times;
 }
 
-/// From the allocator's event, which comes right before the driver's call, to its end.
+/// Returns the time from the allocator's event, which comes right before the driver's call, to the end of that call.
 std::optional<int64_t> time_of_free(const FreeTimes& times, uint64_t address, int64_t event_time) {
     std::optional<int64_t> least;
     const auto [begin, end] = times.equal_range(address);

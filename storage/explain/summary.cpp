@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-constexpr double too_little_for_a_name = 0.02;
+constexpr double least_named_share = 0.02;
 constexpr size_t most_shares = 7;
 constexpr size_t fewest_iterations = 5;  ///< to say that nothing grows
 
@@ -44,7 +44,7 @@ void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind compo
     part.category = category;
 }
 
-/// The program's tensors by what they are to it; blocks' requested bytes add up to the layer.
+/// Adds the program's tensors by category; the requested bytes of the blocks add up to the component.
 void add_categories(const AnalysisContext& context, const Words& words, const Component& component, Parts& parts) {
     int64_t known = 0;
     const GraphContext& graph = *context.graph();
@@ -80,7 +80,7 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     }
     std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
     Share rest{words("everything else"), 0, 0};
-    while (!shares.empty() && (shares.size() > most_shares || shares.back().of_total < too_little_for_a_name)) {
+    while (!shares.empty() && (shares.size() > most_shares || shares.back().of_total < least_named_share)) {
         rest.bytes += shares.back().bytes;
         rest.of_total += shares.back().of_total;
         shares.pop_back();
@@ -90,7 +90,7 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     }
 }
 
-/// Page-locked host memory is none of the GPU's.
+/// Pinned host memory is not GPU memory.
 bool is_leak_of_the_gpu(const Finding& finding) {
     return finding.severity == Severity::leak && finding.kind != FindingKind::pinned_memory_growth;
 }
@@ -154,7 +154,7 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
                  with("iteration", iteration_words(context, words)));
 }
 
-/// Both mend all of it, each by itself.
+/// Each of the first two fixes frees all of it.
 bool has_two_ways(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
 }

@@ -41,7 +41,7 @@ void sample(RunMaker& run, int64_t time, int64_t own, std::vector<std::pair<int6
     run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, "nvml"});
 }
 
-/// Ten steps that leave nothing behind; `in_step` adds to each.
+/// Ten steps that leave nothing allocated; `in_step` adds to each.
 template <class InStep>
 void ten_steps(RunMaker& run, InStep&& in_step) {
     for (int i = 0; i < 10; ++i) {
@@ -93,7 +93,7 @@ TEST(ExplainContext, IsSilentWhereNobodyMeasured) {
     EXPECT_TRUE(ask(diagnoses::cuda_context, *run.make_context()).empty());
 }
 
-/// Works on GPU 0, with a tensor of so many bytes and a context on GPU 1.
+/// A program that works on GPU 0 and has a tensor of so many bytes and a context on GPU 1.
 RunMaker two_gpus(int64_t bytes_on_second) {
     RunMaker run;
     run.segment(64 * MiB);
@@ -231,7 +231,7 @@ TEST(ExplainLibraryWorkspace, TakesNoTensorForOne) {
     EXPECT_TRUE(ask(diagnoses::library_workspace, *run.make_context()).empty());
 }
 
-/// `trials` workspaces of 1 GiB come and go in the first step, smaller ones in all of them.
+/// The first step allocates and frees `trials` workspaces of 1 GiB; all steps use smaller ones.
 RunMaker convolutions(int trials, const std::string& op) {
     RunMaker run;
     run.segment(2 * GiB);
@@ -338,7 +338,7 @@ TEST(ExplainProfilerOverhead, IsSilentWithoutAProfiler) {
     EXPECT_TRUE(ask(diagnoses::profiler_overhead, *run.make_context()).empty());
 }
 
-/// `count` batches are freed, but complete only at the end.
+/// The frees of `count` batches are requested, but complete only at the end.
 RunMaker recorded_on_a_stream(int count) {
     RunMaker run;
     run.segment(200 * MiB);
@@ -397,7 +397,7 @@ TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
     EXPECT_TRUE(ask(diagnoses::private_pools, *captures(0).make_context()).empty());
 }
 
-/// A model of two weights, and what torch.load made of two others.
+/// A model of two weights, and two more tensors that torch.load allocated.
 RunMaker resumed(uint64_t loaded) {
     RunMaker run;
     run.segment(64 * MiB);

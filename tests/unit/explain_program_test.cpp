@@ -229,7 +229,7 @@ TEST(ExplainSecondIterationPeak, LiesOnTheFirstGradients) {
         program.update();
     }
     const Findings findings = program.ask(diagnoses::second_iteration_peak);
-    EXPECT_TRUE(findings.empty());  // the peak of a backward pass is the same in both rounds
+    EXPECT_TRUE(findings.empty());  // the peak of a backward pass is the same in both iterations
 
     const Findings kept = keeping_gradients(true, false).ask(diagnoses::second_iteration_peak);
     ASSERT_EQ(kept.size(), 1u);
@@ -244,7 +244,7 @@ TEST(ExplainSecondIterationPeak, IsSilentWhereItWasReportedOrNothingIsLeft) {
     EXPECT_TRUE(keeping_gradients(true, false).ask(diagnoses::second_iteration_peak, {reported}).empty());
 }
 
-/// Twelve steps; number 7 works on `times` the data, or does something else as large.
+/// Twelve steps; step 7 works on `times` the data, or does other work of that size.
 Program steps_with_one(uint64_t times, bool is_other_work = false) {
     Program program;
     program.run.alloc(4 * MiB, program.run.line("model"));
@@ -306,7 +306,7 @@ TEST(ExplainRetainGrad, AreNotThoseOfLeaves) {
     EXPECT_TRUE(retaining("torch::autograd::AccumulateGrad > aten::clone").ask(diagnoses::retain_grad).empty());
 }
 
-/// A line whose result is let go of after the next one was made, or before.
+/// A line whose result is freed after the next one was allocated, or before.
 Program local_of_iterations(bool is_late, bool is_saved = false, const std::string& op = "aten::linear") {
     Program program;
     const uint32_t made_by = program.run.origin(op);
@@ -334,7 +334,7 @@ TEST(ExplainStaleLocal, IsThereBesideItsSuccessor) {
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
-    EXPECT_EQ(findings[0].fixes[0].bytes, 16 * MiB - 512);  // what `norm` takes is there then
+    EXPECT_EQ(findings[0].fixes[0].bytes, 16 * MiB - 512);  // the memory of `norm` exists then
 }
 
 TEST(ExplainStaleLocal, IsSilentWhereItIsGoneOrNeeded) {
@@ -343,8 +343,8 @@ TEST(ExplainStaleLocal, IsSilentWhereItIsGoneOrNeeded) {
     EXPECT_TRUE(local_of_iterations(true, false, "aten::mul").ask(diagnoses::stale_local).empty());  // x = x * 2
 }
 
-/// Objects of 2 MiB pile up and go together, four at a time; two are left.
-Program suspects_fixed(bool by_collection) {
+/// Objects of 2 MiB accumulate and are freed together, four at a time; two are left.
+Program garbage_collected(bool by_collection) {
     Program program;
     for (int collection = 0; collection < 3; ++collection) {
         std::vector<AllocationIndex> dead;
@@ -364,7 +364,7 @@ Program suspects_fixed(bool by_collection) {
 }
 
 TEST(ExplainCycles, GoWhenGarbageIsCollected) {
-    const Findings findings = suspects_fixed(true).ask(diagnoses::garbage_cycles);
+    const Findings findings = garbage_collected(true).ask(diagnoses::garbage_cycles);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
@@ -373,7 +373,7 @@ TEST(ExplainCycles, GoWhenGarbageIsCollected) {
 }
 
 TEST(ExplainCycles, AreNotWhatGoesOtherwise) {
-    EXPECT_TRUE(suspects_fixed(false).ask(diagnoses::garbage_cycles).empty());
+    EXPECT_TRUE(garbage_collected(false).ask(diagnoses::garbage_cycles).empty());
 }
 
 Program two_types(bool saves_source) {
@@ -404,7 +404,7 @@ TEST(ExplainSavedInTwoDtypes, IsSilentWhereOneOfThemIsSaved) {
     EXPECT_TRUE(two_types(false).ask(diagnoses::saved_in_two_dtypes).empty());
 }
 
-/// A result of 64 MiB, made when the largest tensor was of `operand` bytes.
+/// A result of 64 MiB, allocated when the largest tensor had `operand` bytes.
 Program result_of(const std::string& op, int64_t operand) {
     Program program;
     const uint32_t made_by = program.run.origin(op);
@@ -463,7 +463,7 @@ TEST(ExplainReleasedGraph, IsSilentAfterOneBackward) {
     EXPECT_TRUE(second_backward(false).ask(diagnoses::released_graph).empty());
 }
 
-/// The backward pass of one line takes 16 MiB in passing, so many times.
+/// The backward pass of one line allocates a temporary of 16 MiB, so many times.
 Program temporaries(int times) {
     Program program;
     const uint32_t made_by = program.run.origin("MeanBackward0 > aten::div");
@@ -506,7 +506,7 @@ TEST(ExplainLiveVariables, NamesThem) {
 
 TEST(ExplainLiveVariables, IsSilentAboutTwo) { EXPECT_TRUE(variables(2).ask(diagnoses::live_variables).empty()); }
 
-/// Each round adds an entry of 1 MiB to `cache`; beyond `most` the oldest goes.
+/// Each iteration adds an entry of 1 MiB to `cache`; beyond `most` entries the oldest is freed.
 Program cache(size_t most) {
     Program program;
     std::vector<AllocationIndex> entries;
@@ -550,11 +550,11 @@ TEST(ExplainSteady, IsSilentWhereSomethingGrows) {
 }
 
 TEST(ExplainIterations, AreNotCollectionsOfGarbage) {
-    const auto context = suspects_fixed(true).make_context();
+    const auto context = garbage_collected(true).make_context();
     EXPECT_NE(context->iterations().source(), IterationSource::marks);
 }
 
-/// Forward passes whose outputs are dropped; a backward runs them or not.
+/// Forward passes whose outputs are dropped, with or without a backward pass.
 Program evaluations(bool is_run) {
     Program program;
     for (int i = 0; i < 6; ++i) {

@@ -1,4 +1,4 @@
-// S7, S8: which cached block served a request and what was cut from it, or why none fitted and a segment was taken.
+// S7, S8: the freed block that served a request and what was cut from it, or why the allocator took a new segment.
 #include <algorithm>
 #include <optional>
 
@@ -10,16 +10,16 @@
 namespace tidemark {
 namespace {
 
-constexpr uint32_t most_allocations = 400;  ///< in longer runs nobody asks about single requests
-constexpr size_t most_steps = 5;            ///< nor where training goes on
-constexpr uint64_t least_bytes = 1 << 20;   ///< smaller requests share small segments: not what is asked about
-constexpr EventNumber just_before = 2;      ///< a segment is taken right before the allocation it is taken for
+constexpr uint32_t most_allocations = 400;  ///< in longer runs single requests are of no interest
+constexpr size_t most_steps = 5;            ///< the same holds where training continues
+constexpr uint64_t least_bytes = 1 << 20;   ///< smaller requests share small segments
+constexpr EventNumber just_before = 2;      ///< a segment arrives right before the allocation that needs it
 
-/// A request that was served from memory freed before.
+/// A request that a freed block served.
 struct Reuse {
     AllocationIndex allocation = no_allocation, earlier = no_allocation;
 };
-/// A request for which a segment was taken although memory was free.
+/// A request that needed a new segment although memory was free.
 struct Miss {
     AllocationIndex allocation = no_allocation;
     uint64_t free = 0, largest = 0;
@@ -32,7 +32,7 @@ bool took_segment(const DeviceHistory& device, AllocationIndex a) {
            made - device.segments[segment].alloc_event <= just_before;
 }
 
-/// Who had this address last, and was done with it.
+/// Returns the allocation that had this address last and was freed.
 AllocationIndex earlier_owner(const DeviceHistory& device, AllocationIndex a) {
     AllocationIndex earlier = no_allocation;
     for (const AllocationIndex owner : owners_of_address(device, device.allocations.address[a])) {

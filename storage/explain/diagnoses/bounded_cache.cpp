@@ -1,4 +1,4 @@
-// Harmless: a cache, a buffer, a queue fills up in the first rounds and then stays at its size.
+// Harmless: a cache, a buffer or a queue fills up in the first iterations and then keeps its size.
 #include <algorithm>
 #include <map>
 
@@ -11,7 +11,7 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
-/// Filling up takes so many rounds: what is made in one is a setup.
+/// Filling takes at least so many iterations; what one iteration allocates is setup.
 constexpr size_t fewest_filling = 3;
 constexpr int64_t fewest_entries = 4;
 
@@ -20,8 +20,8 @@ struct Cache {
     const Referrer* referrer = nullptr;
     AllocationIndex oldest = no_allocation;
     int64_t bytes = 0, count = 0;
-    size_t full = 0;        ///< slice in which it came to rest
-    bool replaces = false;  ///< new entries come, old ones go
+    size_t full = 0;        ///< the slice from which on the size is constant
+    bool replaces = false;  ///< new entries arrive, and old ones are freed
 };
 
 bool is_container(const Referrer& referrer) { return container_end(referrer.links) < referrer.links.size(); }
@@ -40,7 +40,8 @@ const Referrer* referrer_of(const AnalysisContext& context, const Site& site) {
     return nullptr;
 }
 
-/// What of a site a cache can hold: what modules and optimizers hold is none, whenever it was made, nor are workspaces.
+/// The part of a site that a cache can hold. Modules, optimizers and workspaces are not caches, whenever they were
+/// allocated.
 struct Entries {
     std::vector<AllocationIndex> all;  ///< by age
     int64_t bytes = 0;
@@ -60,7 +61,7 @@ Entries entries_of(const AnalysisContext& context, const Site& site) {
     return entries;
 }
 
-/// The slice from which on the level stays within one entry of its end; nothing: it did not fill up and stay.
+/// Returns the slice from which on the level stays within one entry of its end; nothing: it did not fill up and stay.
 std::optional<size_t> full_since(const Site& site, int64_t entry) {
     const int64_t end = site.level.back();
     size_t full = site.level.size();
@@ -129,7 +130,7 @@ void report(Finding& finding, const AnalysisContext& context, const Cache& cache
             : words("No new tensors arrive."));
 }
 
-Finding about(const AnalysisContext& context, const Cache& cache, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const Cache& cache, const Words& words) {
     const size_t full =
         std::min(cache.full * context.surviving_allocations().iterations_per_slice(), context.iterations().size() - 1);
     Finding finding = diagnoses::bounded_cache.new_finding();
@@ -159,7 +160,7 @@ Finding about(const AnalysisContext& context, const Cache& cache, const Words& w
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const Cache& cache : find(context)) {
-        findings.push_back(about(context, cache, words));
+        findings.push_back(make_finding(context, cache, words));
     }
 }
 

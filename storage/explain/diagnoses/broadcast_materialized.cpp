@@ -1,4 +1,4 @@
-// S14: broadcasting costs nothing by itself, but a copy of a broadcast tensor holds every element many times.
+// S14: broadcasting takes no memory by itself, but a copy of a broadcast tensor stores every element many times.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -16,13 +16,13 @@ namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_part_of_peak = 0.05;
-/// Element-wise operations widen types by this factor at most (bool to double): what is larger than that beside all
-/// memory it can have been made from was broadcast.
+/// Element-wise operations widen a dtype by this factor at most (bool to double). A result that is larger, compared
+/// with all its possible inputs, was broadcast.
 constexpr uint64_t widest = 8;
-/// Lines looked at, those with the largest results.
+/// Only the lines with the largest results are examined.
 constexpr size_t most_lines = 16;
 
-/// Copies: the result has as many elements as what is copied, which shares memory while it is a view.
+/// Copies have as many elements as their source, which shares memory while it is a view.
 constexpr std::array copies{"aten::contiguous", "aten::clone", "aten::reshape", "aten::expand_copy"};
 
 bool is_copy(const std::string& op) {
@@ -31,7 +31,7 @@ bool is_copy(const std::string& op) {
 
 struct Broadcast {
     AllocationIndex allocation = no_allocation;
-    uint64_t largest_operand = 0;  ///< most bytes that any tensor it can have been made from has
+    uint64_t largest_operand = 0;  ///< bytes of the largest tensor among its possible inputs
     bool is_copy = false;
     bool is_certain = true;
 };
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    /// By age.
+    /// Returns them by age.
     std::vector<Broadcast> find() {
         std::vector<Broadcast> results;
         for (const AllocationIndex a : largest_of_lines()) {
@@ -86,7 +86,7 @@ private:
         return selected;
     }
 
-    /// A copy can have been made of results known to be broadcast as well: then it is only likely that it was not.
+    /// A copy may also be made from a known broadcast result; then the finding is only likely.
     void look_around(Broadcast& result, const std::vector<Broadcast>& known) const {
         const EventNumber made = allocations_.alloc_event[result.allocation];
         context_.analysis().live().for_each_active(made, [&](AllocationIndex a) {
@@ -103,7 +103,7 @@ private:
         });
     }
 
-    /// Scratch memory of a library is nobody's operand.
+    /// Workspaces of libraries are never operands.
     bool is_scratch(AllocationIndex a) const {
         return context_.graph() &&
                context_.graph()->categories.at({context_.device_position(), a}, never_happened) == Category::workspace;
@@ -146,8 +146,8 @@ Finding begin(const AnalysisContext& context, const Broadcast& result, const Wor
     return finding;
 }
 
-Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const std::vector<Broadcast>& results,
-                   const Words& words) {
+Finding make_copy_finding(const AnalysisContext& context, const Broadcast& copy, const std::vector<Broadcast>& results,
+                          const Words& words) {
     Finding finding = begin(context, copy, words);
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto op = with("op", op_of(context, copy.allocation));
@@ -177,7 +177,7 @@ Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const 
     return finding;
 }
 
-Finding about_result(const AnalysisContext& context, const Broadcast& result, const Words& words) {
+Finding make_result_finding(const AnalysisContext& context, const Broadcast& result, const Words& words) {
     Finding finding = begin(context, result, words);
     finding.severity = Severity::pattern;
     finding.basis = words("When the result was allocated, no tensor with as many elements existed.");
@@ -197,7 +197,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     bool has_copy = false;
     for (const Broadcast& result : results) {
         if (result.is_copy) {
-            findings.push_back(about_copy(context, result, results, words));
+            findings.push_back(make_copy_finding(context, result, results, words));
             has_copy = true;
         }
     }
@@ -207,7 +207,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
                 const auto& size = context.device().allocations.block_size;
                 return size[a.allocation] < size[b.allocation];
             });
-        findings.push_back(about_result(context, *largest, words));
+        findings.push_back(make_result_finding(context, *largest, words));
     }
 }
 

@@ -1,4 +1,4 @@
-// #16: freed memory that the allocator keeps for later.
+// #16: freed memory that the allocator caches.
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
@@ -6,7 +6,7 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t least_bytes = 16 << 20;  ///< less than a segment is not worth a word
+constexpr int64_t least_bytes = 16 << 20;  ///< less than a segment is not worth a finding
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);

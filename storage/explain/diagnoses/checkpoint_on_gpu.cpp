@@ -1,4 +1,4 @@
-// #30: torch.load put the checkpoint's tensors on the GPU, where the model has its own already.
+// #30: torch.load put the checkpoint's tensors on the GPU, beside those of the model.
 #include <algorithm>
 #include <unordered_map>
 
@@ -10,9 +10,9 @@
 namespace tidemark {
 namespace {
 
-/// A few small tensors that were saved beside the weights are no second copy of a model.
+/// A few small tensors saved beside the weights are not a second copy of a model.
 constexpr int64_t least_bytes = 1 << 20;
-/// Of what was loaded and is still there, so much must have a twin of the same size in the model.
+/// So much of the loaded memory that still exists must have an equally large tensor in the model.
 constexpr double least_matched = 0.5;
 
 bool is_loading(const StackTable& stacks, FrameId id) {
@@ -23,7 +23,7 @@ bool is_loading(const StackTable& stacks, FrameId id) {
            (function.find("load") != std::string::npos || function.find("restore") != std::string::npos);
 }
 
-/// By stack: whether torch.load is among its callers.
+/// Returns, by stack, whether torch.load is among its callers.
 std::vector<bool> loading_stacks(const StackTable& stacks) {
     std::vector<bool> frames(stacks.frame_count()), loading(stacks.stack_count());
     for (FrameId frame = 1; frame < stacks.frame_count(); ++frame) {
@@ -41,7 +41,7 @@ bool is_of_model(Category category) {
 }
 
 struct Loaded {
-    std::vector<AllocationIndex> all;  ///< by torch.load, there at the moment the case is about, no part of the model
+    std::vector<AllocationIndex> all;  ///< allocated by torch.load, still alive, not part of the model
     int64_t bytes = 0, matched = 0;
 };
 
@@ -52,7 +52,7 @@ Loaded find_loaded(const AnalysisContext& context) {
     if (std::find(loading.begin(), loading.end(), true) == loading.end()) {
         return loaded;
     }
-    std::unordered_map<uint64_t, int64_t> twins;  ///< by requested bytes
+    std::unordered_map<uint64_t, int64_t> twins;  ///< number of the model's tensors, by requested bytes
     context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
         if (allocations.free_event[a] < context.now()) {
             return;

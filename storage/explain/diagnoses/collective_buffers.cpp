@@ -1,4 +1,4 @@
-// #22: NCCL takes its buffers past PyTorch's allocator, for each communicator.
+// #22: NCCL allocates buffers for each communicator, outside PyTorch's allocator.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -10,37 +10,38 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
-/// Calls of the program that made NCCL take memory.
-struct Taking {
+/// A call of the program that made NCCL allocate memory.
+struct AllocatingCall {
     const DriverAllocation* first = nullptr;
     int64_t bytes = 0;
 };
 
-/// A communicator asks for its pieces at once; before the next one the program does something else. Most bytes first.
-std::vector<Taking> takings_of(const AnalysisContext& context, const LibraryMemory& nccl) {
-    std::vector<Taking> takings;
+/// A communicator allocates all its buffers at once, and the program does something else before the next one. Returns
+/// most bytes first.
+std::vector<AllocatingCall> allocating_calls(const AnalysisContext& context, const LibraryMemory& nccl) {
+    std::vector<AllocatingCall> calls;
     const DriverAllocation* last = nullptr;
     for (const DriverAllocation* a : nccl.alive) {
         const bool is_new = !last || a->stack != last->stack ||
                             context.device().events_until(a->time) != context.device().events_until(last->time);
         if (is_new) {
-            takings.push_back({a, 0});
+            calls.push_back({a, 0});
         }
-        takings.back().bytes += static_cast<int64_t>(a->bytes);
+        calls.back().bytes += static_cast<int64_t>(a->bytes);
         last = a;
     }
-    std::stable_sort(takings.begin(), takings.end(),
-                     [](const Taking& a, const Taking& b) { return a.bytes > b.bytes; });
-    return takings;
+    std::stable_sort(calls.begin(), calls.end(),
+                     [](const AllocatingCall& a, const AllocatingCall& b) { return a.bytes > b.bytes; });
+    return calls;
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<Taking>& takings,
+void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<AllocatingCall>& calls,
                   const Words& words) {
     constexpr size_t shown = 3;
-    for (size_t i = 0; i < std::min(shown, takings.size()); ++i) {
-        const DriverAllocation& first = *takings[i].first;
+    for (size_t i = 0; i < std::min(shown, calls.size()); ++i) {
+        const DriverAllocation& first = *calls[i].first;
         const std::string line = line_of(context.trace(), first.stack);
-        const auto bytes = with("bytes", format_bytes(takings[i].bytes));
+        const auto bytes = with("bytes", format_bytes(calls[i].bytes));
         Evidence evidence =
             at_event(context,
                      line.empty() ? words("{bytes} at {time}", bytes, with("time", format_time_point(first.time)))
@@ -60,7 +61,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     if (nccl == libraries.end() || nccl->bytes < least_bytes || nccl->grows()) {
         return;
     }
-    const std::vector<Taking> takings = takings_of(context, *nccl);
+    const std::vector<AllocatingCall> calls = allocating_calls(context, *nccl);
     Finding finding = diagnoses::collective_buffers.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("Each driver call was recorded.");
@@ -78,13 +79,13 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
             with("bytes", format_bytes(finding.bytes)),
             with("pieces", words.counted(finding.count, "{n} allocation", "{n} allocations"))),
         words("PyTorch does not count this memory: nvidia-smi shows it, torch.cuda.memory_reserved() does not.")};
-    if (takings.size() > 1) {
+    if (calls.size() > 1) {
         finding.text.push_back(
             words("NCCL allocated memory {times}, up to {bytes} at once.",
-                  with("times", words.counted(static_cast<int64_t>(takings.size()), "{n} time", "{n} times")),
-                  with("bytes", format_bytes(takings.front().bytes))));
+                  with("times", words.counted(static_cast<int64_t>(calls.size()), "{n} time", "{n} times")),
+                  with("bytes", format_bytes(calls.front().bytes))));
     }
-    add_evidence(finding, context, takings, words);
+    add_evidence(finding, context, calls, words);
     finding.fixes = {{words("Create fewer process groups and reuse them; destroy groups that are no longer needed."),
                       "torch.distributed.destroy_process_group(group)",
                       {},

@@ -1,4 +1,4 @@
-// S6, #20: the CUDA context and its kernels, which every process pays for before its first tensor.
+// S6, #20: the CUDA context and its kernels, which every process has before its first tensor.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -12,13 +12,13 @@ namespace {
 
 /// NVML counts in pages; a context takes hundreds of MiB.
 constexpr int64_t least_context = 16 << 20;
-/// Of what the process has; libraries that every program uses take most of the rest.
+/// Of the process's memory; libraries that every program uses take most of the rest.
 constexpr double least_share = 0.7;
 
-/// Sums over layers of the process.
+/// Sums over components of the process.
 struct Parts {
     int64_t context = 0, kernels = 0;
-    int64_t allocator = 0;  ///< reserved
+    int64_t allocator = 0;  ///< reserved bytes
     int64_t requested = 0, rounding = 0;
     int64_t process = 0;
 
@@ -44,8 +44,8 @@ Parts parts_of(const BreakdownRow& row) {
     return parts;
 }
 
-/// Nobody else had an answer, and the program's tensors are next to nothing: this is what the person wonders about.
-bool is_the_answer(const AnalysisContext& context, const Parts& parts, const Findings& others) {
+/// Returns whether the context explains most of the memory: no other finding does, and the program's tensors are tiny.
+bool is_main_explanation(const AnalysisContext& context, const Parts& parts, const Findings& others) {
     const int64_t tensors = context.curves().peak(Series::allocated).max - find_workspaces(context).bytes;
     return !is_memory_explained(others) && tensors * 100 < parts.own() && parts.share() >= least_share;
 }
@@ -57,7 +57,7 @@ bool was_measured(const AnalysisContext& context) {
     });
 }
 
-/// The way of a few bytes up to the smallest piece the driver gives.
+/// Explains how a few requested bytes become the smallest segment.
 std::string small_tensors(const AnalysisContext& context, const Parts& parts, const Words& words) {
     const auto requested = with("requested", format_bytes(parts.requested));
     const auto blocks = with("blocks", format_bytes(parts.requested + parts.rounding));
@@ -102,7 +102,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
         return;
     }
     Finding finding = diagnoses::cuda_context.new_finding();
-    finding.severity = is_the_answer(context, parts, earlier) ? Severity::pattern : Severity::background;
+    finding.severity = is_main_explanation(context, parts, earlier) ? Severity::pattern : Severity::background;
     finding.confidence = was_measured(context) ? Confidence::certain : Confidence::likely;
     finding.basis =
         was_measured(context)

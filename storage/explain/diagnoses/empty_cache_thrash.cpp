@@ -1,4 +1,4 @@
-// S5: empty_cache() in each round: what it gives back is asked from the driver again at once.
+// S5: empty_cache() in each iteration: the returned memory is requested again at once.
 #include <numeric>
 
 #include "storage/base/units.h"
@@ -41,7 +41,7 @@ std::string time_words(const Words& words, const Sum& sum) {
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<ReturnedMemory> calls = returned_memory(context);
     const Sum sum = sum_of(calls);
-    // The last call of a run gives back what nobody needs any more.
+    // The last call of a run may return memory that is no longer needed.
     if (calls.size() < fewest_calls || calls.size() * 2 < context.iterations().size() ||
         sum.taken_again * 2 < sum.bytes) {
         return;

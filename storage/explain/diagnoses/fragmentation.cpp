@@ -33,7 +33,7 @@ void name_block(Finding& finding, const AnalysisContext& context, const Words& w
     }
 }
 
-/// No segment is as large as the request: what keeps those with most free memory from going back to the driver.
+/// No segment is as large as the request: names the blocks that keep the emptiest segments from being returned.
 void name_blocks_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
                              const Words& words) {
     std::vector<const SegmentState*> segments;
@@ -60,10 +60,10 @@ void name_blocks_of_segments(Finding& finding, const AnalysisContext& context, c
     }
 }
 
-/// Fragmentation: the blocks that are in the way.
+/// Names the blocks that keep a free gap from being large enough.
 void name_blocking_blocks(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
                           const Words& words) {
-    const Window window = cheapest_window(oom_analysis.state, oom_analysis.oom.size);
+    const GapCandidate window = cheapest_gap(oom_analysis.state, oom_analysis.oom.size);
     if (window.size == 0 || window.blocks.empty()) {
         name_blocks_of_segments(finding, context, oom_analysis, words);
         return;
@@ -78,7 +78,7 @@ void name_blocking_blocks(Finding& finding, const AnalysisContext& context, cons
                                  with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
-/// What would have made the request fit helps here as well.
+/// Settings that would have let the request fit help here as well.
 std::vector<Fix> fixes_of_the_failure(const Findings& earlier) {
     const auto failure = std::find_if(earlier.begin(), earlier.end(), [](const Finding& finding) {
         return finding.kind == FindingKind::out_of_memory;

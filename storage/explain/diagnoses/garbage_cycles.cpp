@@ -1,4 +1,4 @@
-// #26: objects that refer to each other hold tensors until Python's garbage collector finds them: a sawtooth.
+// #26: reference cycles retain tensors until Python's garbage collector runs: a sawtooth.
 #include <algorithm>
 #include <unordered_map>
 
@@ -10,25 +10,25 @@
 namespace tidemark {
 namespace {
 
-/// A collection that gives back less is no matter.
+/// A collection that frees less does not matter.
 constexpr int64_t least_bytes = 1 << 20;
-/// Once may be chance, or the program's end.
+/// One collection may be chance, or the end of the program.
 constexpr size_t fewest_collections = 2;
-/// Of what a line's memory is given back, so much must be by collections.
+/// Collections must free so much of a line's freed memory.
 constexpr double least_part = 0.8;
 
 struct Collection {
     const Annotation* span = nullptr;
-    EventNumber first = 0, last = 0;  ///< its events
-    int64_t bytes = 0;                ///< that it gave back
+    EventNumber first = 0, last = 0;  ///< states of its events
+    int64_t bytes = 0;                ///< freed by it
 };
 
 struct Cycles {
-    std::vector<Collection> collections;  ///< that gave back memory, by time
+    std::vector<Collection> collections;  ///< those that freed memory, by time
     std::unordered_map<StackId, int64_t> freed;
-    std::vector<const Site*> sites;  ///< whose memory goes by collections; most bytes ever first
-    int64_t pending = 0;             ///< bytes of them now
-    int64_t count = 0;               ///< allocations of them now
+    std::vector<const Site*> sites;  ///< sites whose memory is freed by collections; most total bytes first
+    int64_t pending = 0;             ///< their allocated bytes now
+    int64_t count = 0;               ///< their allocations now
 };
 
 void add_frees(const AnalysisContext& context, Collection& collection, Cycles& cycles) {
@@ -50,7 +50,7 @@ void add_collections(const AnalysisContext& context, Cycles& cycles) {
         }
         Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end),
                               0};
-        // What happens after the moment the case is about is the program's end.
+        // Events after the context's time point belong to the program's end.
         if (collection.first < context.now()) {
             add_frees(context, collection, cycles);
         }
@@ -135,7 +135,7 @@ void add_referrer(Finding& finding, const AnalysisContext& context, const Cycles
     }
 }
 
-Finding about(const AnalysisContext& context, const Cycles& cycles, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const Cycles& cycles, const Words& words) {
     Finding finding = diagnoses::garbage_cycles.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("The memory was freed during garbage collections, which were recorded.");
@@ -156,7 +156,7 @@ Finding about(const AnalysisContext& context, const Cycles& cycles, const Words&
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (const Cycles cycles = find(context); !cycles.sites.empty()) {
-        findings.push_back(about(context, cycles, words));
+        findings.push_back(make_finding(context, cycles, words));
     }
 }
 

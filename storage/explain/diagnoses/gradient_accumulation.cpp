@@ -1,4 +1,4 @@
-// #13: the gradients of several backward passes are added up before the optimizer takes a step.
+// #13: the gradients of several backward passes are added up before the optimizer step.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,14 +12,14 @@ namespace tidemark {
 namespace {
 
 struct Accumulation {
-    size_t passes = 0;         ///< whose gradients are added up; below 2: none
-    Gradient example;          ///< one that gathered so many
-    EventNumber gathered = 0;  ///< a state in which all gradients of an update are there
-    int64_t bytes = 0;         ///< of all of them then
+    size_t passes = 0;            ///< whose gradients are added up; below 2: none
+    Gradient example;             ///< a gradient that accumulated over so many passes
+    EventNumber accumulated = 0;  ///< a state in which all gradients of an update exist
+    int64_t bytes = 0;            ///< of all gradients at that state
 };
 
-/// Passes that most bytes of gradients have gathered in their lives, of those that were given back.
-size_t usual_passes(const AnalysisContext& context, const BackwardPassGroup& group) {
+/// Returns over how many passes most bytes of gradients accumulate, among the gradients that were freed.
+size_t typical_passes(const AnalysisContext& context, const BackwardPassGroup& group) {
     std::map<size_t, int64_t> bytes;
     std::set<size_t> generations;
     for (const Gradient& gradient : group.gradients) {
@@ -39,9 +39,9 @@ size_t usual_passes(const AnalysisContext& context, const BackwardPassGroup& gro
 
 Accumulation find(const AnalysisContext& context, const BackwardPassGroup& group) {
     Accumulation found;
-    found.passes = usual_passes(context, group);
+    found.passes = typical_passes(context, group);
     if (found.passes == 0) {
-        found.passes = passes_per_update(context, group);  // the same memory serves all updates
+        found.passes = passes_per_update(context, group);  // all updates use the same memory
     }
     const auto example = std::find_if(group.gradients.rbegin(), group.gradients.rend(),
                                       [&](const Gradient& gradient) { return gradient.passes() >= found.passes; });
@@ -49,8 +49,8 @@ Accumulation find(const AnalysisContext& context, const BackwardPassGroup& group
         return {};
     }
     found.example = *example;
-    found.gathered = group.passes[example->first + found.passes - 1].end;
-    found.bytes = gradient_bytes(context, group, found.gathered);
+    found.accumulated = group.passes[example->first + found.passes - 1].end;
+    found.bytes = gradient_bytes(context, group, found.accumulated);
     return found;
 }
 
@@ -76,11 +76,11 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Backwa
                         at_event(context, words("The first backward pass has ended"), first.end),
                         at_event(context, words("The next forward pass begins, and the gradients still exist"),
                                  group.passes[found.example.first + 1].forward),
-                        at_event(context, words("The last of these backward passes has ended"), found.gathered)};
+                        at_event(context, words("The last of these backward passes has ended"), found.accumulated)};
 }
 
-Finding about(const AnalysisContext& context, const BackwardPassGroup& group, const Accumulation& found,
-              const Words& words) {
+Finding make_finding(const AnalysisContext& context, const BackwardPassGroup& group, const Accumulation& found,
+                     const Words& words) {
     Finding finding = diagnoses::gradient_accumulation.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("The graph shows which backward passes ran while the same gradients were allocated.");
@@ -96,7 +96,7 @@ Finding about(const AnalysisContext& context, const BackwardPassGroup& group, co
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const BackwardPassGroup& group : find_backward_passes(context)) {
         if (const Accumulation found = find(context, group); found.passes >= 2) {
-            findings.push_back(about(context, group, found, words));
+            findings.push_back(make_finding(context, group, found, words));
         }
     }
 }

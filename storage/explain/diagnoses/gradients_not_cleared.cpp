@@ -1,4 +1,4 @@
-// #12: the gradients of the round before are still there while the next forward pass fills the memory.
+// #12: the gradients of the previous iteration still exist during the next forward pass.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -12,16 +12,15 @@ namespace {
 
 /// Fewer bytes are not worth a change of the program.
 constexpr int64_t least_bytes = 1 << 20;
-/// Without gradients in its way a forward pass saves no more than it takes itself: less than this part of them is
-/// nothing.
+/// The forward pass must add at least this part of the gradients; otherwise freeing them first gains nothing.
 constexpr int64_t least_part = 20;
 
 bool outlives_updates(const Gradient& gradient) { return gradient.passes() >= 3; }
 
 struct Overlap {
-    const BackwardPass* pass = nullptr;  ///< the last one, or the one before an unfinished one
-    int64_t gradients = 0;               ///< bytes of gradients that were there before its forward pass
-    int64_t activations = 0;             ///< what the forward pass added
+    const BackwardPass* pass = nullptr;  ///< the last pass, or the one before an unfinished pass
+    int64_t gradients = 0;               ///< bytes of gradients that existed before its forward pass
+    int64_t activations = 0;             ///< bytes that the forward pass added
     const Gradient* example = nullptr;
 };
 
@@ -45,7 +44,7 @@ Overlap find(const AnalysisContext& context, const BackwardPassGroup& group) {
     return overlap;
 }
 
-bool is_worth_telling(const Overlap& overlap) {
+bool is_worth_reporting(const Overlap& overlap) {
     return overlap.gradients >= least_bytes && overlap.activations * least_part >= overlap.gradients;
 }
 
@@ -77,7 +76,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Overla
                  overlap.pass->backward)};
 }
 
-Finding about(const AnalysisContext& context, const Overlap& overlap, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const Overlap& overlap, const Words& words) {
     Finding finding = diagnoses::gradients_not_cleared.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words(
@@ -96,8 +95,8 @@ Finding about(const AnalysisContext& context, const Overlap& overlap, const Word
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const BackwardPassGroup& group : find_backward_passes(context)) {
-        if (const Overlap overlap = find(context, group); is_worth_telling(overlap)) {
-            findings.push_back(about(context, overlap, words));
+        if (const Overlap overlap = find(context, group); is_worth_reporting(overlap)) {
+            findings.push_back(make_finding(context, overlap, words));
         }
     }
 }

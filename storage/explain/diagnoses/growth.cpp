@@ -1,4 +1,5 @@
-// Memory that goes up from round to round: each pile is told by the first reader that knows its cause.
+// Leak suspects: memory that grows from iteration to iteration. The first classifier that recognizes the cause reports
+// it.
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/private_pools.h"
@@ -6,7 +7,7 @@
 namespace tidemark {
 namespace {
 
-/// Memory in a private pool is left to the diagnosis of private pools.
+/// Memory in private pools is reported by cuda_graph_pools_grow.
 bool lies_in_private_pool(const AnalysisContext& context, const LeakSuspect& suspect) {
     const uint32_t segment = context.device().allocations.segment[suspect.example.index];
     return segment != no_segment && is_private(context, context.device().segments[segment]);

@@ -1,4 +1,4 @@
-// #19: cuBLAS and other libraries of NVIDIA keep scratch memory, once per thread and stream.
+// #19: cuBLAS and other NVIDIA libraries keep workspaces, one per thread and stream.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,16 +12,16 @@
 namespace tidemark {
 namespace {
 
-/// Less is nothing a person would ask about.
+/// Less is not worth a finding.
 constexpr int64_t least_bytes = 1 << 20;
 
-struct LibraryScratch {
+struct LibraryWorkspaces {
     Workspaces in_pytorch;
-    std::vector<LibraryMemory> libraries;  ///< what they took past PyTorch
-    int64_t past_pytorch = 0;
+    std::vector<LibraryMemory> libraries;  ///< what they allocated outside PyTorch's allocator
+    int64_t outside_pytorch = 0;
 
-    int64_t bytes() const { return in_pytorch.bytes + past_pytorch; }
-    /// One stream is what every program has; each further one costs the same again.
+    int64_t bytes() const { return in_pytorch.bytes + outside_pytorch; }
+    /// Every program has one stream; each further one costs the same again.
     bool is_repeated() const { return in_pytorch.streams > 1; }
 };
 
@@ -30,19 +30,19 @@ bool is_math_library(const LibraryMemory& library) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return library.is_of(name); });
 }
 
-LibraryScratch find_kept(const AnalysisContext& context) {
-    LibraryScratch kept{find_workspaces(context), {}, 0};
+LibraryWorkspaces find_library_workspaces(const AnalysisContext& context) {
+    LibraryWorkspaces kept{find_workspaces(context), {}, 0};
     for (LibraryMemory& library : device_memory_by_library(context)) {
         if (is_math_library(library) && library.bytes > 0 && !library.grows()) {
-            kept.past_pytorch += library.bytes;
+            kept.outside_pytorch += library.bytes;
             kept.libraries.push_back(std::move(library));
         }
     }
     return kept;
 }
 
-/// Of those that most workspaces were taken by.
-StackId usual_stack(const AnalysisContext& context, const Workspaces& workspaces) {
+/// Returns the stack that allocated most workspaces.
+StackId typical_stack(const AnalysisContext& context, const Workspaces& workspaces) {
     std::map<StackId, int64_t> bytes;
     for (const AllocationIndex a : workspaces.all) {
         bytes[context.device().allocations.stack[a]] +=
@@ -53,7 +53,7 @@ StackId usual_stack(const AnalysisContext& context, const Workspaces& workspaces
         ->first;
 }
 
-void report(Finding& finding, const LibraryScratch& kept, const Words& words) {
+void report(Finding& finding, const LibraryWorkspaces& kept, const Words& words) {
     if (!kept.in_pytorch.all.empty()) {
         finding.text.push_back(words(
             "PyTorch gives cuBLAS, the library for matrix products, a workspace for each thread and stream at its "
@@ -79,7 +79,7 @@ void report(Finding& finding, const LibraryScratch& kept, const Words& words) {
             : words("This memory is allocated once, does not grow with the data, and stays until the process ends."));
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const LibraryScratch& kept, const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const LibraryWorkspaces& kept, const Words& words) {
     constexpr size_t shown = 4;
     for (size_t i = 0; i < std::min(shown, kept.in_pytorch.all.size()); ++i) {
         const AllocationIndex a = kept.in_pytorch.all[i];
@@ -99,7 +99,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Librar
     }
 }
 
-void add_fixes(Finding& finding, const AnalysisContext& context, const LibraryScratch& kept, const Words& words) {
+void add_fixes(Finding& finding, const AnalysisContext& context, const LibraryWorkspaces& kept, const Words& words) {
     const auto& all = kept.in_pytorch.all;
     const auto large = std::count_if(all.begin(), all.end(), [&](AllocationIndex a) {
         return static_cast<int64_t>(context.device().allocations.requested[a]) == large_workspace;
@@ -117,7 +117,7 @@ void add_fixes(Finding& finding, const AnalysisContext& context, const LibrarySc
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
-    const LibraryScratch kept = find_kept(context);
+    const LibraryWorkspaces kept = find_library_workspaces(context);
     if (kept.bytes() < least_bytes) {
         return;
     }
@@ -129,13 +129,14 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
                         : words("The workspaces were recognized by their size, and because they were never freed.");
     finding.bytes = kept.bytes();
     finding.count = static_cast<int64_t>(kept.in_pytorch.all.size());
-    finding.component = kept.in_pytorch.bytes >= kept.past_pytorch ? ComponentKind::requested : ComponentKind::library;
+    finding.component =
+        kept.in_pytorch.bytes >= kept.outside_pytorch ? ComponentKind::requested : ComponentKind::library;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     finding.title = kept.is_repeated() ? words("cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes,
                                                with("n", kept.in_pytorch.streams))
                                        : words("cuBLAS and other libraries keep {bytes} of workspaces", bytes);
     if (!kept.in_pytorch.all.empty()) {
-        set_line(finding, context, usual_stack(context, kept.in_pytorch));
+        set_line(finding, context, typical_stack(context, kept.in_pytorch));
     }
     report(finding, kept, words);
     add_evidence(finding, context, kept, words);

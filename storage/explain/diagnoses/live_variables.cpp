@@ -1,4 +1,4 @@
-// S7: so many tensors, held by so many names.
+// S7: several tensors, each retained by a variable of its own.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -10,11 +10,11 @@
 namespace tidemark {
 namespace {
 
-/// Two names explain themselves.
+/// Two variables need no explanation.
 constexpr size_t fewest_variables = 3;
-/// Each of them holds at least this part of what they hold together.
+/// Each variable retains at least this part of what all of them retain.
 constexpr double least_part = 0.05;
-/// Together they hold this part of what is allocated, workspaces aside.
+/// Together they retain this part of allocated memory, without workspaces.
 constexpr double least_share = 0.5;
 constexpr int64_t least_bytes = 1 << 20;
 constexpr size_t most_names = 8;
@@ -25,12 +25,12 @@ struct Variable {
     int64_t bytes = 0;
 };
 
-/// A plain name, not an element of something.
+/// Returns whether the referrer is a plain name, not an element of a container.
 bool is_variable(const Referrer& referrer) {
     return referrer.links.size() == 1 && (referrer.links[0].kind == "global" || referrer.links[0].kind == "local");
 }
 
-/// Those with a fair part of the memory; most bytes first.
+/// Returns the variables that retain a fair part of memory; most bytes first.
 std::vector<Variable> find(const AnalysisContext& context) {
     std::vector<Variable> variables;
     int64_t all = 0;
@@ -57,7 +57,7 @@ int64_t bytes_of(const std::vector<Variable>& variables) {
     return bytes;
 }
 
-bool is_the_story(const AnalysisContext& context, const std::vector<Variable>& variables) {
+bool is_worth_reporting(const AnalysisContext& context, const std::vector<Variable>& variables) {
     if (variables.size() < fewest_variables) {
         return false;
     }
@@ -80,7 +80,7 @@ std::string names_of(const AnalysisContext& context, const std::vector<Variable>
     return words.list(names);
 }
 
-Finding about(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
     const auto count =
         with("tensors", words.counted(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
     const auto bytes = with("bytes", format_bytes(bytes_of(variables)));
@@ -120,8 +120,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     if (!context.graph()) {
         return;
     }
-    if (const std::vector<Variable> variables = find(context); is_the_story(context, variables)) {
-        findings.push_back(about(context, variables, words));
+    if (const std::vector<Variable> variables = find(context); is_worth_reporting(context, variables)) {
+        findings.push_back(make_finding(context, variables, words));
     }
 }
 

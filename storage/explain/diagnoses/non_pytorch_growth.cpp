@@ -1,4 +1,4 @@
-// #24: a library takes more and more from the driver, past PyTorch's allocator.
+// #24: memory of a library grows outside PyTorch's allocator.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-/// Without driver calls only NVML tells, which counts all of the process: a rise must be clear.
+/// Without driver calls only NVML shows the growth. It counts the whole process, so the rise must be clear.
 constexpr int64_t least_unknown_rise = 64 << 20;
 constexpr size_t fewest_samples = 8;
 constexpr size_t most_samples = 256;
@@ -27,7 +27,7 @@ Finding growth(const Words& words) {
     return finding;
 }
 
-/// Bytes in pieces of lines that took several: what was taken once belongs to the library's start.
+/// Returns the bytes of lines that allocated several times: a single allocation belongs to the library's start.
 int64_t grown(const LibraryMemory& library) {
     int64_t bytes = 0;
     for (const DriverAllocation* a : library.alive) {
@@ -36,7 +36,7 @@ int64_t grown(const LibraryMemory& library) {
     return std::max(bytes, library.trend.rise);
 }
 
-Finding about_library(const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
+Finding make_library_finding(const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
     Finding finding = growth(words);
     finding.confidence = Confidence::certain;
     finding.basis = words("Each driver call was recorded over {iterations} iterations.",
@@ -45,7 +45,7 @@ Finding about_library(const AnalysisContext& context, const LibraryMemory& libra
     finding.per_iteration = std::llround(library.trend.per_iteration);
     finding.count = static_cast<int64_t>(library.alive.size());
     finding.component = ComponentKind::library;
-    set_since(finding, context, began_in(context, library));
+    set_since(finding, context, growth_begin(context, library));
     set_line(finding, context, library.stack);
     const auto name = with("library", library_words(words, library.name));
     const auto each = with("each", each_iteration(context, words));
@@ -70,7 +70,7 @@ Finding about_library(const AnalysisContext& context, const LibraryMemory& libra
     return finding;
 }
 
-/// What the process uses beyond everything known, at moments NVML was asked.
+/// What the process uses beyond all known memory, at the times of the NVML samples.
 struct Unknown {
     std::vector<int64_t> times, bytes;
 };
@@ -134,7 +134,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     for (const LibraryMemory& library : device_memory_by_library(context)) {
         if (library.grows() && !library.alive.empty()) {
-            findings.push_back(about_library(context, library, words));
+            findings.push_back(make_library_finding(context, library, words));
         }
     }
 }

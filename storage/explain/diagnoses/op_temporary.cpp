@@ -1,4 +1,4 @@
-// S4: memory that an operation took for itself at the peak, and gave back: "who made the extra GiB?"
+// S4: memory that an operation allocated for itself at the peak and freed: "where does the extra GiB come from?"
 #include <algorithm>
 #include <string_view>
 
@@ -12,12 +12,12 @@
 namespace tidemark {
 namespace {
 
-/// A smaller part of the peak is nobody's question.
+/// A smaller part of the peak needs no explanation.
 constexpr double least_part_of_peak = 0.1;
 constexpr int64_t least_bytes = 1 << 20;
-/// What a line does again and again is the usual work of a round.
+/// What a line does more often is ordinary work of an iteration.
 constexpr int64_t most_times = 2;
-/// Of the account at the peak: so many lines, each of at least this part.
+/// The composition at the peak lists at most so many lines, each with at least this part.
 constexpr size_t most_reported = 8;
 constexpr double least_part_reported = 0.02;
 
@@ -27,19 +27,19 @@ public:
         : context_(context), peak_(context.curves().peak(Series::allocated)) {}
 
     const Extremes& peak() const { return peak_; }
-    bool is_worth_telling(int64_t bytes) const {
+    bool is_worth_reporting(int64_t bytes) const {
         return bytes >= least_bytes &&
                static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak_.max);
     }
 
-    /// Most bytes first.
+    /// Returns most bytes first.
     std::vector<AllocationIndex> temporaries() const {
         std::vector<AllocationIndex> found;
         for (const AllocationIndex a : allocated_at(context_, peak_.max_event)) {
-            if (!is_worth_telling(static_cast<int64_t>(context_.device().allocations.block_size[a]))) {
+            if (!is_worth_reporting(static_cast<int64_t>(context_.device().allocations.block_size[a]))) {
                 break;
             }
-            if (is_temporary(a) && is_seldom(a)) {
+            if (is_temporary(a) && is_rare(a)) {
                 found.push_back(a);
             }
         }
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    bool is_seldom(AllocationIndex a) const {
+    bool is_rare(AllocationIndex a) const {
         const Allocations& allocations = context_.device().allocations;
         const bool is_backward = context_.trace().origins[allocations.origin[a]].phase == "backward";
         const auto& sites = context_.surviving_allocations().sites();
@@ -70,7 +70,7 @@ private:
     Extremes peak_;
 };
 
-/// What the memory at the peak is, in a person's words.
+/// Names for the allocations at the peak.
 class Names {
 public:
     Names(const AnalysisContext& context, const Words& words) : context_(context), words_(words) {}
@@ -97,7 +97,7 @@ private:
         return referrer ? referrer_expression(context_.graph()->tables(), *referrer) : std::string();
     }
 
-    /// The only leaf (or, of a retained gradient, result of that node) that is as large and has a name; "" when there
+    /// Returns the name of the only leaf of that size (for a retained gradient: the result of that node); "" if there
     /// is none, or several.
     std::string owner_of_gradient(AllocationIndex a) const {
         const GraphContext& graph = *context_.graph();
@@ -124,7 +124,7 @@ private:
     const Words& words_;
 };
 
-/// "x 1.00 GiB, ..." of what is large at the peak; temporaries are told apart.
+/// Returns "x 1.00 GiB, ..." for the large allocations at the peak; temporaries are listed one by one.
 std::string account(const AnalysisContext& context, const Search& search, const Words& words) {
     const Names names(context, words);
     std::vector<std::string> parts;
@@ -146,8 +146,8 @@ std::string account(const AnalysisContext& context, const Search& search, const 
     return words.list(parts);
 }
 
-/// What became of the memory after it was freed.
-std::string whereabouts(const AnalysisContext& context, AllocationIndex a, const Words& words) {
+/// Describes what happened to the memory after it was freed.
+std::string place_words(const AnalysisContext& context, AllocationIndex a, const Words& words) {
     const DeviceHistory& device = context.device();
     const uint32_t segment = device.allocations.segment[a];
     if (segment == no_segment) {
@@ -182,13 +182,13 @@ void report(Finding& finding, const AnalysisContext& context, const Search& sear
             with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
         words("Allocated at the peak: {peak}, of which {parts}.", with("peak", format_bytes(search.peak().max)),
               with("parts", account(context, search, words)))};
-    if (const std::string where = whereabouts(context, largest, words); !where.empty()) {
+    if (const std::string where = place_words(context, largest, words); !where.empty()) {
         finding.text.push_back(where);
     }
 }
 
-Finding about(const AnalysisContext& context, const Search& search, const std::vector<AllocationIndex>& temporaries,
-              const Words& words) {
+Finding make_finding(const AnalysisContext& context, const Search& search,
+                     const std::vector<AllocationIndex>& temporaries, const Words& words) {
     const AllocationIndex largest = temporaries.front();
     Finding finding = diagnoses::op_temporary.new_finding();
     finding.confidence = Confidence::certain;
@@ -215,7 +215,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     const Search search(context);
     if (const std::vector<AllocationIndex> temporaries = search.temporaries(); !temporaries.empty()) {
-        findings.push_back(about(context, search, temporaries, words));
+        findings.push_back(make_finding(context, search, temporaries, words));
     }
 }
 

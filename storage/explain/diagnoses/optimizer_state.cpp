@@ -1,4 +1,4 @@
-// S13, #11: what an optimizer keeps for each parameter, made at its first step.
+// S13, #11: what an optimizer keeps for each parameter, allocated at its first step.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -13,13 +13,13 @@
 namespace tidemark {
 namespace {
 
-/// State that comes later than in this part of the run, spread over more than these rounds, is no first step's.
+/// State that appears after this part of the run, over more than so many iterations, does not come from the first step.
 constexpr double first_part = 0.67;
 constexpr int64_t most_iterations_apart = 2;
-/// Optimizers that quantise their state to 8 bits take about a quarter of 32.
+/// Optimizers that quantize their state to 8 bits need about a quarter of 32 bits.
 constexpr int64_t part_saved_by_8_bits = 4;
 
-/// What the step() of one line made, and what of it is alive.
+/// What the step() of one line allocated, and what of it is alive.
 struct State {
     StackId stack = 0;
     std::vector<AllocationIndex> tensors;  ///< by age
@@ -27,7 +27,7 @@ struct State {
     int64_t bytes = 0;
 };
 
-/// For traces that do not say what memory is for: PyTorch's own optimizers make their state in `_init_group`.
+/// For traces without categories: PyTorch's own optimizers allocate their state in `_init_group`.
 std::vector<bool> stacks_that_make_state(const StackTable& stacks) {
     std::vector<bool> makes(stacks.stack_count(), false);
     for (StackId id = 1; id < stacks.stack_count(); ++id) {
@@ -72,7 +72,7 @@ std::vector<State> find_states(const AnalysisContext& context) {
     return states;
 }
 
-/// More of it comes long after the first step: that is growth, or another story.
+/// Returns whether much of the state appears long after the first step: that is growth, or something else.
 bool comes_later(const AnalysisContext& context, const State& state) {
     const auto& made = context.device().allocations.alloc_event;
     const int64_t first = context.iterations().at(made[state.tensors.front()]);
@@ -89,7 +89,7 @@ std::string names_of(const State& state, const Words& words) {
     return words.list(names);
 }
 
-/// Of a program with one optimizer for all its parameters.
+/// True for a program with one optimizer for all its parameters.
 bool is_as_large_as_parameters(const AnalysisContext& context, const State& state) {
     const int64_t parameters = composition_at(context, context.now()).of(Category::parameter);
     const int64_t expected = parameters * static_cast<int64_t>(state.names.size());
@@ -139,7 +139,7 @@ void add_fixes(Finding& finding, const Words& words) {
                       std::nullopt, std::nullopt}};
 }
 
-Finding about(const AnalysisContext& context, const State& state, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const State& state, const Words& words) {
     Finding finding = diagnoses::optimizer_state.new_finding();
     const bool is_reported = context.graph() != nullptr;
     finding.confidence = is_reported ? Confidence::certain : Confidence::likely;
@@ -165,7 +165,7 @@ Finding about(const AnalysisContext& context, const State& state, const Words& w
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const State& state : find_states(context)) {
         if (!comes_later(context, state)) {
-            findings.push_back(about(context, state, words));
+            findings.push_back(make_finding(context, state, words));
         }
     }
 }

@@ -1,4 +1,4 @@
-// #23: somebody else uses the same GPU.
+// #23: other processes use the same GPU.
 #include <algorithm>
 #include <map>
 
@@ -11,23 +11,23 @@
 namespace tidemark {
 namespace {
 
-/// No process with a context has less.
+/// A process with a context never has less.
 constexpr int64_t least_bytes = 64 << 20;
-/// Others that move by less are no second program that came or went.
+/// Other processes whose memory changes by less did not start or end.
 constexpr int64_t much_movement = 128 << 20;
 
 struct Others {
     int64_t now = 0, highest = 0, lowest = 0;
     int64_t highest_time = 0;
-    std::map<int64_t, int64_t> highest_of;  ///< by pid
+    std::map<int64_t, int64_t> highest_of;  ///< by process id
     int64_t count_now = 0;
 
     bool move() const { return highest - lowest >= much_movement; }
-    /// The program had the GPU for itself before or after.
+    /// Returns whether this program had the GPU for itself before or afterwards.
     bool came_or_went() const { return lowest < least_bytes; }
 };
 
-/// While the program had something to do with its memory.
+/// Returns the times of samples while the program used GPU memory.
 std::vector<int64_t> sample_times(const AnalysisContext& context) {
     const auto& events = context.device().event_time;
     std::vector<int64_t> times;
@@ -71,7 +71,7 @@ Others find_others(const AnalysisContext& context) {
     return others;
 }
 
-/// This process's own context is the measure for those of others.
+/// Counts the processes that have little more than a context; the measure is this process's own context.
 size_t count_contexts(const AnalysisContext& context, const Others& others) {
     const int64_t own_context = context.row().bytes_of(ComponentKind::context);
     return static_cast<size_t>(

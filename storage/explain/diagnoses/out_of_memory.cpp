@@ -1,5 +1,5 @@
-// S9, #15: the autopsy of an out-of-memory error: what was asked, what was free and where, who had the rest, and what
-// would have made it fit.
+// S9, #15: the OOM analysis: what was requested, what was free and where, what used the rest, and which settings would
+// have made the request fit.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-constexpr size_t most_named = 3;  ///< blocks or lines that are told one by one
+constexpr size_t most_named = 3;  ///< blocks or lines that are named one by one
 
 std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
     if (oom_analysis.free_in_segments() == 0) {
@@ -36,7 +36,7 @@ std::string device_words(const OomAnalysis& oom_analysis, const Words& words) {
                : words("The device had {free} free.", free);
 }
 
-/// What lies around the moment on the device beside PyTorch.
+/// Returns what lies on the device at that time outside PyTorch's allocator.
 std::string others_words(const AnalysisContext& context, const Words& words) {
     std::vector<std::string> parts;
     for (const Component& component : context.row().components) {
@@ -59,7 +59,7 @@ std::string others_words(const AnalysisContext& context, const Words& words) {
                          : words("Outside PyTorch's allocator: {parts}.", with("parts", words.list(parts)));
 }
 
-/// Full: who has it.
+/// Names the largest sites, and leak suspects.
 void add_owners(Finding& finding, const AnalysisContext& context, const Words& words) {
     std::vector<std::string> named;
     for (const Site& site : context.surviving_allocations().sites()) {

@@ -1,4 +1,4 @@
-// #17: freed by the program, but another stream may still use it: record_stream() keeps it from being used again.
+// #17: freed by the program, but another stream may still use it: record_stream() delays the reuse.
 #include <algorithm>
 #include <map>
 
@@ -16,13 +16,13 @@ constexpr int64_t fewest_blocks = 3;
 constexpr double least_share = 0.2;
 
 struct Pending {
-    EventNumber most_at = 0;  ///< the state with most bytes waiting
+    EventNumber most_at = 0;  ///< the state with most bytes pending free
     int64_t most = 0;
-    std::vector<AllocationIndex> then;  ///< waiting in that state
+    std::vector<AllocationIndex> then;  ///< pending free at that state
     StackId stack = 0;                  ///< of most of them
 };
 
-/// One walk over the events: the sum changes with frees that do not complete at once.
+/// Walks the events once: the sum changes with frees that do not complete at once.
 void find_peak(const DeviceHistory& device, Pending& pending) {
     int64_t sum = 0;
     for (EventNumber n = 0; n < device.event_count(); ++n) {

@@ -1,4 +1,4 @@
-// #31: page-locked host memory grows, which is no GPU memory but is often taken for it.
+// #31: pinned host memory grows. It is not GPU memory, but is often mistaken for it.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-/// Of several libraries' pinned memory the one that grows most.
+/// Returns the library whose pinned memory grows most.
 const LibraryMemory* most_growing(const std::vector<LibraryMemory>& libraries) {
     const LibraryMemory* most = nullptr;
     for (const LibraryMemory& library : libraries) {
@@ -34,7 +34,7 @@ void report(Finding& finding, const With& each, const Words& words) {
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
-    // It is of no device: told once, with the device shown first.
+    // Pinned memory belongs to no device: it is reported once, with the main device.
     if (&context.device() != &context.trace().main_device()) {
         return;
     }
@@ -51,7 +51,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.per_iteration = std::llround(library->trend.per_iteration);
     finding.count = static_cast<int64_t>(library->alive.size());
     set_line(finding, context, library->stack);
-    set_since(finding, context, began_in(context, *library));
+    set_since(finding, context, growth_begin(context, *library));
     const auto each = with("each", each_iteration(context, words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
     finding.title = words("pinned host memory grows by {bytes} {each}; this is not GPU memory", bytes, each);

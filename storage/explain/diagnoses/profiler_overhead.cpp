@@ -1,4 +1,4 @@
-// #34: a profiler or recorder takes GPU memory itself, while it runs.
+// #34: a profiler or recorder takes GPU memory while it runs.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -14,15 +14,15 @@ namespace {
 
 /// NVML counts in pages.
 constexpr int64_t least_bytes = 1 << 20;
-/// How the recorder says that it lent CUPTI to the program's own profiler.
+/// The beginning of the recorder's note that it paused CUPTI for the program's own profiler.
 constexpr std::string_view paused = "Driver memory was not seen from ";
 
 struct Stretch {
     int64_t from = 0, until = 0;
 };
 
-/// "1.234567 s" as written by format_moment; what follows it goes on in `text`.
-std::optional<int64_t> take_time_point(std::string_view& text, std::string_view end) {
+/// Parses "1.234567 s" as format_time_point() writes it, and removes it and `end` from the front of `text`.
+std::optional<int64_t> parse_time_point(std::string_view& text, std::string_view end) {
     const size_t at = text.find(end);
     if (at == std::string_view::npos) {
         return std::nullopt;
@@ -42,7 +42,7 @@ std::vector<Stretch> stretches_of(const Trace& trace) {
             continue;
         }
         text.remove_prefix(paused.size());
-        const auto from = take_time_point(text, " to "), until = take_time_point(text, ":");
+        const auto from = parse_time_point(text, " to "), until = parse_time_point(text, ":");
         if (from && until) {
             found.push_back({*from, *until});
         }
@@ -50,7 +50,7 @@ std::vector<Stretch> stretches_of(const Trace& trace) {
     return found;
 }
 
-/// How much more that was at its highest during the stretches; nothing: NVML was not asked then.
+/// Returns the highest rise of unexplained memory during the stretches; nothing: NVML was not sampled then.
 std::optional<int64_t> measured_during(const AnalysisContext& context, const std::vector<Stretch>& stretches) {
     std::optional<int64_t> most;
     for (const Sample& sample : context.trace().samples) {
@@ -73,7 +73,7 @@ bool is_profiler(const LibraryMemory& library) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return library.is_of(name); });
 }
 
-/// Bytes of it past PyTorch that a profiler's library asked for itself.
+/// Returns the bytes that a profiler's library allocated outside PyTorch's allocator.
 int64_t recorded_of_profilers(const AnalysisContext& context) {
     int64_t bytes = 0;
     for (const LibraryMemory& library : device_memory_by_library(context)) {

@@ -10,10 +10,10 @@
 namespace tidemark {
 namespace {
 
-/// A second backward that came as far as a node whose saved tensors are gone.
-struct Stop {
-    NodeIndex last_run = no_node;  ///< the second backward ran this one
-    NodeIndex node = no_node;      ///< and not this one
+/// A second backward that reached a node whose saved tensors were released.
+struct FailedBackward {
+    NodeIndex last_run = no_node;  ///< the last node that the second backward executed
+    NodeIndex node = no_node;      ///< the node that it could not execute
 };
 
 bool has_saved(const GraphContext& graph, NodeIndex node) {
@@ -21,7 +21,7 @@ bool has_saved(const GraphContext& graph, NodeIndex node) {
     return first[node] != first[node + 1];
 }
 
-/// Saved tensors in memory of a device, each allocation once.
+/// Returns the bytes of saved tensors on a device, counting each allocation once.
 int64_t saved_bytes(const AnalysisContext& context, NodeIndex node, std::set<AllocationIndex>& counted) {
     const SavedTensors& saved = context.graph()->tables().saved;
     int64_t bytes = 0;
@@ -34,20 +34,20 @@ int64_t saved_bytes(const AnalysisContext& context, NodeIndex node, std::set<All
     return bytes;
 }
 
-/// A backward runs a node before those it leads to. One that was run again after a child had its turn, and the child
-/// not, is where a second backward came to its end.
-std::optional<Stop> find(const GraphContext& graph) {
+/// A backward pass executes a node before its children. A second backward stopped at a child if the node was executed
+/// again after the child, and the child was not.
+std::optional<FailedBackward> find(const GraphContext& graph) {
     const GraphNodes& nodes = graph.tables().nodes;
     for (NodeIndex node = 0; node < nodes.size(); ++node) {
         if (nodes.executed[node] == never_happened || !has_saved(graph, node) || graph.index.is_leaf(node)) {
             continue;
         }
         for (const NodeIndex parent : graph.index.parents(node)) {
-            const bool was_run_again =
+            const bool was_executed_again =
                 nodes.executed[parent] != never_happened && nodes.executed[parent] > nodes.executed[node];
-            if (was_run_again && nodes.released[node] <= nodes.executed[parent] &&
+            if (was_executed_again && nodes.released[node] <= nodes.executed[parent] &&
                 nodes.created[parent] <= nodes.executed[node]) {
-                return Stop{parent, node};
+                return FailedBackward{parent, node};
             }
         }
     }
@@ -55,10 +55,10 @@ std::optional<Stop> find(const GraphContext& graph) {
 }
 
 struct Census {
-    int64_t released = 0;         ///< alive nodes that had saved something, and lost it
-    int64_t never = 0;            ///< alive nodes that never saved anything
-    int64_t bytes = 0;            ///< of what the released ones had saved
-    NodeIndex example = no_node;  ///< of the second kind, not of the graph that stopped
+    int64_t released = 0;         ///< alive nodes that saved tensors and released them
+    int64_t never = 0;            ///< alive nodes that never saved a tensor
+    int64_t bytes = 0;            ///< saved tensors of the released ones
+    NodeIndex example = no_node;  ///< a node of the second kind, outside the graph that stopped
 };
 
 Census count(const AnalysisContext& context) {
@@ -83,12 +83,12 @@ Census count(const AnalysisContext& context) {
 
 std::string root_variable(const AnalysisContext& context, NodeIndex node) {
     const GraphContext& graph = *context.graph();
-    const std::vector<NodeIndex> path = graph.time_point.path_to(node);
+    const std::vector<NodeIndex> path = graph.state.path_to(node);
     const Referrer* referrer = graph.referrers.of(path.empty() ? node : path.front());
     return referrer ? referrer_expression(graph.tables(), *referrer) : std::string();
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Stop& stop, const Census& census,
+void report(Finding& finding, const AnalysisContext& context, const FailedBackward& stop, const Census& census,
             const Words& words) {
     const GraphIndex& index = context.graph()->index;
     const auto type = with("type", index.type(stop.node));
@@ -111,7 +111,7 @@ void report(Finding& finding, const AnalysisContext& context, const Stop& stop, 
               with("bytes", format_bytes(census.bytes)))};
 }
 
-Finding about(const AnalysisContext& context, const Stop& stop, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const FailedBackward& stop, const Words& words) {
     const Census census = count(context);
     const GraphNodes& nodes = context.graph()->tables().nodes;
     Finding finding = diagnoses::released_graph.new_finding();
@@ -144,8 +144,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     if (!context.graph()) {
         return;
     }
-    if (const std::optional<Stop> stop = find(*context.graph())) {
-        findings.push_back(about(context, *stop, words));
+    if (const std::optional<FailedBackward> stop = find(*context.graph())) {
+        findings.push_back(make_finding(context, *stop, words));
     }
 }
 

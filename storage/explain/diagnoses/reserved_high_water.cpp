@@ -1,4 +1,4 @@
-// S11: reserved memory rises with each new largest round and stays; allocated memory falls back each time.
+// S11: reserved memory rises with each new largest iteration and stays; allocated memory falls again.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -9,15 +9,15 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t least_bytes = 16 << 20;  ///< that a smaller round leaves unused
-constexpr double clearly_smaller = 0.67;   ///< than the largest: peak of the rounds at the end
+constexpr int64_t least_bytes = 16 << 20;  ///< that a smaller iteration leaves unused
+constexpr double clearly_smaller = 0.67;   ///< peak of the last iterations, relative to the largest
 
-/// What needed most, and what is needed at the end.
+/// The iteration that needed most, and what the last iterations need.
 struct Rise {
-    std::optional<size_t> iteration;  ///< with the highest peak; nothing: it came before the rounds
+    std::optional<size_t> iteration;  ///< the one with the highest peak; nothing: the peak comes before the iterations
     EventNumber event = 0;            ///< of that peak
-    int64_t peak = 0;                 ///< allocated
-    int64_t later = 0;                ///< highest peak of the last quarter of the rounds
+    int64_t peak = 0;                 ///< allocated bytes
+    int64_t later = 0;                ///< highest peak of the last quarter of the iterations
 };
 
 std::optional<Rise> find_rise(const AnalysisContext& context) {
@@ -37,7 +37,7 @@ std::optional<Rise> find_rise(const AnalysisContext& context) {
     return fell ? std::optional(rise) : std::nullopt;
 }
 
-/// What was allocated there last: at the peak that is what made it one.
+/// Returns the stack of the last allocation before the peak, which completed it.
 StackId stack_of_peak(const AnalysisContext& context, EventNumber state) {
     const EventRef ref = state > 0 ? context.device().event_ref[static_cast<size_t>(state - 1)] : EventRef();
     return state > 0 && ref.action() == Action::alloc ? context.device().allocations.stack[ref.index()] : 0;

@@ -1,4 +1,4 @@
-// S4, #8: retain_grad() on tensors that are no leaves: their gradients stay after the backward pass.
+// S4, #8: retain_grad() on tensors that are not leaves: their gradients stay after the backward pass.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -17,10 +17,10 @@ constexpr size_t most_nodes_named = 3;
 struct Retained {
     std::vector<AllocationIndex> gradients;  ///< most bytes first
     int64_t bytes = 0;
-    std::vector<std::string> nodes;  ///< types of the nodes whose results they belong to, each once
+    std::vector<std::string> nodes;  ///< types of the nodes whose results have these gradients, each once
 };
 
-/// "MulBackward0" of "MulBackward0 > aten::clone".
+/// Returns "MulBackward0" for "MulBackward0 > aten::clone".
 std::string node_of(const std::string& op) { return op.substr(0, op.find(" > ")); }
 
 Retained find(const AnalysisContext& context) {
@@ -46,7 +46,7 @@ Retained find(const AnalysisContext& context) {
     return found;
 }
 
-/// The line whose result the gradient belongs to: that of the node that was run when the copy had been made.
+/// Returns the line whose result has this gradient: that of the node executed right after the copy was made.
 StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
     const GraphContext& graph = *context.graph();
     const GraphNodes& nodes = graph.tables().nodes;
@@ -75,7 +75,7 @@ void report(Finding& finding, const Retained& found, const Words& words) {
         words("This retains {bytes}.", bytes)};
 }
 
-Finding about(const AnalysisContext& context, const Retained& found, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const Retained& found, const Words& words) {
     const AllocationIndex largest = found.gradients.front();
     Finding finding = diagnoses::retain_grad.new_finding();
     finding.confidence = Confidence::certain;
@@ -107,7 +107,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     if (const Retained found = find(context); found.bytes >= least_bytes) {
-        findings.push_back(about(context, found, words));
+        findings.push_back(make_finding(context, found, words));
     }
 }
 

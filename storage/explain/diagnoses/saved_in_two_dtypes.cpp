@@ -1,4 +1,4 @@
-// #32: the same values are saved for backward in two types, as 32-bit and 16-bit numbers.
+// #32: the same values are saved for backward in two dtypes, 32-bit and 16-bit.
 #include <algorithm>
 #include <set>
 
@@ -17,7 +17,7 @@ struct Pair {
     NodeIndex cast = no_node;
     AllocationRef source, copy;
     NodeIndex source_saver = no_node, copy_saver = no_node;
-    int64_t bytes = 0;  ///< of the smaller of both
+    int64_t bytes = 0;  ///< of the smaller one
 };
 
 class Search {
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    /// A node that holds this memory as saved at that moment.
+    /// Returns a node that holds this memory as saved tensor at the peak.
     NodeIndex saver_of(AllocationRef allocation) const {
         const Allocations& allocations = context_.device().allocations;
         if (!allocation || allocation.device != context_.device_position() ||
@@ -72,7 +72,7 @@ private:
         }
         return no_node;
     }
-    /// As many elements, in twice or half the bytes.
+    /// Returns whether both have as many elements, in twice or half the bytes.
     bool is_cast(const Pair& pair) const {
         const auto& requested = context_.device().allocations.requested;
         const uint64_t a = requested[pair.source.index], b = requested[pair.copy.index];
@@ -105,7 +105,8 @@ void report(Finding& finding, const AnalysisContext& context, const std::vector<
               bytes)};
 }
 
-Finding about(const AnalysisContext& context, EventNumber peak, const std::vector<Pair>& pairs, const Words& words) {
+Finding make_finding(const AnalysisContext& context, EventNumber peak, const std::vector<Pair>& pairs,
+                     const Words& words) {
     const Pair& first = pairs.front();
     Finding finding = diagnoses::saved_in_two_dtypes.new_finding();
     finding.confidence = Confidence::certain;
@@ -142,7 +143,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         bytes += pair.bytes;
     }
     if (bytes >= least_bytes && static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak.max)) {
-        findings.push_back(about(context, peak.max_event, pairs, words));
+        findings.push_back(make_finding(context, peak.max_event, pairs, words));
     }
 }
 

@@ -1,4 +1,5 @@
-// S12, #14: the second forward pass lies on top of the first one's gradients; from then on every round is the same.
+// S12, #14: the second forward pass runs beside the gradients of the first iteration; all later iterations are the
+// same.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -10,20 +11,20 @@
 namespace tidemark {
 namespace {
 
-/// A rise of less than this part of the first peak, or of fewer bytes, is nobody's question.
+/// A rise of less than this part of the first peak, or of fewer bytes, needs no explanation.
 constexpr int64_t least_rise_part = 100;
 constexpr int64_t least_rise = 1 << 20;
-/// Later peaks that are higher by no more than this part are the same.
+/// Later peaks that are higher by no more than this part count as equal.
 constexpr int64_t same_peak_part = 50;
 
 struct SecondPeak {
     const BackwardPass *first = nullptr, *second = nullptr;
     Extremes first_peak, second_peak;
-    int64_t gradients = 0;  ///< of the first pass, there when the second forward begins
-    int64_t left = 0;       ///< all that the first round left: there when the second forward begins, not at the first
+    int64_t gradients = 0;  ///< of the first pass, allocated when the second forward begins
+    int64_t left = 0;       ///< all that the first iteration left allocated when the second forward begins
 };
 
-/// From its forward until the next one.
+/// Returns the extremes from the pass's forward until the next one.
 Extremes peak_of(const AnalysisContext& context, const BackwardPassGroup& group, size_t position) {
     const BackwardPass& pass = group.passes[position];
     const bool is_last = position + 1 == group.passes.size();
@@ -31,7 +32,7 @@ Extremes peak_of(const AnalysisContext& context, const BackwardPassGroup& group,
     return context.curves().extremes(Series::allocated, pass.forward, end);
 }
 
-int64_t left_behind(const AnalysisContext& context, const BackwardPass& first, const BackwardPass& second) {
+int64_t retained_so_far(const AnalysisContext& context, const BackwardPass& first, const BackwardPass& second) {
     const Composition before = composition_at(context, first.forward), after = composition_at(context, second.forward);
     return after.total() - after.of(Category::workspace) - before.total() + before.of(Category::workspace);
 }
@@ -39,7 +40,7 @@ int64_t left_behind(const AnalysisContext& context, const BackwardPass& first, c
 SecondPeak find(const AnalysisContext& context, const BackwardPassGroup& group) {
     SecondPeak found{&group.passes[0], &group.passes[1], peak_of(context, group, 0), peak_of(context, group, 1), 0, 0};
     found.gradients = gradient_bytes(context, group, found.second->forward);
-    found.left = left_behind(context, *found.first, *found.second);
+    found.left = retained_so_far(context, *found.first, *found.second);
     return found;
 }
 
@@ -59,7 +60,7 @@ bool is_higher(const AnalysisContext& context, const BackwardPassGroup& group, c
     return is_visible && found.gradients > 0 && found.gradients * 2 >= made && found.left >= rise / 2;
 }
 
-/// They say more about the same gradients.
+/// Those findings say more about the same gradients.
 bool was_reported(const Findings& findings) {
     return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
         return finding.kind == FindingKind::gradients_not_cleared || finding.kind == FindingKind::gradient_accumulation;
@@ -85,8 +86,8 @@ void report(Finding& finding, const AnalysisContext& context, const SecondPeak& 
               with("parts", composition_words(words, composition_at(context, found.second_peak.max_event))))};
 }
 
-Finding about(const AnalysisContext& context, const BackwardPassGroup& group, const SecondPeak& found,
-              const Words& words) {
+Finding make_finding(const AnalysisContext& context, const BackwardPassGroup& group, const SecondPeak& found,
+                     const Words& words) {
     Finding finding = diagnoses::second_iteration_peak.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis =
@@ -117,7 +118,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
         }
         const SecondPeak found = find(context, group);
         if (is_higher(context, group, found) && is_flat_afterwards(context, group, found.second_peak.max)) {
-            findings.push_back(about(context, group, found, words));
+            findings.push_back(make_finding(context, group, found, words));
         }
     }
 }

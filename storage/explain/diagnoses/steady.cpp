@@ -1,4 +1,4 @@
-// S2: nothing outlives its round.
+// S2: no tensor outlives its iteration.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr size_t fewest_iterations = 5;
 constexpr size_t warm_up = 2;
 
-/// What was made after the warm-up and before the last round, and what of it is still there.
+/// What was allocated between the warm-up and the last iteration, and what of it still exists.
 struct Turnover {
     int64_t made = 0, made_bytes = 0;
     int64_t left = 0, left_bytes = 0;
@@ -54,7 +54,7 @@ Nodes count_nodes(const GraphContext& graph, int64_t time) {
     return nodes;
 }
 
-/// The floor of no later round is above that of the first half.
+/// Returns whether no later iteration has a higher floor than the first half.
 bool stays_down(const std::vector<int64_t>& floor) {
     const auto begin = floor.begin() + warm_up;
     const auto middle = floor.begin() + static_cast<std::ptrdiff_t>(std::max(floor.size() / 2, warm_up + 1));

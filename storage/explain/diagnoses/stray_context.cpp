@@ -1,4 +1,4 @@
-// #21: a context on a device the program hardly uses: a tensor or a call without a device went to another GPU.
+// #21: a context on a device that the program hardly uses: a tensor or a call without a device went to another GPU.
 #include <algorithm>
 #include <optional>
 
@@ -9,9 +9,9 @@
 namespace tidemark {
 namespace {
 
-/// A device whose tensors never came to more was not meant to be worked on.
+/// A device whose tensors never exceeded this was used by mistake.
 constexpr int64_t most_tensors = 1 << 20;
-/// Less is no context.
+/// A context never takes less.
 constexpr int64_t least_context = 64 << 20;
 
 const DeviceHistory* history_of(const Trace& trace, int device) { return trace.device(device); }
@@ -30,7 +30,8 @@ int64_t peak_of(const DeviceHistory* history) {
     return peak;
 }
 
-/// What the process holds there that is no tensor: measured, or else NVML's highest figure less what PyTorch took.
+/// Returns what the process has on the device besides tensors: measured, or NVML's highest figure minus PyTorch's
+/// memory.
 int64_t context_of(const Trace& trace, int device) {
     int64_t measured = 0;
     for (const DriverAllocation& a : trace.driver_allocations) {
@@ -97,7 +98,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Stray&
     finding.evidence.push_back(std::move(first));
 }
 
-Finding about(const AnalysisContext& context, const Stray& stray, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const Stray& stray, const Words& words) {
     Finding finding = diagnoses::stray_context.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis = words(
@@ -138,12 +139,12 @@ Finding about(const AnalysisContext& context, const Stray& stray, const Words& w
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const bool is_main = &context.device() == &context.trace().main_device();
     for (const int device : devices_of(context.trace())) {
-        // Told where the work is, and where the context lies.
+        // Both devices report it: the one with the work, and the one with the context.
         if (!is_main && device != context.device().device) {
             continue;
         }
         if (const auto stray = stray_on(context.trace(), device)) {
-            findings.push_back(about(context, *stray, words));
+            findings.push_back(make_finding(context, *stray, words));
         }
     }
 }

@@ -1,4 +1,4 @@
-// #18: cuDNN takes a very large workspace for the time of one convolution, most of all when it tries algorithms.
+// #18: cuDNN allocates a very large workspace for one convolution, mostly when it tries algorithms.
 #include <algorithm>
 #include <string_view>
 
@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-/// Smaller ones, or such that hardly raise the peak, are what every convolution has.
+/// Every convolution has smaller workspaces, or some that hardly raise the peak.
 constexpr int64_t least_bytes = 64 << 20;
 constexpr double least_share = 0.3;
 
@@ -20,20 +20,20 @@ bool uses_cudnn(std::string_view op) {
 
 struct Bursts {
     AllocationIndex largest = no_allocation;
-    int64_t bytes = 0;      ///< of it
-    int64_t tensors = 0;    ///< peak of what is no such scratch memory
-    int64_t usual = 0;      ///< largest in the last round
-    int64_t count = 0;      ///< at least half as large
-    EventNumber last = -1;  ///< of those
+    int64_t bytes = 0;      ///< of the workspace
+    int64_t tensors = 0;    ///< peak without such workspaces
+    int64_t usual = 0;      ///< largest workspace in the last iteration
+    int64_t count = 0;      ///< workspaces at least half as large
+    EventNumber last = -1;  ///< the last of those
 };
 
-/// What is freed before anything else happens was no result: nobody had the time to look at it.
+/// Memory that is freed in the next event is no result: nothing could read it.
 bool is_scratch(const Allocations& allocations, AllocationIndex a) {
     return allocations.alloc_event[a] >= 0 && allocations.free_event[a] == allocations.alloc_event[a] + 1 &&
            static_cast<int64_t>(allocations.block_size[a]) >= least_bytes;
 }
 
-/// The highest that allocated memory would have come to without such scratch memory.
+/// Returns the peak of allocated memory without such workspaces.
 int64_t peak_without(const DeviceHistory& device, const std::vector<bool>& is_cudnn) {
     const Allocations& allocations = device.allocations;
     int64_t sum = 0, peak = 0;
@@ -89,7 +89,7 @@ Bursts find_bursts(const AnalysisContext& context) {
     return bursts;
 }
 
-/// Only in the beginning: algorithms were tried.
+/// Returns whether it happened only at the beginning, when cuDNN tried algorithms.
 bool was_trial(const AnalysisContext& context, const Bursts& bursts) {
     return context.iterations().size() >= 4 &&
            context.iterations().at(bursts.last) < static_cast<int64_t>(context.iterations().size()) / 2;
@@ -125,7 +125,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     Finding finding = diagnoses::workspace_burst.new_finding();
-    // What was tried in the beginning is given back to the driver, and does not come again.
+    // Workspaces of trials go back to the driver and do not return.
     finding.severity = was_trial(context, bursts) ? Severity::pattern : Severity::waste;
     finding.confidence = Confidence::certain;
     finding.basis =

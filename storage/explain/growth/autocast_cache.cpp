@@ -1,4 +1,4 @@
-// #29: autocast keeps the copy of each weight it made until the outermost autocast ends.
+// #29: autocast caches its copy of each weight until the outermost autocast ends.
 #include <unordered_set>
 
 #include "storage/base/units.h"
@@ -21,7 +21,7 @@ bool casts_its_weights(std::string_view op) {
     return false;
 }
 
-/// Of the pile's allocations those that are half of another of its allocations, made in such an op.
+/// Counts the suspect's allocations from such an op that are half as large as another one of its allocations.
 int64_t half_size_copies(const AnalysisContext& context, const LeakSuspect& suspect) {
     const Allocations& allocations = context.device().allocations;
     std::unordered_set<uint64_t> sizes;
@@ -56,7 +56,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "the outermost autocast ends. {copies} such copies are alive; no Python object refers to them. If models "
               "are created and dropped within one autocast, the copies of all of them stay.",
               with("copies", format_count(copies))),
-        left_behind(context, suspect, words)};
+        retained_so_far(context, suspect, words)};
     finding.fixes = {{words("Open one autocast per model or {iteration}, not one around all of them.",
                             with("iteration", iteration_words(context, words))),
                       "for model in models:\n    with torch.autocast(\"cuda\"):\n        output = model(inputs)",

@@ -1,15 +1,15 @@
-// #5: backward(create_graph=True) leaves gradients with graphs of their own, which lead back to the parameters: a cycle
-// in C++ that neither reference counts nor the garbage collector free.
+// #5: backward(create_graph=True) gives each gradient a graph that refers to the parameter: a reference cycle in C++
+// that neither reference counts nor the garbage collector free.
 #include "storage/base/units.h"
 #include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
 namespace {
 
-/// Nodes that only a backward pass with create_graph makes: the derivative of a derivative.
+/// Counts nodes that only a backward pass with create_graph makes: the derivative of a derivative.
 int64_t nodes_of_second_order(const GraphContext& graph) {
     int64_t count = 0;
-    for (const NodeIndex node : graph.time_point.parents_first()) {
+    for (const NodeIndex node : graph.state.parents_first()) {
         count += graph.index.type(node).find("BackwardBackward") != std::string::npos;
     }
     return count;
@@ -31,7 +31,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "gradient in .grad refers to its graph, the graph to the parameter, and the parameter to the gradient: a "
               "reference cycle. No Python object refers to it, and the garbage collector does not see it.",
               with("nodes", format_count(nodes))),
-        left_behind(context, suspect, words)};
+        retained_so_far(context, suspect, words)};
     finding.fixes = {
         {words("Request the gradients instead of storing them in .grad."),
          "gradients = torch.autograd.grad(loss, parameters, create_graph=True)", suspect.bytes, suspect.per_iteration},

@@ -1,4 +1,4 @@
-// One graph that runs through all rounds: a root whose ancestors reach back from round to round.
+// One graph that spans all iterations: from the root, its ancestors reach back from iteration to iteration.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 
 namespace tidemark {
 
-/// Where a graph of one round goes over into that of the round before.
+/// The link between the graphs of two consecutive iterations.
 struct Link {
-    NodeIndex later = no_node;    ///< made in the later round; one of its inputs is
+    NodeIndex later = no_node;    ///< created in the later iteration; one of its inputs is
     NodeIndex earlier = no_node;  ///< the output of this one
 };
 
-/// One root keeps everything the pile consists of, made in many rounds; nothing: each round has a graph of its own.
+/// Returns a link if one root retains the whole suspect, created in many iterations; nothing: each iteration has a
+/// graph of its own.
 std::optional<Link> cross_iteration_link(const AnalysisContext& context, const LeakSuspect& suspect);
 
-/// Nodes of one type in a row, from the root down: the sums of `total += loss`.
+/// Returns the number of consecutive nodes of one type from the root down: the sums of `total += loss`.
 int64_t chain_length_of_same_type(const GraphContext& graph, NodeIndex root);
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// #10: a custom Function keeps tensors as attributes of ctx instead of by save_for_backward.
+// #10: a custom Function stores tensors as attributes of ctx instead of using save_for_backward.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"

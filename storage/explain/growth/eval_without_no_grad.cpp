@@ -1,4 +1,4 @@
-// S10, #7: graphs that no backward ever ran, kept by outputs somebody holds: no_grad is missing.
+// S10, #7: graphs that were never backpropagated, retained by their outputs: no_grad is missing.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"

@@ -1,4 +1,4 @@
-// #25: an exception that somebody keeps holds its traceback, and that the variables of all frames of the failed round.
+// #25: a stored exception retains its traceback and with it the variables of all frames of the failed iteration.
 #include <algorithm>
 
 #include "storage/base/units.h"

@@ -1,4 +1,4 @@
-// S9, #2: tensors pile up in a container.
+// S9, #2: a container retains more and more tensors.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"

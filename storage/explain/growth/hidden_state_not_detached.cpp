@@ -1,4 +1,4 @@
-// #3: what one round made is an input of the next, graph and all: hidden state that was never detached.
+// #3: the output of one iteration is an input of the next, with its graph: hidden state that is not detached.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/cross_iteration_graph.h"
@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-/// Of the tensor that is carried over, as the variable that was found to hold it is called.
+/// Returns the name of the tensor that is passed on, taken from the variable that refers to it.
 std::string carried_name(const AnalysisContext& context, const Link& link) {
     const Referrer* referrer = context.graph()->referrers.in_python(link.earlier);
     return referrer ? referrer_expression(context.graph()->tables(), *referrer) : "";

@@ -5,7 +5,7 @@ namespace tidemark {
 namespace {
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    // A Python object that only C++ refers to, and through it the tensor: the closure of a hook.
+    // C++ alone refers to a Python object that refers to the tensor: the closure of a hook.
     if (suspect.referrer || !suspect.retention.native || suspect.retention.native->links.empty() ||
         context.graph()->text(suspect.retention.native->links.front().name).empty()) {
         return std::nullopt;
@@ -16,7 +16,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.text = {words("The tensors are reachable only through a Python object that C++ refers to, such as the "
                           "variables of a hook function. A hook that uses a tensor of its own graph closes a reference "
                           "cycle: graph, hook, tensor, graph. The garbage collector does not see it."),
-                    left_behind(context, suspect, words)};
+                    retained_so_far(context, suspect, words)};
     finding.fixes = {{words("Let the hook use a detached tensor."),
                       "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))",
                       suspect.bytes, suspect.per_iteration},

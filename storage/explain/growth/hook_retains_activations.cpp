@@ -1,4 +1,4 @@
-// #9: a module keeps what passed through it, as a forward hook that stores activations does.
+// #9: a module retains its outputs, as a forward hook does that stores activations.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
@@ -7,13 +7,13 @@
 namespace tidemark {
 namespace {
 
-/// "body.3" of "Classifier.body.3"
+/// Returns "body.3" for "Classifier.body.3".
 std::string_view last_name(std::string_view path) { return path.substr(path.find_last_of('.') + 1); }
 
-/// "activations of ReLU" is the attribute `activations` of a ReLU.
+/// Returns `activations` for "activations of ReLU", an attribute of a ReLU.
 std::string_view attribute_name(std::string_view text) { return text.substr(0, text.find(" of ")); }
 
-/// The attribute belongs to the module in which the tensor was made.
+/// Returns whether the attribute belongs to the module that allocated the tensor.
 bool is_retained_by_its_module(const AnalysisContext& context, const LeakSuspect& suspect) {
     const std::vector<PathLink>& links = suspect.referrer->links;
     const size_t end = container_end(links);

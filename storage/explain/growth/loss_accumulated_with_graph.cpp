@@ -1,4 +1,4 @@
-// #1: total += loss, graph and all: a chain of additions through all rounds.
+// #1: total += loss with its graph: a chain of additions across all iterations.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/cross_iteration_graph.h"
@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t fewest_sums = 4;  ///< in a row: a network adds two or three tensors in a row, too
+constexpr int64_t fewest_sums = 4;  ///< in a chain: a network also adds two or three tensors in succession
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.through_graph() || suspect.roots != 1 ||

@@ -1,4 +1,4 @@
-// S1, #4: graphs whose root somebody keeps, and that kept what they saved: backward(retain_graph=True).
+// S1, #4: graphs with a referrer that kept their saved tensors: backward(retain_graph=True).
 #include <cmath>
 
 #include "storage/base/units.h"
@@ -9,8 +9,9 @@
 namespace tidemark {
 namespace {
 
-/// Bytes a round that would stay if the graphs released what they saved: tensors the holder has as well.
-int64_t held_without_graph(const AnalysisContext& context, const LeakSuspect& suspect) {
+/// Returns the bytes per iteration that would stay if the graphs released their saved tensors: tensors that also have a
+/// referrer in Python.
+int64_t retained_without_graph(const AnalysisContext& context, const LeakSuspect& suspect) {
     int64_t bytes = 0;
     for (const Site* site : suspect.sites) {
         const AllocationRef newest{context.device_position(),
@@ -25,7 +26,7 @@ int64_t held_without_graph(const AnalysisContext& context, const LeakSuspect& su
 
 bool is_copy_to_elsewhere(const std::string& type) { return type == "ToCopyBackward0" || type == "CopyBackwards"; }
 
-std::string way_words(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::string retention_path_words(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const GraphIndex& index = context.graph()->index;
     const std::string& root = index.type(suspect.retention.root);
     const auto retainer = with("retainer", index.type(suspect.retention.retainer));
@@ -45,7 +46,7 @@ std::string way_words(const AnalysisContext& context, const LeakSuspect& suspect
 }
 
 std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const int64_t stays = held_without_graph(context, suspect);
+    const int64_t stays = retained_without_graph(context, suspect);
     const int64_t goes = suspect.per_iteration - stays;
     const double share =
         suspect.per_iteration == 0 ? 1 : static_cast<double>(goes) / static_cast<double>(suspect.per_iteration);
@@ -62,7 +63,7 @@ std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspec
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    // A backward has run the node, and yet it has what it saved.
+    // A backward pass executed the node, but its saved tensors were not released.
     if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::kept) {
         return std::nullopt;
     }
@@ -81,7 +82,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               each, bytes, total, graphs));
     if (!finding.referrer.empty()) {
         finding.text.push_back(words("The referrer of each graph's root is {referrer}. ", referrer) +
-                               way_words(context, suspect, words));
+                               retention_path_words(context, suspect, words));
         finding.text.push_back(
             words("Both causes are necessary: {referrer} retains the graphs, and backward(retain_graph=True) keeps "
                   "their saved tensors. Without either one, this memory would be freed.",

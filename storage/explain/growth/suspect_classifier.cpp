@@ -74,7 +74,7 @@ std::optional<Finding> classify_suspect(const AnalysisContext& context, const Le
     return std::nullopt;
 }
 
-std::string left_behind(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::string retained_so_far(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     return words("Every {iteration} retains another {bytes}: {total} so far.",
                  with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
                  with("total", format_bytes(suspect.bytes)));

@@ -1,5 +1,4 @@
-// Diagnoses of memory that piles up. Each pile is read by all of these in order, special ones first; the first that
-// knows its cause tells it.
+// Classifiers of leak suspects: each recognizes one cause of growth.
 #pragma once
 
 #include <optional>
@@ -33,11 +32,12 @@ std::span<const SuspectClassifier* const> all_suspect_classifiers();
 /// Returns the finding of the first classifier that recognizes the suspect.
 std::optional<Finding> classify_suspect(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
-/// A finding about this pile with everything filled in but kind, title, text, fixes and what was not known: bytes, per
-/// round, since, line, holder, evidence (the newest allocation, the node that keeps it, its root, the first round).
+/// Returns a finding about this suspect with everything but kind, title, text, fixes and unknowns: bytes, bytes per
+/// iteration, since, line, referrer and evidence (the newest allocation, the node that saved it, its root, the first
+/// iteration).
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
-/// "Every round leaves 8.00 KiB behind, 480 KiB by now."
-std::string left_behind(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
+/// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far."
+std::string retained_so_far(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// Something grows, and nothing recorded says who keeps it.
+// Memory grows, and the recording does not show what retains it.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"

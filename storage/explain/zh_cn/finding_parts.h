@@ -1,5 +1,5 @@
-// Simplified Chinese: what all explanations are told with: parts of sentences, moments, holders, layers, what is not
-// known. Each row: English, Chinese.
+// Simplified Chinese: parts of sentences, points in time, referrers, components and data gaps.
+// Each row: English, Chinese.
 #pragma once
 
 #include "storage/explain/words_zh_cn.h"

@@ -139,9 +139,10 @@ inline constexpr Translation program[] = {
     // diagnoses/longer_round.cpp
     {"{iteration} needed {more} more than a typical iteration and freed it again",
      "{iteration}比典型的迭代多用了 {more}，之后又释放"},
-    {"The peak of {iteration} is {peak}; that of a typical iteration ({usual_iteration}) is {usual}. The same lines of "
+    {"The peak of {iteration} is {peak}; that of a typical iteration ({typical_iteration}) is {usual}. The same lines "
+     "of "
      "the program allocated larger tensors: the batch or its sequences were larger.",
-     "{iteration}的峰值是 {peak}，典型的迭代（{usual_iteration}）是 "
+     "{iteration}的峰值是 {peak}，典型的迭代（{typical_iteration}）是 "
      "{usual}。程序中同样的代码行分配了更大的张量：批次更大，或者其中的序列更长。"},
     {"Beyond the memory that already existed, it needed {times} times as much as the typical one; the line that "
      "allocates most allocated {work} times as much.",
