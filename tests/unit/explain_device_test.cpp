@@ -380,13 +380,14 @@ RunMaker captures(int graphs) {
 }
 
 TEST(ExplainPrivatePools, GrowWithEachShape) {
-    const Findings findings = ask(diagnoses::private_pools, *captures(10).make_context());
+    const Findings findings = ask(diagnoses::cuda_graph_pools_grow, *captures(10).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_graph_pools_grow);
     EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 200 * MiB);
     EXPECT_EQ(findings[0].per_iteration, 20 * MiB);
     EXPECT_EQ(findings[0].count, 10);
+    EXPECT_TRUE(ask(diagnoses::private_pools, *captures(10).make_context()).empty());
 }
 
 TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
@@ -394,6 +395,7 @@ TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::private_pools);
     EXPECT_EQ(findings[0].severity, Severity::background);
+    EXPECT_TRUE(ask(diagnoses::cuda_graph_pools_grow, *captures(2).make_context()).empty());
     EXPECT_TRUE(ask(diagnoses::private_pools, *captures(0).make_context()).empty());
 }
 

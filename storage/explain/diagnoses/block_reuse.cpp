@@ -74,7 +74,7 @@ void report_reuse(Finding& finding, const AnalysisContext& context, const Words&
             : words("{request} reused a freed block of {earlier}.", request, earlier));
     if (count > 1) {
         finding.text.back() +=
-            words(" Freed memory served {count} requests in total.", with("count", format_count(count)));
+            words(" Requests that freed memory served: {count}.", with("count", format_count(count)));
     }
     finding.evidence.push_back(at_allocation(context, words("The earlier request: {earlier}", earlier), reuse.earlier));
     finding.evidence.push_back(

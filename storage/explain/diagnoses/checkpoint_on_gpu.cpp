@@ -124,7 +124,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         "holds {bytes} in {tensors} beside the model's own weights, into which load_state_dict() copied them.",
         tensors, bytes)};
     if (!finding.referrer.empty()) {
-        finding.text.push_back(words("{referrer} retains them.", with("referrer", finding.referrer)));
+        finding.text.push_back(words("They are retained by {referrer}.", with("referrer", finding.referrer)));
     }
     finding.evidence = {
         at_allocation(context, words("The first loaded tensor"), loaded.all.front()),

@@ -93,7 +93,7 @@ Finding make_finding(const AnalysisContext& context, const std::vector<Variable>
     finding.component = ComponentKind::requested;
     set_line(finding, context, context.device().allocations.stack[variables.front().allocation]);
     finding.referrer = referrer_words(context.graph()->tables(), words, *variables.front().referrer);
-    finding.title = words("one variable each retains {tensors}: {bytes} in total", count, bytes);
+    finding.title = words("{tensors} retained by one variable each: {bytes} in total", count, bytes);
     finding.text = {words("The variables {names} retain {tensors}: {bytes} in total. A tensor is freed when no "
                           "variable and no other object refers to it, not after its last use.",
                           count, bytes, names),

@@ -57,7 +57,7 @@ Finding make_library_finding(const AnalysisContext& context, const LibraryMemory
                     words("PyTorch does not know this memory: nvidia-smi shows it; torch.cuda.memory_allocated() does "
                           "not count it, and empty_cache() does not free it.")};
     if (!finding.line.empty()) {
-        finding.text.push_back(words("{line} makes the calls.", with("line", finding.line)));
+        finding.text.push_back(words("The calls come from {line}.", with("line", finding.line)));
     }
     for (Fix& fix : finding.fixes) {
         fix.bytes = finding.bytes;

@@ -180,7 +180,7 @@ void report(Finding& finding, const AnalysisContext& context, const Search& sear
             with("time", format_duration(context.device().free_time(largest).value_or(0) -
                                          context.device().alloc_time(largest))),
             with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
-        words("Allocated at the peak: {peak}, of which {parts}.", with("peak", format_bytes(search.peak().max)),
+        words("Allocated at the peak: {peak} ({parts}).", with("peak", format_bytes(search.peak().max)),
               with("parts", account(context, search, words)))};
     if (const std::string where = place_words(context, largest, words); !where.empty()) {
         finding.text.push_back(where);

@@ -78,7 +78,7 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
         if (suspect.referrer && suspect.bytes * 4 > context.curves().value(Series::allocated, context.now())) {
             finding.referrer = referrer_words(context.graph()->tables(), words, *suspect.referrer);
             finding.text.push_back(
-                words("{referrer} retains {bytes} that grew iteration by iteration: see the finding about it.",
+                words("A leak suspect of {bytes} is retained by {referrer}: see the finding about it.",
                       with("bytes", format_bytes(suspect.bytes)), with("referrer", finding.referrer)));
         }
     }

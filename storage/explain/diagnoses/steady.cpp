@@ -73,11 +73,11 @@ void report(Finding& finding, const AnalysisContext& context, const Turnover& tu
     const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size())));
     finding.title = words("memory does not grow: over {iterations} iterations it returns to {bytes} each time",
                           iterations, with("bytes", format_bytes(context.allocated_floor().back())));
-    finding.text = {words(
-        "The first iterations allocate what stays: parameters, gradients, optimizer state, workspaces. Afterwards "
-        "{made} tensors with {made_bytes} in total were allocated, of which {left} with {left_bytes} exist now.",
-        with("made", format_count(turnover.made)), with("made_bytes", format_bytes(turnover.made_bytes)),
-        with("left", format_count(turnover.left)), with("left_bytes", format_bytes(turnover.left_bytes)))};
+    finding.text = {
+        words("The first iterations allocate what stays: parameters, gradients, optimizer state, workspaces. Tensors "
+              "allocated afterwards: {made} with {made_bytes} in total; still allocated: {left} with {left_bytes}.",
+              with("made", format_count(turnover.made)), with("made_bytes", format_bytes(turnover.made_bytes)),
+              with("left", format_count(turnover.left)), with("left_bytes", format_bytes(turnover.left_bytes)))};
     if (!context.graph()) {
         return;
     }

@@ -16,11 +16,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     Finding finding = suspect_finding(context, suspect, words);
     const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
-    finding.title = words("stored exceptions retain {tensors}", tensors);
+    finding.title = words("{tensors} retained by stored exceptions", tensors);
     finding.text = {
         words("An exception refers to its traceback, the traceback to the frames of all functions on the way, and each "
-              "frame to its variables: inputs, activations, a whole forward pass. {referrer} refers to the exception "
-              "and thereby retains all of them: {total} so far.",
+              "frame to its variables: inputs, activations, a whole forward pass. The exception is retained by "
+              "{referrer}, and with it all of them: {total} so far.",
               with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
     finding.fixes = {
         {words("Store only the text of the message."), "except RuntimeError as error:\n    failed.append(str(error))",

@@ -14,7 +14,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     Finding finding = suspect_finding(context, suspect, words);
     const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
     const auto referrer = with("referrer", finding.referrer);
-    finding.title = words("{referrer} retains {tensors}", tensors, referrer);
+    finding.title = words("{tensors} retained by {referrer}", tensors, referrer);
     finding.text = {words(
         "Every {iteration} adds {bytes} of GPU tensors from {line}, and none is freed: {total} in {tensors} so far.",
         with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),

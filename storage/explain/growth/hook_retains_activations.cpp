@@ -36,7 +36,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
     const std::string& module =
         context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;
-    finding.title = words("{referrer} retains {tensors} of module `{module}`", tensors, with("module", module),
+    finding.title = words("{tensors} of module `{module}` retained by {referrer}", tensors, with("module", module),
                           with("referrer", finding.referrer));
     finding.text = {
         words("Each pass through module `{module}` stores its output in an attribute of the same module, as a forward "

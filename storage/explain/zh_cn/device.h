@@ -24,7 +24,7 @@ inline constexpr Translation device[] = {
      "holds {bytes} in {tensors} beside the model's own weights, into which load_state_dict() copied them.",
      "除非用 map_location 另外指定，torch.load 会把张量恢复到保存时所在的设备。GPU "
      "上除了模型自己的权重（load_state_dict() 会把内容复制进去），还有 {tensors}共 {bytes}。"},
-    {"{referrer} retains them.", "它们由{referrer}引用。"},
+    {"They are retained by {referrer}.", "它们由{referrer}引用。"},
     {"The first loaded tensor", "加载的第一个张量"},
     {"The largest loaded tensor: {bytes}", "加载的最大的张量：{bytes}"},
     {"The loaded tensors still exist at {time_point}", "在{time_point}时，加载的张量仍然存在"},
@@ -87,7 +87,7 @@ inline constexpr Translation device[] = {
      "empty_cache() does not free it.",
      "PyTorch 不知道这些显存：nvidia-smi 能看到它；torch.cuda.memory_allocated() 不统计它，empty_cache() "
      "也不会释放它。"},
-    {"{line} makes the calls.", "{line} 发出这些调用。"},
+    {"The calls come from {line}.", "{line} 发出这些调用。"},
     {"The growth is inferred from NVML's figures; driver calls were not recorded.",
      "由 NVML 的数值推断；没有记录驱动调用。"},
     {"non-PyTorch memory grows by {bytes} {each}", "PyTorch 之外的显存{each}增长 {bytes}"},

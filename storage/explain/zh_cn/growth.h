@@ -21,7 +21,7 @@ inline constexpr Translation growth[] = {
      "为每个模型或每{iteration}单独打开 autocast，不要用一个 autocast 包住全部。"},
     {"Or turn its cache off.", "或者关闭它的缓存。"},
     // growth/ctx_keeps.cpp
-    {"{referrer} retains {tensors} as attributes", "{referrer}以属性形式保留着 {tensors}"},
+    {"{tensors} retained as attributes of {referrer}", "{referrer}以属性形式保留着 {tensors}"},
     {"A custom autograd Function stores a tensor as an attribute of its ctx. Backward does not release such a tensor, "
      "unlike one passed to save_for_backward: it lives as long as the node. Every {iteration} retains another {bytes}: "
      "{total} so far.",
@@ -44,9 +44,9 @@ inline constexpr Translation growth[] = {
     {"Run the evaluation without building graphs.", "评估时不要构建计算图。"},
     {"Or keep only the values.", "或者只保留数值。"},
     // growth/exception_keeps.cpp
-    {"stored exceptions retain {tensors}", "被保存的异常保留着 {tensors}"},
+    {"{tensors} retained by stored exceptions", "被保存的异常保留着 {tensors}"},
     {"An exception refers to its traceback, the traceback to the frames of all functions on the way, and each frame to "
-     "its variables: inputs, activations, a whole forward pass. {referrer} refers to the exception and thereby retains "
+     "its variables: inputs, activations, a whole forward pass. The exception is retained by {referrer}, and with it "
      "all of them: {total} so far.",
      "异常引用它的 traceback，traceback "
      "引用沿途每个函数的栈帧，每个栈帧又引用自己的变量：输入、激活、整个前向传播。{referrer}"
@@ -76,7 +76,7 @@ inline constexpr Translation growth[] = {
     // growth/hook_keeps.cpp
     {"{n} activation", "{n} 个激活"},
     {"{n} activations", "{n} 个激活"},
-    {"{referrer} retains {tensors} of module `{module}`", "{referrer}保留着模块 `{module}` 的 {tensors}"},
+    {"{tensors} of module `{module}` retained by {referrer}", "{referrer}保留着模块 `{module}` 的 {tensors}"},
     {"Each pass through module `{module}` stores its output in an attribute of the same module, as a forward hook does "
      "that records activations. The attribute is never cleared: it grows by {bytes} every {iteration}, {total} so far. "
      "It grows with gradients enabled or disabled.",
@@ -146,7 +146,7 @@ inline constexpr Translation growth[] = {
     {"Cut the graph between iterations: detach the tensor that is passed on.",
      "在迭代之间切断计算图：对传下去的张量调用 detach()。"},
     // growth/tensors_collected.cpp
-    {"{referrer} retains {tensors}", "{referrer}保留着 {tensors}"},
+    {"{tensors} retained by {referrer}", "{referrer}保留着 {tensors}"},
     {"Every {iteration} adds {bytes} of GPU tensors from {line}, and none is freed: {total} in {tensors} so far.",
      "每{iteration}新增 {bytes} 来自 {line} 的 GPU 张量，没有一个被释放：到现在 {tensors}共 {total}。"},
     {"If only the values are needed: keep them in host memory, without their graph.",

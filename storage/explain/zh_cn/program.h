@@ -125,7 +125,7 @@ inline constexpr Translation program[] = {
     {"Let zero_grad() free the gradients before the forward pass.", "在前向传播之前，让 zero_grad() 释放梯度。"},
     // diagnoses/held_by_variables.cpp
     {"A heap scan found the variables.", "这些变量由堆扫描找到。"},
-    {"one variable each retains {tensors}: {bytes} in total", "{tensors}各由一个变量引用，共 {bytes}"},
+    {"{tensors} retained by one variable each: {bytes} in total", "{tensors}各由一个变量引用，共 {bytes}"},
     {"The variables {names} retain {tensors}: {bytes} in total. A tensor is freed when no variable and no other object "
      "refers to it, not after its last use.",
      "变量 {names} 引用着 {tensors}，共 {bytes}。张量在没有变量和其他对象引用它时才会释放，而不是在最后一次使用之后。"},
@@ -178,7 +178,7 @@ inline constexpr Translation program[] = {
      "在反向传播中，{line} 的节点 {node} 执行了 {op}。它的 {bytes} 结果只需要保留到下一个节点算出要传下去的梯度为止。"},
     {"It existed for {time}, until the next operation had used it; afterwards {left} were allocated.",
      "它存在了 {time}，直到下一个运算用完它；之后已分配显存为 {left}。"},
-    {"Allocated at the peak: {peak}, of which {parts}.", "峰值时已分配 {peak}，其中：{parts}。"},
+    {"Allocated at the peak: {peak} ({parts}).", "峰值时已分配 {peak}，其中：{parts}。"},
     {"The operation and its node were recorded with the allocation.", "算子及其节点与分配一起记录了下来。"},
     {"The temporary", "临时张量"},
     {"The peak", "峰值"},
@@ -321,8 +321,8 @@ inline constexpr Translation program[] = {
     // diagnoses/steady.cpp
     {"memory does not grow: over {iterations} iterations it returns to {bytes} each time",
      "显存没有增长：在 {iterations} 次迭代中，每次都回到 {bytes}"},
-    {"The first iterations allocate what stays: parameters, gradients, optimizer state, workspaces. Afterwards {made} "
-     "tensors with {made_bytes} in total were allocated, of which {left} with {left_bytes} exist now.",
+    {"The first iterations allocate what stays: parameters, gradients, optimizer state, workspaces. Tensors allocated "
+     "afterwards: {made} with {made_bytes} in total; still allocated: {left} with {left_bytes}.",
      "最初几次迭代分配了常驻的显存：参数、梯度、优化器状态、工作区。之后总共分配了 {made} 个张量，合计 "
      "{made_bytes}，其中现在还有 {left} 个，占用 {left_bytes}。"},
     {"The autograd graph had {made} nodes. Destroyed: {dead}; alive without saved tensors: {released}; alive with "
