@@ -144,7 +144,7 @@ TEST_F(Report, MarkdownEscapesNamesAndFencesCode) {
     EXPECT_EQ(page.find("<script"), page.npos);
     EXPECT_NE(page.find("&lt;script&gt;"), page.npos);
     EXPECT_NE(page.find("````python"), page.npos);
-    EXPECT_NE(page.find("tensors pile up in `kept`"), page.npos);
+    EXPECT_NE(page.find("tensors accumulate in `kept`"), page.npos);
     EXPECT_NE(page.find("`--at event:6`"), page.npos);
 }
 
