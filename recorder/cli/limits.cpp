@@ -205,14 +205,14 @@ bool Verifying::is_unwanted(const Finding& finding) const {
 std::string Verifying::what_findings_lack() const {
     const bool wants_leaks = std::any_of(limits_.findings.begin(), limits_.findings.end(), [](const std::string& word) {
         const auto kind = finding_from_word(word);
-        return word == severity_word(Severity::leak) || (kind && *kind <= FindingKind::unexplained_growth);
+        return word == severity_word(Severity::leak) || (kind && *kind <= FindingKind::pinned_memory_growth);
     });
     if (wants_leaks && reported_.run_trend == RunTrend::too_short) {
         return words_("nothing repeats often enough to find growth");
     }
     const bool needs_graph = std::any_of(limits_.findings.begin(), limits_.findings.end(), [](const std::string& word) {
         const auto kind = finding_from_word(word);
-        return kind && *kind <= FindingKind::exception_retains_frames;
+        return kind && *kind <= FindingKind::growing_container;
     });
     return needs_graph && context_.graph() == nullptr ? words_("the graph was not recorded") : "";
 }

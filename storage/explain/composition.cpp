@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-/// Less is put together with what else is little.
+/// Smaller shares are added up as one.
 constexpr double least_share = 0.01;
 
 template <class Visit>
@@ -22,6 +22,23 @@ void for_each_allocated(const AnalysisContext& context, EventNumber state, Visit
 }
 
 }  // namespace
+
+std::string category_words(const Words& words, Category category) {
+    switch (category) {
+        case Category::unknown: return words("tensors of unknown use");
+        case Category::parameter: return words("parameters");
+        case Category::buffer: return words("buffers");
+        case Category::gradient: return words("gradients");
+        case Category::optimizer_state: return words("optimizer state");
+        case Category::saved: return words("activations saved for backward");
+        case Category::input: return words("inputs and other tensors from the program");
+        case Category::output: return words("outputs of operations");
+        case Category::temporary: return words("temporaries");
+        case Category::workspace: return words("library workspaces");
+        case Category::communication: return words("communication buffers");
+    }
+    return {};
+}
 
 int64_t Composition::total() const { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }
 

@@ -1,4 +1,4 @@
-// From a trace to the explanation.
+// From a trace to its explanation.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace tidemark {
 
-/// Asks every diagnosis and puts the answers in order. About a second for 10 million events.
+/// Runs all diagnoses and sorts their findings. Takes about a second for 10 million events.
 Explanation explain(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

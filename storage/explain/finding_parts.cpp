@@ -8,7 +8,7 @@ namespace {
 std::string time_point_of_iteration(const AnalysisContext& context, const Words& words, const Iteration& iteration) {
     const auto number = with("number", iteration.number);
     return context.iterations().source() == IterationSource::steps ? words("step {number}", number)
-                                                                   : words("round {number}", number);
+                                                                   : words("iteration {number}", number);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ std::string iteration_words(const AnalysisContext& context, const Words& words) 
 }
 
 std::string each_iteration(const AnalysisContext& context, const Words& words) {
-    return context.iterations().source() == IterationSource::steps ? words("each step") : words("each round");
+    return context.iterations().source() == IterationSource::steps ? words("per step") : words("per iteration");
 }
 
 std::string time_point_name(const AnalysisContext& context, const Words& words) {

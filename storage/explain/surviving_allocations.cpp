@@ -9,10 +9,10 @@ namespace {
 constexpr size_t most_slices = 256;
 constexpr size_t retained_of_site = 4096;
 
-/// Sites with the changes of their levels, until all allocations were seen.
-class Counting {
+/// Collects the sites and the changes of their levels.
+class SiteCounter {
 public:
-    Counting(const Trace& trace, const DeviceHistory& device, std::vector<EventNumber> ends, EventNumber now)
+    SiteCounter(const Trace& trace, const DeviceHistory& device, std::vector<EventNumber> ends, EventNumber now)
         : trace_(trace), allocations_(device.allocations), ends_(std::move(ends)), now_(now) {}
 
     std::vector<Site> count() {
@@ -39,7 +39,7 @@ private:
             site.now.push_back(a);
         }
         while (slice_ < ends_.size() && ends_[slice_] <= made) {
-            ++slice_;  // allocations come by alloc event
+            ++slice_;  // allocations are sorted by alloc event
         }
         if (slice_ == ends_.size() || freed < ends_[slice_]) {
             return;
@@ -80,7 +80,7 @@ private:
     const Allocations& allocations_;
     std::vector<EventNumber> ends_;  ///< states at which the slices end
     EventNumber now_;
-    size_t slice_ = 0;  ///< the first whose end comes after the allocation
+    size_t slice_ = 0;  ///< the first slice that ends after the allocation
     std::vector<Site> sites_;
     std::unordered_map<uint64_t, size_t> by_key_;
 };
@@ -94,7 +94,7 @@ SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHisto
     for (size_t end = iterations_per_slice_; end <= iterations.size(); end += iterations_per_slice_) {
         ends.push_back(iterations[end - 1].last);
     }
-    sites_ = Counting(trace, device, std::move(ends), now).count();
+    sites_ = SiteCounter(trace, device, std::move(ends), now).count();
 }
 
 }  // namespace tidemark

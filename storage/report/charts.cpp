@@ -84,7 +84,7 @@ std::string floor_chart(const ReportInput& reported, const Words& words) {
     }
     const Levels levels = after_warm_up(reported.context.iterations(), floor, 1);
     const std::string title = counts_steps(reported) ? words("What stays: the lowest allocated memory of each step")
-                                                 : words("What stays: the lowest allocated memory of each round");
+                                                 : words("What stays: the lowest allocated memory of each iteration");
     return figure(title, levels_plot(levels, 200, title), "");
 }
 
@@ -98,8 +98,8 @@ std::string finding_chart(const ReportInput& reported, const Finding& finding, c
         return {};
     }
     const Levels levels = after_warm_up(reported.context.iterations(), values, reported.context.surviving_allocations().iterations_per_slice());
-    const std::string title = counts_steps(reported) ? words("What this line holds at the end of each step")
-                                                 : words("What this line holds at the end of each round");
+    const std::string title = counts_steps(reported) ? words("Memory from this line at the end of each step")
+                                                 : words("Memory from this line at the end of each iteration");
     return figure(title, levels_plot(levels, 150, title), "");
 }
 

@@ -183,8 +183,8 @@ public:
         iterations();
         columns();
         flags();
-        const std::string title = stretch_.is_part ? words_("What the GPU's memory is made of, while most happened")
-                                                   : words_("What the GPU's memory is made of, over time");
+        const std::string title = stretch_.is_part ? words_("Memory breakdown during the busiest period")
+                                                   : words_("Memory breakdown over time");
         return fmt::format("<figure><figcaption>{}</figcaption>{}<ul class=\"legend\">{}</ul></figure>\n",
                            html_escaped(title), plot_.svg(title), legend_);
     }
@@ -270,9 +270,9 @@ void ComponentsChart::iterations() {
         }
     }
     const bool is_steps = iterations.source() == IterationSource::steps;
-    legend("iteration", every == 1 ? is_steps ? words_("a step begins") : words_("a round begins")
-                        : is_steps ? words_("every {n}th step begins", with("n", every))
-                                   : words_("every {n}th round begins", with("n", every)));
+    legend("iteration", every == 1 ? is_steps ? words_("a step begins") : words_("an iteration begins")
+                    : is_steps ? words_("every {n}th step begins", with("n", every))
+                               : words_("every {n}th iteration begins", with("n", every)));
 }
 
 std::string ComponentsChart::hint(const Slice& slice) const {

@@ -16,7 +16,7 @@ std::string since_value(const ReportInput& reported, const Finding& finding, con
     }
     const bool is_step = reported.context.iterations().source() == IterationSource::steps;
     const auto number = with("number", *finding.since_iteration);
-    const std::string iteration = is_step ? words("step {number}", number) : words("round {number}", number);
+    const std::string iteration = is_step ? words("step {number}", number) : words("iteration {number}", number);
     return time.empty() ? iteration : fmt::format("{} ({})", iteration, time);
 }
 
@@ -56,7 +56,7 @@ std::string page_title(const ReportInput& reported, const Words& words) {
 
 std::string total_phrase(const ReportInput& reported, const Words& words) {
     return reported.context.row().device_used ? words("total, as nvidia-smi shows it")
-                                              : words("total of what is known; nvidia-smi may show more");
+                                     : words("known total; nvidia-smi may show more");
 }
 
 std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
@@ -74,7 +74,7 @@ std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, 
                             : "");
     add(words("Since"), since_value(reported, finding, words));
     add(words("Line"), finding.line);
-    add(words("Held by"), finding.referrer);
+    add(words("Retained by"), finding.referrer);
     return facts;
 }
 
@@ -108,12 +108,12 @@ std::string gain_phrase(const ReportInput& reported, const Fix& fix, const Words
     const auto more = with("more", format_bytes(fix.per_iteration.value_or(0)));
     const auto iteration = with("each_iteration", each_iteration(reported.context, words));
     if (fix.bytes && fix.per_iteration) {
-        return words("Gives back {bytes}, and {more} {each_iteration}.", bytes, more, iteration);
+        return words("Frees {bytes}, and {more} {each_iteration}.", bytes, more, iteration);
     }
     if (fix.bytes) {
-        return words("Gives back {bytes}.", bytes);
+        return words("Frees {bytes}.", bytes);
     }
-    return fix.per_iteration ? words("Gives back {more} {each_iteration}.", more, iteration) : "";
+    return fix.per_iteration ? words("Frees {more} {each_iteration}.", more, iteration) : "";
 }
 
 std::string confidence_phrase(const Finding& finding, const Words& words) {

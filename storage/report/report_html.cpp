@@ -106,7 +106,7 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
                         marked_up(item.text),
                         ids.empty() ? "" : fmt::format(" <span class=\"quiet\">[{}]</span>", html_escaped(ids)));
     }
-    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Look at")), items);
+    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Evidence")), items);
 }
 
 std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
@@ -116,7 +116,7 @@ std::string fix_list(const ReportInput& reported, const Finding& finding, const 
             fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(reported, fix, words)})),
                         fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
     }
-    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("What helps")), items);
+    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("Recommended fix")), items);
 }
 
 std::string finding_card(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
@@ -129,9 +129,9 @@ std::string finding_card(const ReportInput& reported, const Finding& finding, si
         marked_up(finding.title), html_escaped(size_phrase(reported, finding, words)));
     card += facts(reported, finding, words) + paragraphs(finding.text) + finding_chart(reported, finding, words);
     card += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
-    card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("How sure:")),
+    card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("Confidence:")),
                         marked_up(confidence_phrase(finding, words)));
-    return card + bullets(words("Not known"), finding.unknowns) + "</details>\n";
+    return card + bullets(words("Unknown"), finding.unknowns) + "</details>\n";
 }
 
 std::string summary(const Explanation& explanation) {
@@ -151,7 +151,7 @@ std::string device_section(const ReportInput& reported, const Words& words) {
                floor_chart(reported, words);
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
-        section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("What was found")));
+        section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("Findings")));
         section += finding_card(reported, finding, ++number, words);
     }
     return section + bullets(words("Not recorded"), explanation.unknowns) + "</section>\n";
@@ -172,8 +172,7 @@ std::string report_html(std::span<const ReportInput> devices, const Words& words
         page += device_section(reported, words);
     }
     const std::string by = words(
-        "{trace}, explained by Tidemark {version}. Flags, bars and columns tell more under the "
-        "pointer.",
+        "{trace}, explained by Tidemark {version}. Markers, bars and columns show details under the pointer.",
         with("trace", name), with("version", TIDEMARK_VERSION));
     return page + fmt::format("<footer class=\"quiet\">{}</footer>\n</main>\n</body>\n</html>\n", html_escaped(by));
 }

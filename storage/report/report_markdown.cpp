@@ -86,7 +86,7 @@ std::string shares_table(const ReportInput& reported, const Words& words) {
 }
 
 std::string evidence_list(const ReportInput& reported, const Finding& finding, const Words& words) {
-    std::string text = finding.evidence.empty() ? "" : fmt::format("\n**{}**\n\n", words("Look at"));
+    std::string text = finding.evidence.empty() ? "" : fmt::format("\n**{}**\n\n", words("Evidence"));
     for (const Evidence& item : finding.evidence) {
         const std::string time_point = time_point_argument(item), ids = evidence_ids(reported, item, words);
         text += fmt::format("- {}{}{}\n", time_point.empty() ? "" : fmt::format("`--at {}` ", time_point),
@@ -96,7 +96,7 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
 }
 
 std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
-    std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("What helps"));
+    std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
         text += fmt::format("- {}\n", escaped(words.sentences({fix.text, gain_phrase(reported, fix, words)})));
         text += fix.code.empty() ? "" : '\n' + fenced(fix.code) + '\n';
@@ -114,8 +114,8 @@ std::string finding_section(const ReportInput& reported, const Finding& finding,
         text += '\n' + escaped(sentences) + '\n';
     }
     text += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
-    text += fmt::format("\n*{}* {}\n", words("How sure:"), escaped(confidence_phrase(finding, words)));
-    return text + bullets(words("Not known"), finding.unknowns);
+    text += fmt::format("\n*{}* {}\n", words("Confidence:"), escaped(confidence_phrase(finding, words)));
+    return text + bullets(words("Unknown"), finding.unknowns);
 }
 
 std::string device_section(const ReportInput& reported, const Words& words) {

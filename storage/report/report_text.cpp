@@ -120,7 +120,7 @@ void Page::findings() {
             continue;
         }
         if (number == 0) {
-            heading(words_("What was found"));
+            heading(words_("Findings"));
         }
         finding(++number, each);
     }
@@ -147,9 +147,9 @@ void Page::finding(size_t number, const Finding& finding) {
     }
     evidence(finding);
     fixes(finding);
-    labeled(4, words_("How sure:") + " ", bold, confidence_phrase(finding, words_));
+    labeled(4, words_("Confidence:") + " ", bold, confidence_phrase(finding, words_));
     for (const std::string& unknown : finding.unknowns) {
-        labeled(4, words_("Not known") + ": ", bold, unknown);
+        labeled(4, words_("Unknown") + ": ", bold, unknown);
     }
 }
 
@@ -168,7 +168,7 @@ void Page::evidence(const Finding& finding) {
     if (finding.evidence.empty()) {
         return;
     }
-    paragraph(4, words_("Look at"), bold);
+    paragraph(4, words_("Evidence"), bold);
     size_t width = 0;
     for (const Evidence& item : finding.evidence) {
         width = std::max(width, time_point_argument(item).size() + 2);
@@ -184,7 +184,7 @@ void Page::fixes(const Finding& finding) {
     if (finding.fixes.empty()) {
         return;
     }
-    paragraph(4, finding.fixes.size() == 1 ? words_("What helps") : words_("What helps, each by itself"), bold);
+    paragraph(4, finding.fixes.size() == 1 ? words_("Recommended fix") : words_("Recommended fixes, each sufficient by itself"), bold);
     for (const Fix& fix : finding.fixes) {
         labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(reported_, fix, words_)}));
         for (const std::string& line : split_lines(plain_lines(fix.code))) {

@@ -1,4 +1,4 @@
-// Who holds something, in words a person knows from the own code.
+// Referrers, in words that a person knows from the program's code.
 #pragma once
 
 #include <string>
@@ -8,10 +8,9 @@
 
 namespace tidemark {
 
-/// "list `outputs` (variable of main, s01.py:31)"; of a container the container, not the element; files without
-/// folders.
+/// Returns "list `outputs` (variable of main, s01.py:31)": the container, not the element; files without folders.
 std::string referrer_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
-/// The same with how many of its elements: "..., elements 0 to 59".
+/// Returns the same with the range of elements: "..., elements 0 to 59".
 std::string referrer_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group);
 /// The whole path, for a command: "list `trainer.history["loss"]` (global variable), element 7, there `.grad_fn`"
 std::string path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
@@ -23,9 +22,9 @@ std::string link_words(const GraphTables& tables, const Words& words, const Path
 std::string retention_path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
 /// The expression alone, as in code: "outputs", "self.cache".
 std::string referrer_expression(const GraphTables& tables, const Referrer& referrer);
-/// An index, a key or an element: what is held is in a container.
+/// Returns whether the link leads into a container: an index, a key or an element.
 bool is_element(const PathLink& link);
-/// The container among the links: what comes before the first index, key or element; everything where there is none.
+/// Returns the number of links up to the container, before the first index, key or element; all links if there is none.
 size_t container_end(const std::vector<PathLink>& links);
 
 }  // namespace tidemark

@@ -52,7 +52,7 @@ class Page(HTMLParser):
 class Explain(CommandTest):
     def test_names_what_grows_its_line_its_referrer_and_a_fix(self):
         text = self.run_fine("explain", LEAK, "--language", "en")
-        for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "How sure"):
+        for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "Confidence"):
             self.assertIn(part, text)
         self.assertNotIn("\033", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 110)

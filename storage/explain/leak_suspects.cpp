@@ -1,4 +1,4 @@
-#include "storage/explain/suspects.h"
+#include "storage/explain/leak_suspects.h"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@ constexpr size_t samples_per_site = 5;
 constexpr size_t fewest_iterations = 3;
 constexpr size_t most_roots_counted = 4096;
 
-/// The same for whatever the same variable, container or exception holds: elements, keys and variables of an
-/// exception's frames do not tell apart.
+/// Returns the same key for everything that one variable, container or exception retains. Elements, keys, and variables
+/// of an exception's frames make no difference.
 std::string referrer_key(const Referrer& referrer) {
     std::string key;
     for (const PathLink& link : referrer.links) {
@@ -31,8 +31,8 @@ std::string referrer_key(const Referrer& referrer) {
     return key;
 }
 
-NodeIndex root_of(const GraphState& time_point, NodeIndex node) {
-    const std::vector<NodeIndex> path = time_point.path_to(node);
+NodeIndex root_of(const GraphState& state, NodeIndex node) {
+    const std::vector<NodeIndex> path = state.path_to(node);
     return path.empty() ? node : path.front();
 }
 
@@ -52,8 +52,8 @@ std::string key_of(const Site& site, const Retention& retention, const GraphCont
     return site_key(site);
 }
 
-/// Members spread over the site's life, the very newest left out: it may be of work in progress. Where the program's
-/// objects were searched, of those that were there.
+/// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. After a
+/// heap scan, returns only allocations that the scan could find.
 std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph, uint32_t device) {
     size_t usable = site.now.size() > 2 ? site.now.size() - 1 : site.now.size();
     if (graph) {
@@ -70,44 +70,45 @@ std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph,
     return selected;
 }
 
-struct Sampled {
+struct SampledRetention {
     AllocationRef allocation;
     Retention retention;
     std::string key;
 };
 
-/// What holds most of the site's samples.
-Sampled usual_hold(const Site& site, const GraphContext& graph, uint32_t device) {
-    std::vector<Sampled> all;
+/// Returns how most of the site's samples are retained.
+SampledRetention typical_retention(const Site& site, const GraphContext& graph, uint32_t device) {
+    std::vector<SampledRetention> all;
     std::map<std::string, int> votes;
     for (const AllocationIndex a : sample(site, &graph, device)) {
         const AllocationRef allocation{device, a};
         const Retention retention = retention_of(graph, allocation);
         all.push_back({allocation, retention, key_of(site, retention, graph, allocation)});
-        // Somebody who is known to hold it says more than that nobody was found.
+        // A known referrer counts more than a missing one.
         votes[all.back().key] += retention.referrer || retention.through_graph ? 2 : 1;
     }
-    const auto most = std::max_element(all.begin(), all.end(),
-                                       [&](const Sampled& a, const Sampled& b) { return votes[a.key] < votes[b.key]; });
-    // One from the middle: at both ends lies what is not typical.
+    const auto most = std::max_element(
+        all.begin(), all.end(),
+        [&](const SampledRetention& a, const SampledRetention& b) { return votes[a.key] < votes[b.key]; });
+    // Takes one from the middle; both ends are less typical.
     const std::string key = most->key;
     const auto alike =
-        std::stable_partition(all.begin(), all.end(), [&](const Sampled& one) { return one.key == key; });
+        std::stable_partition(all.begin(), all.end(), [&](const SampledRetention& one) { return one.key == key; });
     return all[static_cast<size_t>((alike - all.begin()) / 2)];
 }
 
-/// What lies at a site but does not pile up (a workspace made at the first pass) is no part of the pile. What was made
-/// around the search or later cannot have been found by it: it is like what was made before.
+/// Returns whether an allocation of a site belongs to the suspect. A workspace of the first pass does not. A heap scan
+/// cannot find what was allocated around it or later, so such allocations count like earlier ones.
 bool belongs(const LeakSuspect& suspect, const GraphContext& graph, AllocationRef allocation, EventNumber sure_before) {
-    if (graph.categories.at(allocation, graph.time_point.time()) == Category::workspace) {
+    if (graph.categories.at(allocation, graph.state.time()) == Category::workspace) {
         return false;
     }
     const EventNumber made = graph.index.trace().devices[allocation.device].allocations.alloc_event[allocation.index];
     return !suspect.referrer || made >= sure_before || graph.referrers.in_python(allocation) ||
-           !graph.time_point.retainers(allocation).empty();
+           !graph.state.retainers(allocation).empty();
 }
 
-/// What the search of the heap could have found was made before this state: a round before the search.
+/// Returns the state before which the heap scan could find allocations: one iteration before the scan.
 EventNumber scanned_before(const GraphContext& graph, const Iterations& iterations, const DeviceHistory& device) {
     if (!graph.referrers.scan() || iterations.empty()) {
         return 0;
@@ -116,15 +117,15 @@ EventNumber scanned_before(const GraphContext& graph, const Iterations& iteratio
     return iteration < 0 ? 0 : iterations[std::min(static_cast<size_t>(iteration), iterations.size() - 1)].first;
 }
 
-/// Made in the last round, and gone long before what the rounds before left: work in progress.
-class InFlight {
+/// Recognizes work in progress: allocated in the last iteration, and freed long before what earlier iterations left.
+class WorkInProgress {
 public:
-    InFlight(const Site& site, const Iterations& iterations, const Allocations& allocations)
+    WorkInProgress(const Site& site, const Iterations& iterations, const Allocations& allocations)
         : allocations_(allocations), begin_(iterations.empty() ? never : iterations.all().back().first) {
         for (const AllocationIndex a : site.now) {
             left_ = allocations.alloc_event[a] < begin_ ? allocations.free_event[a] : left_;
         }
-        // A container that goes lets go of all it has within a few events.
+        // A container that is destroyed frees all its contents within a few events.
         at_once_ = std::max<int64_t>(16, 4 * site.count);
     }
 
@@ -135,8 +136,8 @@ public:
 
 private:
     const Allocations& allocations_;
-    EventNumber begin_;     ///< of the last round
-    EventNumber left_ = 0;  ///< when the newest of the rounds before is freed
+    EventNumber begin_;     ///< of the last iteration
+    EventNumber left_ = 0;  ///< when the newest allocation of the earlier iterations is freed
     int64_t at_once_ = 0;
 };
 
@@ -144,15 +145,15 @@ struct Grown {
     int64_t bytes = 0, count = 0;
 };
 
-/// Of a site that lists all it has: what belongs to the pile. Of others, and without a graph: what the rise comes to.
+/// Returns what belongs to the suspect if the site lists all its allocations; otherwise, and without a graph, the rise.
 Grown grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph,
                const DeviceHistory& device, uint32_t position) {
     Grown grown;
     if (graph && site.count == static_cast<int64_t>(site.now.size())) {
         const EventNumber sure_before = scanned_before(*graph, iterations, device);
-        const InFlight in_flight(site, iterations, device.allocations);
+        const WorkInProgress in_progress(site, iterations, device.allocations);
         for (const AllocationIndex a : site.now) {
-            if (belongs(suspect, *graph, {position, a}, sure_before) && !in_flight.has(a)) {
+            if (belongs(suspect, *graph, {position, a}, sure_before) && !in_progress.has(a)) {
                 grown.bytes += static_cast<int64_t>(device.allocations.block_size[a]);
                 ++grown.count;
             }
@@ -189,15 +190,16 @@ int64_t count_roots(const LeakSuspect& suspect, const GraphContext& graph, uint3
     return static_cast<int64_t>(roots.size());
 }
 
-void take_hold(LeakSuspect& suspect, const Sampled& sampled) {
-    // How the graph keeps it says more than that the same holder has the tensor itself as well.
+void update_retention(LeakSuspect& suspect, const SampledRetention& sampled) {
+    // A retention path through the graph says more than a referrer that also has the tensor itself.
     if (suspect.sites.size() == 1 || (sampled.retention.through_graph && !suspect.retention.through_graph)) {
         suspect.retention = sampled.retention;
         suspect.example = sampled.allocation;
     }
 }
 
-/// What is alive was made in at least so many rounds; one tensor that happens to be larger each time is no pile.
+/// Returns whether the alive allocations come from at least so many iterations; a single tensor that becomes larger is
+/// no suspect.
 bool is_of_many_iterations(const Site& site, const Iterations& iterations, const DeviceHistory& device) {
     size_t count = 0;
     int64_t before = -2;
@@ -212,10 +214,10 @@ bool is_of_many_iterations(const Site& site, const Iterations& iterations, const
     return false;
 }
 
-/// cuBLAS takes one for each stream: told elsewhere.
+/// cuBLAS has one workspace per stream; library_workspace reports them.
 bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t position) {
     const AllocationRef newest{position, site.now.back()};
-    return graph.categories.at(newest, graph.time_point.time()) == Category::workspace;
+    return graph.categories.at(newest, graph.state.time()) == Category::workspace;
 }
 
 std::vector<const Site*> rising_sites(const SurvivingAllocations& surviving_allocations, const Iterations& iterations,
@@ -254,13 +256,13 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     if (const Referrer* referrer = graph.referrers.of(allocation)) {
         (is_native(*referrer) ? retention.native : retention.referrer) = referrer;
     }
-    for (const uint32_t saved : graph.time_point.retainers(allocation)) {
+    for (const uint32_t saved : graph.state.retainers(allocation)) {
         const NodeIndex retainer = graph.index.saver(saved);
-        const NodeIndex root = root_of(graph.time_point, retainer);
-        // The variable that holds the root now may have held another one when it was found.
-        const Referrer* referrer = graph.referrers.in_python(root_of(graph.searched, retainer));
+        const NodeIndex root = root_of(graph.state, retainer);
+        // The variable that refers to the root now may have referred to another root at the scan.
+        const Referrer* referrer = graph.referrers.in_python(root_of(graph.scanned, retainer));
         if (retention.retainer == no_node || (referrer && !retention.referrer)) {
-            const int64_t time = graph.time_point.time();
+            const int64_t time = graph.state.time();
             retention.through_graph = true;
             retention.retainer = retainer;
             retention.root = root;
@@ -276,13 +278,13 @@ std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_all
                                        const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
     std::map<std::string, LeakSuspect> by_key;
     for (const Site* site : rising_sites(surviving_allocations, iterations, graph, device, position)) {
-        Sampled sampled{{position, sample(*site, graph, position).front()}, {}, site_key(*site)};
+        SampledRetention sampled{{position, sample(*site, graph, position).front()}, {}, site_key(*site)};
         if (graph) {
-            sampled = usual_hold(*site, *graph, position);
+            sampled = typical_retention(*site, *graph, position);
         }
         LeakSuspect& suspect = by_key[sampled.key];
         add_site(suspect, *site, surviving_allocations.iterations_per_slice());
-        take_hold(suspect, sampled);
+        update_retention(suspect, sampled);
     }
     std::vector<LeakSuspect> suspects;
     for (auto& [key, suspect] : by_key) {

@@ -1,4 +1,4 @@
-#include "storage/explain/passes.h"
+#include "storage/explain/backward_passes.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-/// Events after the last node in which a leaf may still take memory for its gradient.
+/// A leaf may allocate its gradient up to so many events after the last node.
 constexpr EventNumber slack = 16;
 
 bool begins_pass(const GraphIndex& index, NodeIndex node) {
@@ -21,12 +21,12 @@ bool begins_pass(const GraphIndex& index, NodeIndex node) {
                         [&](NodeIndex parent) { return executed[parent] <= executed[node]; });
 }
 
-class Passes {
+class BackwardPassFinder {
 public:
-    Passes(const AnalysisContext& context, const GraphIndex& index)
+    BackwardPassFinder(const AnalysisContext& context, const GraphIndex& index)
         : context_(context), index_(index), nodes_(index.tables().nodes), seen_(nodes_.size(), false) {}
 
-    std::vector<Pass> find() {
+    std::vector<BackwardPass> find() {
         std::vector<NodeIndex> roots;
         for (NodeIndex node = 0; node < nodes_.size(); ++node) {
             if (begins_pass(index_, node)) {
@@ -35,9 +35,9 @@ public:
         }
         std::sort(roots.begin(), roots.end(),
                   [&](NodeIndex a, NodeIndex b) { return nodes_.executed[a] < nodes_.executed[b]; });
-        std::vector<Pass> passes;
+        std::vector<BackwardPass> passes;
         for (const NodeIndex root : roots) {
-            // What is recomputed within a backward pass (checkpoint) is run by it: no pass of its own.
+            // A backward pass executes what it recomputes (checkpoint): that is not a pass of its own.
             if (passes.empty() || !is_within(root, passes.back())) {
                 passes.push_back(pass_from(root));
             }
@@ -46,13 +46,13 @@ public:
     }
 
 private:
-    bool is_within(NodeIndex root, const Pass& pass) const {
+    bool is_within(NodeIndex root, const BackwardPass& pass) const {
         const int64_t created = nodes_.created[root];
         return created > nodes_.executed[pass.root] && context_.device().events_until(created) < pass.end;
     }
 
-    Pass pass_from(NodeIndex root) {
-        Pass pass;
+    BackwardPass pass_from(NodeIndex root) {
+        BackwardPass pass;
         pass.root = root;
         NodeIndex first = root;
         int64_t last = nodes_.executed[root];
@@ -78,7 +78,7 @@ private:
         return pass;
     }
 
-    /// The state before the op of this node took its memory.
+    /// Returns the state before the op of this node allocated memory.
     EventNumber before(NodeIndex node) const {
         const EventNumber made = context_.device().events_until(std::max<int64_t>(nodes_.created[node], 0));
         const AllocationRef output = nodes_.output[node];
@@ -94,10 +94,10 @@ private:
     std::vector<bool> seen_;
 };
 
-std::vector<PassGroup> grouped(const AnalysisContext& context, std::vector<Pass> passes) {
-    std::vector<PassGroup> groups;
+std::vector<BackwardPassGroup> grouped(const AnalysisContext& context, std::vector<BackwardPass> passes) {
+    std::vector<BackwardPassGroup> groups;
     std::unordered_map<FrameId, size_t> group_of;
-    for (Pass& pass : passes) {
+    for (BackwardPass& pass : passes) {
         const StackId stack = context.graph()->tables().nodes.stack[pass.root];
         const FrameId line = context.trace().stacks.user_frame(stack);
         const auto [found, is_new] = group_of.try_emplace(line, groups.size());
@@ -109,31 +109,32 @@ std::vector<PassGroup> grouped(const AnalysisContext& context, std::vector<Pass>
     return groups;
 }
 
-/// Which pass of which group was under way.
-struct Turn {
-    EventNumber backward = 0, last = 0;  ///< states between which it may have made gradients
+/// Identifies the pass that was running: its group and its position in the group.
+struct RunningPass {
+    EventNumber backward = 0, last = 0;  ///< states between which it may have allocated gradients
     size_t group = 0, position = 0;
 };
 
-std::vector<Turn> turns_of(const std::vector<PassGroup>& groups) {
-    std::vector<Turn> turns;
+std::vector<RunningPass> turns_of(const std::vector<BackwardPassGroup>& groups) {
+    std::vector<RunningPass> turns;
     for (size_t group = 0; group < groups.size(); ++group) {
         for (size_t position = 0; position < groups[group].passes.size(); ++position) {
-            const Pass& pass = groups[group].passes[position];
+            const BackwardPass& pass = groups[group].passes[position];
             turns.push_back({pass.backward, pass.end + (pass.end - pass.backward) + slack, group, position});
         }
     }
-    std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.backward < b.backward; });
+    std::sort(turns.begin(), turns.end(),
+              [](const RunningPass& a, const RunningPass& b) { return a.backward < b.backward; });
     return turns;
 }
 
-size_t last_pass_before(const PassGroup& group, EventNumber event) {
+size_t last_pass_before(const BackwardPassGroup& group, EventNumber event) {
     const auto after = std::upper_bound(group.passes.begin(), group.passes.end(), event,
-                                        [](EventNumber e, const Pass& pass) { return e < pass.backward; });
+                                        [](EventNumber e, const BackwardPass& pass) { return e < pass.backward; });
     return after == group.passes.begin() ? 0 : static_cast<size_t>(after - group.passes.begin()) - 1;
 }
 
-/// By age.
+/// Returns them by age.
 std::set<AllocationIndex> labeled_gradients(const AnalysisContext& context) {
     std::set<AllocationIndex> labeled;
     for (const CategoryLabel& label : context.graph()->tables().labels) {
@@ -145,33 +146,33 @@ std::set<AllocationIndex> labeled_gradients(const AnalysisContext& context) {
     return labeled;
 }
 
-void add_gradients(const AnalysisContext& context, std::vector<PassGroup>& groups) {
-    const std::vector<Turn> turns = turns_of(groups);
+void add_gradients(const AnalysisContext& context, std::vector<BackwardPassGroup>& groups) {
+    const std::vector<RunningPass> turns = turns_of(groups);
     const Allocations& allocations = context.device().allocations;
     for (const AllocationIndex a : labeled_gradients(context)) {
         const EventNumber made = allocations.alloc_event[a];
         const auto after = std::upper_bound(turns.begin(), turns.end(), made,
-                                            [](EventNumber e, const Turn& turn) { return e < turn.backward; });
+                                            [](EventNumber e, const RunningPass& turn) { return e < turn.backward; });
         if (after == turns.begin() || made > std::prev(after)->last) {
             continue;
         }
-        const Turn& turn = *std::prev(after);
-        PassGroup& group = groups[turn.group];
+        const RunningPass& turn = *std::prev(after);
+        BackwardPassGroup& group = groups[turn.group];
         const size_t last = last_pass_before(group, allocations.free_event[a]);
         group.gradients.push_back({a, turn.position, std::max(turn.position, last)});
     }
 }
 
-/// Each update in place makes a new version of a parameter, and nodes say which version they saved.
-size_t saved_versions(const AnalysisContext& context, const PassGroup& group) {
+/// Each update in place makes a new version of a parameter, and nodes record which version they saved.
+size_t saved_versions(const AnalysisContext& context, const BackwardPassGroup& group) {
     const GraphContext& graph = *context.graph();
     const SavedTensors& saved = graph.tables().saved;
     std::unordered_map<uint64_t, std::pair<size_t, std::set<uint16_t>>> versions;
-    for (const Pass& pass : group.passes) {
+    for (const BackwardPass& pass : group.passes) {
         for (const NodeIndex node : pass.nodes) {
             for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
                 if (saved.allocation[s] &&
-                    graph.categories.at(saved.allocation[s], graph.time_point.time()) == Category::parameter) {
+                    graph.categories.at(saved.allocation[s], graph.state.time()) == Category::parameter) {
                     auto& [times, seen] = versions[memory_key(saved.allocation[s])];
                     ++times;
                     seen.insert(saved.version[s]);
@@ -189,8 +190,8 @@ size_t saved_versions(const AnalysisContext& context, const PassGroup& group) {
     return found;
 }
 
-/// Steps of that class of optimizer that took most, since the first pass.
-size_t most_steps(const AnalysisContext& context, const PassGroup& group) {
+/// Returns the number of steps since the first pass, of the optimizer class that took most steps.
+size_t most_steps(const AnalysisContext& context, const BackwardPassGroup& group) {
     constexpr std::string_view step = "Optimizer.step#";
     const int64_t since = context.device().time_of_state(group.passes.front().backward);
     std::map<std::string_view, size_t> steps;
@@ -205,16 +206,17 @@ size_t most_steps(const AnalysisContext& context, const PassGroup& group) {
 
 }  // namespace
 
-std::vector<PassGroup> find_passes(const AnalysisContext& context) {
+std::vector<BackwardPassGroup> find_backward_passes(const AnalysisContext& context) {
     if (!context.graph()) {
         return {};
     }
-    std::vector<PassGroup> groups = grouped(context, Passes(context, context.graph()->index).find());
+    std::vector<BackwardPassGroup> groups =
+        grouped(context, BackwardPassFinder(context, context.graph()->index).find());
     add_gradients(context, groups);
     return groups;
 }
 
-size_t passes_per_update(const AnalysisContext& context, const PassGroup& group) {
+size_t passes_per_update(const AnalysisContext& context, const BackwardPassGroup& group) {
     const size_t versions = saved_versions(context, group);
     const size_t updates = versions > 0 ? versions - (versions == 1) : most_steps(context, group);
     return updates == 0 ? 0 : std::max<size_t>(1, (group.passes.size() + updates / 2) / updates);
@@ -225,7 +227,7 @@ bool is_retained_gradient(const AnalysisContext& context, AllocationIndex alloca
     return op.ends_with("> aten::clone") && op.find("AccumulateGrad") == std::string::npos;
 }
 
-int64_t gradient_bytes(const AnalysisContext& context, const PassGroup& group, EventNumber state) {
+int64_t gradient_bytes(const AnalysisContext& context, const BackwardPassGroup& group, EventNumber state) {
     const Allocations& allocations = context.device().allocations;
     int64_t bytes = 0;
     for (const Gradient& gradient : group.gradients) {
@@ -237,7 +239,7 @@ int64_t gradient_bytes(const AnalysisContext& context, const PassGroup& group, E
     return bytes;
 }
 
-int64_t activation_bytes(const AnalysisContext& context, const Pass& pass) {
+int64_t activation_bytes(const AnalysisContext& context, const BackwardPass& pass) {
     const auto value = [&](EventNumber state) { return context.curves().value(Series::allocated, state); };
     return std::max<int64_t>(0, value(pass.backward) - value(pass.forward));
 }

@@ -1,11 +1,11 @@
-#include "storage/explain/growth/chains.h"
+#include "storage/explain/growth/cross_iteration_graph.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int64_t fewest_iterations = 4;
 
-/// Round a node was made in, by the memory of its output, or by time.
+/// Returns the position of the iteration in which a node was created; -1: before the recording.
 int64_t iteration_of(const AnalysisContext& context, NodeIndex node) {
     const int64_t made = context.graph()->tables().nodes.created[node];
     return made == before_recording ? -1 : context.iterations().at(context.device().events_until(made));
@@ -24,16 +24,16 @@ NodeIndex newest_child_of_type(const GraphContext& graph, NodeIndex node) {
 
 }  // namespace
 
-std::optional<Link> link_between_iterations(const AnalysisContext& context, const LeakSuspect& suspect) {
+std::optional<Link> cross_iteration_link(const AnalysisContext& context, const LeakSuspect& suspect) {
     if (!suspect.through_graph() || suspect.roots != 1) {
         return std::nullopt;
     }
     const GraphContext& graph = *context.graph();
-    // Down to the oldest memory of the pile.
+    // The path goes down to the oldest memory of the suspect.
     const AllocationRef oldest{context.device_position(), suspect.sites.front()->now.front()};
     const Retention retention = retention_of(graph, oldest);
     const std::vector<NodeIndex> path =
-        retention.retainer == no_node ? std::vector<NodeIndex>() : graph.time_point.path_to(retention.retainer);
+        retention.retainer == no_node ? std::vector<NodeIndex>() : graph.state.path_to(retention.retainer);
     if (path.empty() || iteration_of(context, path.front()) - iteration_of(context, path.back()) < fewest_iterations) {
         return std::nullopt;
     }
@@ -45,7 +45,7 @@ std::optional<Link> link_between_iterations(const AnalysisContext& context, cons
     return std::nullopt;
 }
 
-int64_t row_of_same_type(const GraphContext& graph, NodeIndex root) {
+int64_t chain_length_of_same_type(const GraphContext& graph, NodeIndex root) {
     int64_t length = 0;
     for (NodeIndex node = root; node != no_node; node = newest_child_of_type(graph, node)) {
         ++length;
