@@ -107,9 +107,6 @@ bool LanguageSwitch::install(const QString& code) {
     const bool known = wanted.startsWith(QLatin1String("en")) ||
                        std::any_of(all.begin(), all.end(), [&](const Language& l) { return l.code == wanted; });
     current_ = known && !wanted.startsWith(QLatin1String("en")) ? wanted : QStringLiteral("en");
-    if (current_ == QLatin1String("en")) {
-        return known || code.isEmpty();
-    }
     const auto load = [this](const QString& file, const QString& folder) {
         auto translator = std::make_unique<Translator>();
         if (!translator->load(file, folder)) {
@@ -119,8 +116,11 @@ bool LanguageSwitch::install(const QString& code) {
         translators_.push_back(std::move(translator));
         return true;
     };
-    load(QStringLiteral("qtbase_") + current_, QLibraryInfo::path(QLibraryInfo::TranslationsPath));
-    return load(QStringLiteral("tidemark_") + current_, QStringLiteral(":/i18n"));
+    if (current_ != QLatin1String("en")) {
+        load(QStringLiteral("qtbase_") + current_, QLibraryInfo::path(QLibraryInfo::TranslationsPath));
+    }
+    // English has translations too: the plural forms.
+    return load(QStringLiteral("tidemark_") + current_, QStringLiteral(":/i18n")) && (known || code.isEmpty());
 }
 
 }  // namespace tidemark::gui

@@ -4,7 +4,7 @@
 #include <QPointer>
 #include <QWidget>
 
-#include "gui/model/live_feed.h"
+#include "gui/app/streaming_feed.h"
 
 class QComboBox;
 class QLabel;

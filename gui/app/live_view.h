@@ -4,7 +4,7 @@
 #include <QObject>
 #include <memory>
 
-#include "gui/model/live_feed.h"
+#include "gui/app/streaming_feed.h"
 
 namespace tidemark::gui {
 
@@ -16,12 +16,12 @@ class LiveView : public QObject {
     Q_OBJECT
 public:
     /// The page shows a session of the feed's trace already.
-    LiveView(TracePage& page, LiveStrip& strip, std::unique_ptr<LiveFeed> feed);
+    LiveView(TracePage& page, LiveStrip& strip, std::unique_ptr<StreamingFeed> feed);
 
     void set_frozen(bool frozen);
     bool frozen() const { return feed_->frozen(); }
     /// Hands the feed to another window; of no use afterwards.
-    std::unique_ptr<LiveFeed> release_feed();
+    std::unique_ptr<StreamingFeed> release_feed();
 
 signals:
     /// The timeline shows this trace.
@@ -39,7 +39,7 @@ private:
 
     TracePage& page_;
     LiveStrip& strip_;
-    std::unique_ptr<LiveFeed> feed_;
+    std::unique_ptr<StreamingFeed> feed_;
     bool awaited_ = false;  ///< something was handed over and is not on screen yet
 };
 

@@ -66,7 +66,8 @@ private:
     std::vector<Exportable> exportables();
     void export_picture(const Exportable& what);
     void copy_picture(const Exportable& what);
-    void export_table(const QString& name, const std::function<bool(const QString& path, QString* error)>& write);
+    void export_table(const QString& name, const std::function<void(const QString& path)>& write);
+    void show_export(const QString& path, const QString& error);
     void save_explanation();
     void say(const Status& status, const QString& success);
     void show_about();

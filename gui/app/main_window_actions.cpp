@@ -58,16 +58,13 @@ void MainWindow::make_file_menu() {
     actions_->end_submenu();
     actions_->begin_submenu(tr("Export &table"));
     actions_->add(QStringLiteral("export.table"), tr("Allocation table…"), {}, [this] {
-        export_table(QStringLiteral("allocations"),
-                     [this](const QString& path, QString* error) { return page_->table().export_csv(path, error); });
+        export_table(QStringLiteral("allocations"), [this](const QString& path) { page_->table().export_csv(path); });
     });
     actions_->add(QStringLiteral("export.summary"), tr("Summary table…"), {}, [this] {
-        export_table(QStringLiteral("summary"),
-                     [this](const QString& path, QString* error) { return page_->summary().export_csv(path, error); });
+        export_table(QStringLiteral("summary"), [this](const QString& path) { page_->summary().export_csv(path); });
     });
-    actions_->add(QStringLiteral("export.ledger_table"), tr("Ledger at the cursor…"), {}, [this] {
-        export_table(QStringLiteral("breakdown"),
-                     [this](const QString& path, QString* error) { return page_->breakdown().export_csv(path, error); });
+    actions_->add(QStringLiteral("export.breakdown_table"), tr("Memory breakdown at the cursor…"), {}, [this] {
+        export_table(QStringLiteral("breakdown"), [this](const QString& path) { page_->breakdown().export_csv(path); });
     });
     actions_->end_submenu();
     actions_->add(QStringLiteral("why.save"), tr("Save e&xplanation…"), {}, [this] { save_explanation(); });

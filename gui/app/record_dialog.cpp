@@ -2,7 +2,6 @@
 
 #include <QCheckBox>
 #include <QDir>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QFontDatabase>
 #include <QFormLayout>
@@ -21,6 +20,7 @@
 #include "gui/app/settings.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
+#include "gui/widgets/ask_path.h"
 
 namespace tidemark::gui {
 
@@ -30,18 +30,13 @@ constexpr int most_log_lines = 5000;
 constexpr int room_with_output = 560;  // pixels
 
 /// A field with a button that asks for a file or folder.
-QWidget* with_button(QLineEdit* field, const QString& tip, const std::function<QString()>& ask) {
+QWidget* with_button(QLineEdit* field, const QString& tip, std::function<void()> ask) {
     auto* row = new QWidget;
     auto* button = new QToolButton;
     button->setText(QStringLiteral("…"));
     button->setToolTip(tip);
     button->setAccessibleName(tip);
-    QObject::connect(button, &QToolButton::clicked, field, [field, ask] {
-        const QString selected = ask();
-        if (!selected.isEmpty()) {
-            field->setText(selected);
-        }
-    });
+    QObject::connect(button, &QToolButton::clicked, field, std::move(ask));
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(field, 1);
@@ -55,7 +50,7 @@ QString state_text(const RecordedProcess& process) {
                           : process.state == QLatin1String("finished") ? RecordDialog::tr("finished")
                                                                        : process.state;
     return process.data_gaps.isEmpty() ? state
-                                    : state + QStringLiteral(" · ") + process.data_gaps.join(QStringLiteral(" · "));
+                                       : state + QStringLiteral(" · ") + process.data_gaps.join(QStringLiteral(" · "));
 }
 
 }  // namespace
@@ -121,12 +116,13 @@ QWidget* RecordDialog::make_form() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     layout->addRow(tr("&Command line"), command_);
-    auto* folder_row = with_button(folder_, tr("Choose the folder"), [this] {
-        return QFileDialog::getExistingDirectory(this, tr("Working folder"), folder_->text());
+    auto* folder_row = with_button(folder_, tr("Select the folder"), [this] {
+        ask_path(this, {tr("Working folder"), folder_->text(), {}, QFileDialog::Directory},
+                 [this](const QStringList& folders) { folder_->setText(folders.front()); });
     });
-    auto* output_row = with_button(output_, tr("Choose the trace's name"), [this] {
-        return QFileDialog::getSaveFileName(this, tr("Trace"), output_->text(), tr("Traces (*.tide)"), nullptr,
-                                            QFileDialog::DontConfirmOverwrite);
+    auto* output_row = with_button(output_, tr("Select the trace's name"), [this] {
+        ask_path(this, {tr("Trace"), output_->text(), {tr("Traces (*.tide)")}, QFileDialog::AnyFile, false},
+                 [this](const QStringList& files) { output_->setText(files.front()); });
     });
     layout->addRow(tr("&Working folder"), folder_row);
     layout->addRow(tr("&Trace"), output_row);

@@ -13,11 +13,11 @@ namespace tidemark::gui {
 class Application;
 
 struct RenderRequest {
-    QString view =
-        QStringLiteral("window");  ///< why, timeline, allocations, segments, graph, ledger, overview or window
+    /// why, timeline, allocations, segments, graph, breakdown, overview or window
+    QString view = QStringLiteral("window");
     QString at = QStringLiteral("peak");
     std::optional<GroupBy> stack_by;  ///< how stacked pictures are divided; nothing: as a window begins
-    QString pane;                     ///< of a window: "segments", "graph", "table", "summary", "ledger"; "": the first
+    QString pane;  ///< of a window: "segments", "graph", "table", "summary", "breakdown"; empty: the first
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel
     QString output;

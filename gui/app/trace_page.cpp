@@ -11,10 +11,10 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
+#include "gui/inspector/describe_trace.h"
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
-#include "gui/view/describe_trace.h"
-#include "gui/view/tool_button.h"
+#include "gui/widgets/tool_button.h"
 #include "storage/base/units.h"
 #include "storage/explain/finding.h"
 
@@ -43,8 +43,8 @@ QString device_text(const DeviceHistory& device) {
 }  // namespace
 
 TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), data_gaps_(new QLabel) {
-    details_ = new DetailsPane;
-    why_ = new WhyPane;
+    details_ = new InspectorPane;
+    why_ = new StoryPane;
     overview_ = new OverviewPlot;
     make_tabs();
     auto* header = make_header();
@@ -80,9 +80,9 @@ QWidget* TracePage::make_columns(QWidget* plots) {
     why_strip_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
     why_strip_->hide();
     connect(why_strip_, &QToolButton::clicked, this, [this] { set_why(true); });
-    connect(why_, &WhyPane::close_asked, this, [this] { set_why(false); });
-    connect(why_, &WhyPane::looked_at, this, &TracePage::look_at);
-    connect(overview_, &OverviewPlot::finding_selected, why_, &WhyPane::select_finding);
+    connect(why_, &StoryPane::close_asked, this, [this] { set_why(false); });
+    connect(why_, &StoryPane::looked_at, this, &TracePage::look_at);
+    connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     auto* all = new QWidget;
     auto* row = new QHBoxLayout(all);
     row->setContentsMargins(0, 0, 0, 0);
@@ -234,7 +234,7 @@ void TracePage::make_tabs() {
     for (const auto& [pane, name] : panes()) {
         tabs_->addTab(pane, name);
     }
-    connect(graph_, &GraphPane::link_activated, details_, &DetailsPane::follow);
+    connect(graph_, &GraphPane::link_activated, details_, &InspectorPane::follow);
     reread_.setSingleShot(true);
     reread_.setInterval(rereading_pause);
     connect(&reread_, &QTimer::timeout, this, &TracePage::reread_graph);
@@ -346,7 +346,7 @@ void TracePage::fill_facts() {
     if (!data_gaps.empty()) {
         const QString more = data_gaps.size() > 1 ? tr(" and %1 more").arg(data_gaps.size() - 1) : QString();
         data_gaps_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
-                             .arg(data_gap_text(trace, data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
+                                .arg(data_gap_text(trace, data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
         QStringList all;
         for (const DataGap& data_gap : data_gaps) {
             all << QString::fromStdString(data_gap.text);
@@ -357,8 +357,8 @@ void TracePage::fill_facts() {
 
 // ---- following a recording ------------------------------------------------------------------------------------------
 
-void TracePage::follow(std::unique_ptr<LiveFeed> feed) {
-    LiveFeed* raw = feed.get();
+void TracePage::follow(std::unique_ptr<StreamingFeed> feed) {
+    StreamingFeed* raw = feed.get();
     live_ = std::make_unique<LiveView>(*this, *strip_, std::move(feed));
     connect(live_.get(), &LiveView::session_replaced, this, &TracePage::session_replaced);
     connect(live_.get(), &LiveView::frozen_changed, this, &TracePage::live_changed);
@@ -376,7 +376,7 @@ void TracePage::follow(std::unique_ptr<LiveFeed> feed) {
     emit live_changed();
 }
 
-std::unique_ptr<LiveFeed> TracePage::release_feed() {
+std::unique_ptr<StreamingFeed> TracePage::release_feed() {
     auto feed = live_ ? live_->release_feed() : nullptr;
     stop_following();
     return feed;
@@ -411,7 +411,8 @@ void TracePage::show_data_gaps() {
     for (const DataGap& data_gap : session_->data_gaps()) {
         html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(session_->trace(), data_gap).toHtmlEscaped());
         if (data_gap.kind == DataGapKind::redacted) {
-            html += QStringLiteral("<p><small>%1</small></p>").arg(QString::fromStdString(data_gap.text).toHtmlEscaped());
+            html +=
+                QStringLiteral("<p><small>%1</small></p>").arg(QString::fromStdString(data_gap.text).toHtmlEscaped());
         }
     }
     auto* box =
@@ -438,134 +439,6 @@ void TracePage::show_trace_information() {
     column->addWidget(buttons);
     dialog->resize(720, 560);
     dialog->open();
-}
-
-// ---- what can be done -------------------------------------------------------------------------------------------
-
-void TracePage::zoom(double factor) {
-    TimeView& view = session_->time_view();
-    const double cursor = view.position_of(session_->selection().state().time_point);
-    const bool cursor_visible = cursor >= view.from() && cursor <= view.to();
-    view.zoom(factor, view.pointer().value_or(cursor_visible ? cursor : (view.from() + view.to()) / 2));
-}
-
-void TracePage::focus() {
-    const auto& range = session_->selection().state().range;
-    if (allocations_->focus_selected()) {
-        return;
-    }
-    if (range) {
-        session_->time_view().show(range->first, range->second);
-    } else {
-        show_all();
-    }
-}
-
-void TracePage::show_all() {
-    session_->time_view().show_all();
-    timeline_->show_all_bytes();
-    allocations_->show_all_bytes();
-}
-
-void TracePage::reveal_time_point() {
-    TimeView& view = session_->time_view();
-    const double at = view.position_of(session_->selection().state().time_point);
-    if (at < view.from() || at > view.to()) {
-        view.show(at - view.span() / 2, at + view.span() / 2);
-    }
-}
-
-void TracePage::follow_choice() {
-    // A choice made elsewhere may lie outside the span; the cursor is in its life, so bring that.
-    if (session_->selection().state().allocation != no_allocation) {
-        reveal_time_point();
-    }
-}
-
-void TracePage::step_event(int events) {
-    Selection& selection = session_->selection();
-    selection.set_time_point(selection.state().time_point + events);
-    reveal_time_point();
-}
-
-void TracePage::go_to_peak() {
-    session_->go_to_peak();
-    reveal_time_point();
-}
-
-void TracePage::go_to_oom(int direction) {
-    const EventNumber now = session_->selection().state().time_point;
-    std::optional<EventNumber> best;
-    for (const OtherEvent& other : session_->device().others) {
-        const bool ahead = direction > 0 ? other.event > now : other.event < now;
-        if (other.action == Action::oom && ahead && (!best || direction < 0)) {
-            best = other.event;
-        }
-    }
-    if (best) {
-        session_->selection().set_time_point(*best);
-        reveal_time_point();
-    }
-}
-
-void TracePage::set_wheel_mode(WheelMode mode) {
-    timeline_->set_wheel_mode(mode);
-    allocations_->set_wheel_mode(mode);
-}
-
-void TracePage::find_in_table() {
-    tabs_->setCurrentWidget(table_);
-    table_->focus_filter();
-}
-
-void TracePage::set_color_by(ColorBy by) {
-    allocations_->set_color_by(by);
-    color_by_->setCurrentIndex(static_cast<int>(by));
-    emit colors_changed();
-}
-
-void TracePage::set_group_by(const GroupChoice& choice) {
-    session_->set_group_by(choice);
-    show_group_choice();
-    emit colors_changed();
-}
-
-void TracePage::show_group_choice() {
-    const auto& choices = group_choices();
-    const auto found = std::find(choices.begin(), choices.end(), session_->group_choice());
-    group_by_->setCurrentIndex(static_cast<int>(found - choices.begin()));
-}
-
-void TracePage::set_axis(TimeAxis axis) {
-    session_->time_view().set_axis(axis);
-    axis_->setCurrentIndex(static_cast<int>(axis));
-    emit colors_changed();
-}
-
-void TracePage::refresh_now() {
-    overview_->repaint();
-    timeline_->refresh_now();
-    allocations_->refresh_now();
-}
-
-void TracePage::save_layout(Settings& settings) const {
-    settings.set(QStringLiteral("layout/plots"), plot_split_->saveState());
-    settings.set(QStringLiteral("layout/legend"), legend_split_->saveState());
-    settings.set(QStringLiteral("layout/rows"), rows_->saveState());
-    settings.set(QStringLiteral("layout/why_columns"), columns_->saveState());
-    settings.set(QStringLiteral("layout/why"), wants_why_);
-    settings.set(QStringLiteral("layout/tab"), tabs_->currentIndex());
-    settings.set(QStringLiteral("layout/graph"), graph_->save_state());
-}
-
-void TracePage::restore_layout(const Settings& settings) {
-    plot_split_->restoreState(settings.value(QStringLiteral("layout/plots")).toByteArray());
-    legend_split_->restoreState(settings.value(QStringLiteral("layout/legend")).toByteArray());
-    rows_->restoreState(settings.value(QStringLiteral("layout/rows")).toByteArray());
-    columns_->restoreState(settings.value(QStringLiteral("layout/why_columns")).toByteArray());
-    set_why(settings.value(QStringLiteral("layout/why"), true).toBool());
-    tabs_->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
-    graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
 }
 
 }  // namespace tidemark::gui

@@ -12,10 +12,10 @@
 #include "gui/app/live_view.h"
 #include "gui/app/panes.h"
 #include "gui/app/settings.h"
-#include "gui/plot/allocations_plot.h"
-#include "gui/plot/legend.h"
-#include "gui/plot/overview_plot.h"
-#include "gui/plot/timeline_plot.h"
+#include "gui/timeline/allocations_plot.h"
+#include "gui/timeline/overview_plot.h"
+#include "gui/timeline/timeline_plot.h"
+#include "gui/widgets/legend.h"
 
 class QComboBox;
 class QToolButton;
@@ -33,10 +33,10 @@ public:
     std::shared_ptr<Session> shared_session() const { return session_; }
 
     /// The session's trace is being written: keeps up with it until it ends or another session is shown.
-    void follow(std::unique_ptr<LiveFeed> feed);
+    void follow(std::unique_ptr<StreamingFeed> feed);
     LiveView* live() const { return live_.get(); }
     /// Stops following, so that another page can go on; null if nothing is followed.
-    std::unique_ptr<LiveFeed> release_feed();
+    std::unique_ptr<StreamingFeed> release_feed();
 
     void zoom(double factor);  ///< around the pointer, else around the cursor
     void pan(double fraction) { session_->time_view().pan(fraction); }
@@ -68,8 +68,8 @@ public:
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
     /// The panes below the plots with their names, in the order of their tabs.
     std::vector<std::pair<QWidget*, QString>> panes() const;
-    DetailsPane& details() const { return *details_; }
-    WhyPane& why() const { return *why_; }
+    InspectorPane& details() const { return *details_; }
+    StoryPane& why() const { return *why_; }
     /// Whether a person wants the pane; a narrow window may hide it all the same.
     bool wants_why() const { return wants_why_; }
     bool shows_why() const { return shows_why_; }
@@ -124,8 +124,8 @@ private:
     AllocationTable* table_;
     SummaryTable* summary_;
     BreakdownPane* breakdown_;
-    DetailsPane* details_;
-    WhyPane* why_;
+    InspectorPane* details_;
+    StoryPane* why_;
     QToolButton* why_strip_;  ///< in the pane's place while it is hidden
     bool wants_why_ = true, shows_why_ = true, is_narrow_ = false;
     QSplitter* plot_split_;

@@ -30,8 +30,8 @@ enum class GroupKind : uint8_t {
 
 /// What a group's nodes are and keep at the moment. Memory that several of them hold counts once.
 struct GroupTotals {
-    int64_t shallow_bytes = 0;                         ///< what they saved and hold
-    int64_t retained_bytes = 0;                   ///< what would be freed if they went
+    int64_t shallow_bytes = 0;                     ///< what they saved and hold
+    int64_t retained_bytes = 0;                    ///< what would be freed if they went
     uint32_t pending = 0, kept = 0, released = 0;  ///< nodes by state; released: those that had saved something
     uint32_t saved_held = 0, saved_released = 0;   ///< saved tensors
     int32_t first_step = -1, last_step = -1;       ///< of those whose step is known

@@ -8,7 +8,7 @@
 
 #include "gui/graph/graph_search.h"
 #include "gui/graph/graph_view.h"
-#include "gui/view/report.h"
+#include "gui/widgets/report.h"
 
 class QComboBox;
 class QLabel;
@@ -92,9 +92,9 @@ private:
     std::optional<std::vector<uint64_t>> opened_;  ///< nothing: what is worth opening at first
     std::shared_ptr<const Answer> shown_;
     bool stale_ = false, reset_place_ = true, reveals_ = false;
-    LatestTask<Answer> task_;
-    LatestTask<std::vector<NodeIndex>> search_task_;
-    LatestTask<std::optional<int64_t>> fullest_task_;
+    LatestOnly<Answer> task_;
+    LatestOnly<std::vector<NodeIndex>> search_task_;
+    LatestOnly<std::optional<int64_t>> fullest_task_;
     QTimer delay_, poll_;
     Report reason_;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "gui/graph/held_memory.h"
+#include "gui/graph/retained_memory.h"
 
 namespace tidemark::gui {
 
@@ -24,7 +24,7 @@ GroupTotals GraphPicture::totals(const GraphBox& box) const {
 }
 
 std::vector<AllocationIndex> GraphPicture::held_allocations(const GraphBox& box, uint32_t device) const {
-    const HeldMemory held(index(), time_point->time());
+    const RetainedMemory held(index(), time_point->time());
     std::vector<AllocationIndex> found;
     for (const NodeIndex node : nodes(box)) {
         if (!held.holds(node)) {

@@ -10,8 +10,8 @@ namespace tidemark::gui {
 
 /// Immutable; thread: any.
 struct GraphPicture {
-    std::shared_ptr<const Graph> graph;          ///< what the rest refers to
-    std::shared_ptr<const GraphState> time_point;   ///< of `graph`
+    std::shared_ptr<const Graph> graph;              ///< what the rest refers to
+    std::shared_ptr<const GraphState> time_point;    ///< of `graph`
     std::shared_ptr<const ReferrerIndex> referrers;  ///< of `graph`, at that moment
     std::shared_ptr<const GraphOutline> outline;
     std::shared_ptr<const GraphScene> scene;
@@ -34,10 +34,10 @@ std::vector<int> boxes_with(const GraphPicture& picture, const std::vector<NodeI
 /// What of a drawing lights up for what is chosen: bits by box and link.
 struct GraphMarks {
     enum Mark : uint8_t {
-        selected = 1,   ///< is or holds the chosen node
-        on_path = 2,  ///< lies between a root and what is chosen
-        keeps = 4,    ///< saved the chosen allocation
-        made = 8,     ///< made the chosen allocation
+        selected = 1,  ///< is or holds the chosen node
+        on_path = 2,   ///< lies between a root and what is chosen
+        keeps = 4,     ///< saved the chosen allocation
+        made = 8,      ///< made the chosen allocation
     };
     std::vector<uint8_t> boxes, links;
     bool any = false;

@@ -49,7 +49,8 @@ std::vector<NodeIndex> nodes_of(const GraphRegion& region, const GraphIndex& ind
     }
     std::vector<NodeIndex> nodes;
     for (NodeIndex node = 0; node < index.tables().nodes.size(); ++node) {
-        if (time_point.is_alive(node) && (region.kind == GraphRegion::Kind::alive || index.step_of(node) == region.step)) {
+        if (time_point.is_alive(node) &&
+            (region.kind == GraphRegion::Kind::alive || index.step_of(node) == region.step)) {
             nodes.push_back(node);
         }
     }

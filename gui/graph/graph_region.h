@@ -9,10 +9,10 @@ namespace tidemark::gui {
 
 struct GraphRegion {
     enum class Kind : uint8_t {
-        alive,    ///< all nodes alive at the moment
+        alive,           ///< all nodes alive at the moment
         reachable_from,  ///< what `node` keeps alive, itself included
-        around,   ///< nodes at most `reach` edges from `node`
-        made_in,  ///< nodes made in step `step` and still alive
+        around,          ///< nodes at most `reach` edges from `node`
+        made_in,         ///< nodes made in step `step` and still alive
     };
     Kind kind = Kind::alive;
     NodeIndex node = no_node;

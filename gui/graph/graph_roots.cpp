@@ -38,7 +38,8 @@ bool RootGroup::matches(const QString& text) const {
     return in(type) || in(line) || in(module) || in(referrer);
 }
 
-std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& time_point, const ReferrerIndex& referrers) {
+std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& time_point,
+                                   const ReferrerIndex& referrers) {
     const GraphTables& tables = index.tables();
     const auto& nodes = tables.nodes;
     std::map<std::tuple<uint32_t, FrameId, QString>, size_t> places;

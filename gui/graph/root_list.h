@@ -46,7 +46,7 @@ public:
 
 signals:
     void selected(tidemark::NodeIndex root);  ///< a click, or arrows: the group's largest root
-    void opened(tidemark::NodeIndex root);  ///< double click, Enter
+    void opened(tidemark::NodeIndex root);    ///< double click, Enter
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;

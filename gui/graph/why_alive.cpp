@@ -3,10 +3,10 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "gui/graph/held_memory.h"
+#include "gui/graph/retained_memory.h"
 #include "gui/model/graph_text.h"
+#include "gui/model/links.h"
 #include "gui/model/text.h"
-#include "gui/view/describe.h"
 
 namespace tidemark::gui {
 
@@ -31,9 +31,10 @@ public:
     Report& report() { return report_; }
 
     void add_root(NodeIndex root) {
-        add_referrer(referrers_.of(root), was_scanned_while_alive(root)
-                                          ? Why::tr("Nobody was found who holds the root.")
-                                          : Why::tr("The program's variables were not searched while it was alive."));
+        add_referrer(referrers_.of(root),
+                     was_scanned_while_alive(root)
+                         ? Why::tr("Nobody was found who holds the root.")
+                         : Why::tr("The program's variables were not searched while it was alive."));
         report_.section(Why::tr("Root"));
         add_node(root);
     }
@@ -83,9 +84,10 @@ public:
         }
         const NodeState state = index_.state(node, time_point_.time());
         const auto& first = index_.tables().saved.first;
-        report_.note(state == NodeState::released && first[node] == first[node + 1]
-                         ? Why::tr("It has run in backward. It had saved nothing: a second backward can run through it.")
-                         : state_sentence(state));
+        report_.note(
+            state == NodeState::released && first[node] == first[node + 1]
+                ? Why::tr("It has run in backward. It had saved nothing: a second backward can run through it.")
+                : state_sentence(state));
     }
 
     void add_saved(NodeIndex node) {
@@ -130,7 +132,8 @@ public:
                          node_link(node));
         }
         if (retainers.size() > most_retainers) {
-            report_.note(Why::tr("and %1 more").arg(count_text(static_cast<int64_t>(retainers.size() - most_retainers))));
+            report_.note(
+                Why::tr("and %1 more").arg(count_text(static_cast<int64_t>(retainers.size() - most_retainers))));
         }
     }
 
@@ -152,7 +155,7 @@ public:
         add_freed(path.front(), node);
     }
 
-    static QString node_link(NodeIndex node) { return QStringLiteral("node:%1").arg(node); }
+    static QString node_link(NodeIndex node) { return link_to("node", node); }
 
 private:
     bool was_scanned_while_alive(NodeIndex node) const {
@@ -185,19 +188,18 @@ private:
                                   .arg(what, bytes_text(device.allocations.block_size[memory.index]),
                                        address_text(device.allocations.address[memory.index])) +
                               other_owner(memory);
-        report_.item(block, memory.device == device_ ? QStringLiteral("allocation:%1").arg(memory.index) : QString());
+        report_.item(block, memory.device == device_ ? link_to("allocation", memory.index) : QString());
     }
 
     QString line_link(NodeIndex node) const {
         const StackTable& stacks = index_.trace().stacks;
-        return file_link(stacks, stacks.user_frame(index_.tables().nodes.stack[node]));
+        return gui::line_link(stacks, stacks.user_frame(index_.tables().nodes.stack[node]));
     }
 
     QString path_link(const Referrer& referrer) const {
         for (const PathLink& link : referrer.links) {
             if (link.line > 0) {
-                const QByteArray file = to_qstring(index_.tables().texts[link.file]).toUtf8().toPercentEncoding("/");
-                return QStringLiteral("line:%1:%2").arg(link.line).arg(QString::fromLatin1(file));
+                return gui::line_link(to_qstring(index_.tables().texts[link.file]), link.line);
             }
         }
         return {};
@@ -243,8 +245,9 @@ Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t d
 
 Report why_most_is_alive(const GraphPicture& picture, const RootGroup& group, uint32_t device) {
     Chain chain(picture, device);
-    chain.report().title(Why::tr("What keeps most?"),
-                         Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.reachable_bytes))));
+    chain.report().title(
+        Why::tr("What keeps most?"),
+        Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.reachable_bytes))));
     if (group.roots.size() > 1) {
         chain.report().note(Why::tr("One of them stands here as an example."));
     }
@@ -272,7 +275,7 @@ Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef alloca
         chain.report().section(Why::tr("Made by"));
         chain.report().item(node_of_module_text(index, maker), Chain::node_link(maker));
     }
-    if (!HeldMemory(index, time_point.time()).is_allocated(allocation)) {
+    if (!RetainedMemory(index, time_point.time()).is_allocated(allocation)) {
         chain.report().note(Why::tr("At this moment it is not allocated."));
         return std::move(chain.report());
     }

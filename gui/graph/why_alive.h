@@ -3,7 +3,7 @@
 
 #include "gui/graph/graph_picture.h"
 #include "gui/graph/graph_roots.h"
-#include "gui/view/report.h"
+#include "gui/widgets/report.h"
 
 namespace tidemark::gui {
 

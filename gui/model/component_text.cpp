@@ -24,7 +24,7 @@ QString component_name(const Component& component) {
         case ComponentKind::private_pools: return Components::tr("free in private pools");
         case ComponentKind::library:
             return component.name.empty() ? Components::tr("other driver memory")
-                                      : Components::tr("library %1").arg(to_qstring(component.name));
+                                          : Components::tr("library %1").arg(to_qstring(component.name));
         case ComponentKind::context: return Components::tr("CUDA context");
         case ComponentKind::kernels: return Components::tr("loaded kernels");
         case ComponentKind::other_processes: return Components::tr("process %1").arg(component.pid);

@@ -25,7 +25,8 @@ std::shared_ptr<const Explained> answer(const Question& question, Progress& prog
     auto result = std::make_shared<Explained>();
     result->language = question.language;
     try {
-        result->context = question.context ? question.context : std::make_shared<const AnalysisContext>(question.analysis, question.graph);
+        result->context = question.context ? question.context
+                                           : std::make_shared<const AnalysisContext>(question.analysis, question.graph);
         result->explanation = explain(*result->context, Words(question.language), progress);
     } catch (const std::exception& error) {
         result->problem = to_qstring(error.what());
@@ -38,7 +39,8 @@ std::shared_ptr<const Explained> answer(const Question& question, Progress& prog
 ExplanationSource::ExplanationSource(Session& session)
     : QObject(&session),
       session_(session),
-      task_(this, [this](const std::shared_ptr<const Explained>& explained) { take(explained); }) {
+      task_(this, OnNewerRequest::cancel_running,
+            [this](const std::shared_ptr<const Explained>& explained) { take(explained); }) {
     connect(&session.selection(), &Selection::device_changed, this, &ExplanationSource::show_device);
     connect(&session.graph_source(), &GraphSource::state_changed, this, &ExplanationSource::graph_ready);
     connect(&session, &Session::live_changed, this, &ExplanationSource::end_of_run);
@@ -118,8 +120,8 @@ void ExplanationSource::start() {
 }
 
 void ExplanationSource::take(const std::shared_ptr<const Explained>& explained) {
-    const int position =
-        explained->context ? static_cast<int>(explained->context->device_position()) : session_.selection().state().device;
+    const int position = explained->context ? static_cast<int>(explained->context->device_position())
+                                            : session_.selection().state().device;
     explained_[position] = explained;
     if (position == session_.selection().state().device) {
         selected_ = -1;

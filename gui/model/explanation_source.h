@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "gui/model/latest_task.h"
+#include "gui/model/latest_only.h"
 
 namespace tidemark {
 enum class Language : uint8_t;
@@ -62,7 +62,7 @@ private:
     bool wanted_ = false, awaits_graph_ = false;
     int selected_ = -1;
     std::map<int, std::shared_ptr<const Explained>> explained_;  // by position of the device
-    LatestTask<Explained> task_;
+    LatestOnly<Explained> task_;
 };
 
 }  // namespace tidemark::gui

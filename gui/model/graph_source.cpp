@@ -6,7 +6,9 @@
 namespace tidemark::gui {
 
 GraphSource::GraphSource(QObject* parent)
-    : QObject(parent), task_(this, [this](const std::shared_ptr<const Reading>& reading) { take(reading); }) {}
+    : QObject(parent),
+      task_(this, OnNewerRequest::cancel_running,
+            [this](const std::shared_ptr<const Reading>& reading) { take(reading); }) {}
 
 GraphSource::State GraphSource::state() const {
     if (task_.busy()) {

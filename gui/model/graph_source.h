@@ -5,7 +5,7 @@
 #include <QString>
 #include <memory>
 
-#include "gui/model/latest_task.h"
+#include "gui/model/latest_only.h"
 #include "storage/graph/graph.h"
 
 namespace tidemark::gui {
@@ -46,7 +46,7 @@ private:
     std::shared_ptr<const Graph> graph_;
     const Trace* asked_of_ = nullptr;
     QString problem_;
-    LatestTask<Reading> task_;
+    LatestOnly<Reading> task_;
 };
 
 }  // namespace tidemark::gui

@@ -84,7 +84,8 @@ QColor group_color(const Theme& theme, int index, int count) {
     const QColor base = QColor::fromRgb(colors[position % colors.size()]);
     // A second round of the nine hues is lighter, so that more groups stay apart.
     const double iteration = static_cast<double>(position / colors.size());
-    return iteration > 0 ? mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), std::min(0.3 * iteration, 0.6)) : base;
+    return iteration > 0 ? mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), std::min(0.3 * iteration, 0.6))
+                         : base;
 }
 
 QColor id_color(const Theme& theme, uint32_t id) {

@@ -3,8 +3,8 @@
 
 #include <QColor>
 
-#include "storage/graph/graph_index.h"
 #include "storage/breakdown/breakdown.h"
+#include "storage/graph/graph_index.h"
 #include "storage/timeline/columns.h"
 
 namespace tidemark::gui {

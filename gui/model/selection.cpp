@@ -68,7 +68,8 @@ void Selection::select_allocation(AllocationIndex allocation) {
         }
         next.stack = all.stack[allocation] ? std::optional(all.stack[allocation]) : std::nullopt;
         next.segment = all.segment[allocation];
-        const bool alive = all.alloc_event[allocation] < next.time_point && next.time_point <= all.free_completed[allocation];
+        const bool alive =
+            all.alloc_event[allocation] < next.time_point && next.time_point <= all.free_completed[allocation];
         if (!alive) {
             next.time_point = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
         }

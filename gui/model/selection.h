@@ -16,7 +16,7 @@ namespace tidemark::gui {
 /// What is shown and chosen. Value type, so that back and forward are a list of these.
 struct SelectionState {
     int device = 0;                                  ///< position in Trace::devices
-    EventNumber time_point = 0;                          ///< the cursor: a state of that device
+    EventNumber time_point = 0;                      ///< the cursor: a state of that device
     AllocationIndex allocation = no_allocation;      ///< the chosen allocation
     std::optional<StackId> stack;                    ///< the chosen stack (all its allocations light up)
     uint32_t segment = no_segment;                   ///< the chosen segment

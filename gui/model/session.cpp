@@ -158,9 +158,7 @@ void Session::rename_groups() {
     }
 }
 
-int64_t Session::cursor_time() const {
-    return device().time_until(selection_.state().time_point, trace_->duration);
-}
+int64_t Session::cursor_time() const { return device().time_until(selection_.state().time_point, trace_->duration); }
 
 CategoryLookup Session::categories() const { return {graph(), device().device, cursor_time()}; }
 

@@ -116,7 +116,8 @@ QString no_stacks_text(const Trace& trace, const DataGap& data_gap) {
     return Text::tr(
                "%1 of %2 allocations (%3 of the bytes) carry no stack: PyTorch records none for memory allocated on "
                "the backward thread, or stacks were off.")
-        .arg(count_text(data_gap.count), count_text(allocations), percent_text(static_cast<double>(data_gap.bytes), bytes));
+        .arg(count_text(data_gap.count), count_text(allocations),
+             percent_text(static_cast<double>(data_gap.bytes), bytes));
 }
 
 }  // namespace

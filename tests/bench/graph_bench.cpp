@@ -131,7 +131,8 @@ double highest_mebibytes() {
 /// The file, and all that is made from it.
 struct Fixture {
     Fixture()
-        : path(std::filesystem::temp_directory_path() / ("tidemark-graph-bench-" + std::to_string(getpid()) + ".tide")) {
+        : path(std::filesystem::temp_directory_path() /
+               ("tidemark-graph-bench-" + std::to_string(getpid()) + ".tide")) {
         Progress progress;
         {
             const Program program;
@@ -233,8 +234,9 @@ void pending_roots(benchmark::State& state) {
     measure(state, [] { return roots_never_run(*fixture().time_point, ReferrerIndex(*fixture().index, 0)); });
 }
 void ask_dominated(benchmark::State& state) {
-    ask(state,
-        [](NodeIndex node) { return fixture().time_point->retained_bytes(node) + fixture().time_point->dominator(node); });
+    ask(state, [](NodeIndex node) {
+        return fixture().time_point->retained_bytes(node) + fixture().time_point->dominator(node);
+    });
 }
 void ask_freed_by(benchmark::State& state) {
     ask(state, [](NodeIndex node) { return fixture().time_point->freed_by(node); });

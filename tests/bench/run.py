@@ -76,17 +76,17 @@ def measure_trace(build, trace):
 
 def measure_window(build, trace, snapshot=None, import_seconds=None):
     try:
-        gui = find(build, "tidemark-gui")
+        gui, bench = find(build, "tidemark-gui"), find(build, "window_bench")
     except StopIteration:
         row("window", "not built")
         return
     with tempfile.TemporaryDirectory() as home:
         environment = {"QT_QPA_PLATFORM": "offscreen", "HOME": home}
-        result = json.loads(run([gui, "--bench-frames", trace], **environment)[2])
+        result = json.loads(run([bench, "frames", trace], **environment)[2])
         row("open to first complete picture, in process, ms", f"{result['open_to_first_picture_ms']:.0f}", "1000 at 10 M")
         if import_seconds:
             row("  / import", f"{result['open_to_first_picture_ms'] / import_seconds / 1000:.2f}", "bar 0.3")
-            raw = json.loads(run([gui, "--bench-frames", str(snapshot)], **environment)[2])
+            raw = json.loads(run([bench, "frames", str(snapshot)], **environment)[2])
             row("raw pickle to first complete picture, in process, ms", f"{raw['open_to_first_picture_ms']:.0f}")
             row("  / import", f"{raw['open_to_first_picture_ms'] / import_seconds / 1000:.2f}", "bar 1.2")
         picture = os.path.join(home, "window.png")
@@ -101,7 +101,7 @@ def measure_window(build, trace, snapshot=None, import_seconds=None):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("build")
-    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--iterations", type=int, default=5)
     arguments.add_argument("--long", action="store_true")
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -7,8 +7,8 @@
 
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
+#include "gui/breakdown/breakdown_plot.h"
 #include "gui/model/text.h"
-#include "gui/plot/breakdown_plot.h"
 #include "live_run.h"
 #include "synthetic_trace.h"
 

@@ -161,7 +161,8 @@ private slots:
         QCOMPARE(spy.count(), 1);
         QCOMPARE(session->device().device, 1);
         QCOMPARE(session->time_view().to(), session->time_view().whole_to());
-        QCOMPARE(session->selection().state().time_point, session->analysis().curves().peak(Series::allocated).max_event);
+        QCOMPARE(session->selection().state().time_point,
+                 session->analysis().curves().peak(Series::allocated).max_event);
     }
 
     void a_silent_start_is_skipped_and_an_undo_away() {

@@ -6,10 +6,10 @@
 #include <QTest>
 #include <cmath>
 
-#include "gui/plot/allocations_plot.h"
-#include "gui/plot/coordinates.h"
-#include "gui/plot/overview_plot.h"
-#include "gui/plot/timeline_plot.h"
+#include "gui/timeline/allocations_plot.h"
+#include "gui/timeline/overview_plot.h"
+#include "gui/timeline/timeline_plot.h"
+#include "gui/widgets/coordinates.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;

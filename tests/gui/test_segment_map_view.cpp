@@ -5,7 +5,7 @@
 #include <QSignalSpy>
 #include <QSvgGenerator>
 
-#include "gui/view/segment_map.h"
+#include "gui/segments/segment_map.h"
 #include "tests/gui/view_fixture.h"
 
 namespace tidemark::gui {

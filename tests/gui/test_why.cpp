@@ -16,11 +16,11 @@
 #include "gui/app/main_window.h"
 #include "gui/model/explained.h"
 #include "gui/model/text.h"
-#include "gui/why/finding_body.h"
-#include "gui/why/finding_card.h"
-#include "gui/why/share_bar.h"
-#include "gui/why/text_block.h"
-#include "gui/why/walk_bar.h"
+#include "gui/story/finding_body.h"
+#include "gui/story/finding_card.h"
+#include "gui/story/share_bar.h"
+#include "gui/story/walk_bar.h"
+#include "gui/widgets/text_block.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;
@@ -43,7 +43,7 @@ struct Shown {
         window->resize(1600, 900);
         window->show_session(session, QStringLiteral("s01.tide"));
     }
-    WhyPane& pane() { return window->page().why(); }
+    StoryPane& pane() { return window->page().why(); }
     const Explanation& explanation() { return session->explanation_source().explained()->explanation; }
     bool explained() {
         return QTest::qWaitFor([this] { return pane().has_explanation() && session->graph(); }, patience);
@@ -299,7 +299,7 @@ private slots:
     void a_run_that_goes_on_is_explained_when_asked() {
         auto session = retained_outputs();
         session->set_live(true);
-        WhyPane pane;
+        StoryPane pane;
         pane.set_session(session.get());
         ExplanationSource& source = session->explanation_source();
         QTest::qWait(300);
@@ -317,7 +317,7 @@ private slots:
     void a_run_is_explained_when_it_has_ended() {
         auto session = retained_outputs();
         session->set_live(true);
-        WhyPane pane;
+        StoryPane pane;
         pane.set_session(session.get());
         session->set_live(false);
         QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), patience);

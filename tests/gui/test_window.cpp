@@ -34,7 +34,8 @@ private slots:
         QVERIFY(shown.wait(10000));
         Session& session = *window->page().session();
         QCOMPARE(session.selection().state().time_point, session.analysis().curves().peak(Series::allocated).max_event);
-        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) > 512 << 20);
+        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) >
+                512 << 20);
         session.selection().set_time_point(33);
         const QString event = QStringLiteral("33");
         QTRY_VERIFY(window->page().details().shown_text().contains(event));
