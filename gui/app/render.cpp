@@ -10,7 +10,7 @@
 
 #include "gui/app/main_window.h"
 #include "gui/widgets/picture_worker.h"
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
 

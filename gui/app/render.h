@@ -5,8 +5,8 @@
 #include <QString>
 #include <optional>
 
+#include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
-#include "storage/replay/attribution.h"
 
 namespace tidemark::gui {
 

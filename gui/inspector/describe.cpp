@@ -7,8 +7,8 @@
 #include "gui/model/graph_text.h"
 #include "gui/model/links.h"
 #include "gui/model/text.h"
+#include "storage/attribution/attribution.h"
 #include "storage/graph/referrer_groups.h"
-#include "storage/replay/attribution.h"
 
 namespace tidemark::gui {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "storage/replay/analysis.h"
+#include "storage/analysis/analysis.h"
 #include "storage/timeline/columns.h"
 
 namespace tidemark::gui {

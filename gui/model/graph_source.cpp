@@ -1,7 +1,7 @@
 #include "gui/model/graph_source.h"
 
 #include "gui/model/text.h"
-#include "storage/graph/read_graph.h"
+#include "storage/read/read_graph.h"
 
 namespace tidemark::gui {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "gui/model/text.h"
-#include "storage/timeline/category_grouping.h"
+#include "storage/attribution/category_grouping.h"
 
 namespace tidemark::gui {
 

@@ -3,7 +3,7 @@
 
 #include <QString>
 
-#include "storage/read/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::gui {
 

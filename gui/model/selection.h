@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "storage/format/graph_tables.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark::gui {
 

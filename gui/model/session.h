@@ -12,8 +12,8 @@
 #include "gui/model/explanation_source.h"
 #include "gui/model/selection.h"
 #include "gui/model/time_view.h"
-#include "storage/replay/analysis.h"
-#include "storage/replay/attribution.h"
+#include "storage/analysis/analysis.h"
+#include "storage/attribution/attribution.h"
 #include "storage/timeline/columns.h"
 
 namespace tidemark::gui {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gui/model/category_lookup.h"
+#include "storage/analysis/analysis.h"
 #include "storage/base/progress.h"
-#include "storage/replay/analysis.h"
 
 namespace tidemark::gui {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "storage/allocator/counters.h"
-#include "storage/replay/attribution.h"
+#include "storage/attribution/attribution.h"
 
 namespace tidemark::gui {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 
 namespace tidemark::gui {
 

@@ -9,10 +9,10 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {

@@ -13,12 +13,12 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/group_way.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
 #include "storage/compare/compare.h"
 #include "storage/explain/iterations.h"
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {

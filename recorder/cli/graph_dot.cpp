@@ -12,7 +12,7 @@
 
 #include "recorder/cli/describe.h"
 #include "recorder/cli/output.h"
-#include "storage/replay/attribution.h"
+#include "storage/attribution/attribution.h"
 
 namespace tidemark::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "recorder/cli/describe.h"
 #include "storage/base/units.h"
-#include "storage/graph/read_graph.h"
+#include "storage/read/read_graph.h"
 
 namespace tidemark::cli {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
-#include "storage/replay/attribution.h"
 
 namespace tidemark::cli {
 

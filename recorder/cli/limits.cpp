@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "storage/attribution/attribution.h"
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
-#include "storage/replay/attribution.h"
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {

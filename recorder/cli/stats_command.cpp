@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "recorder/cli/command.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/stats_table.h"
-#include "storage/replay/time_point.h"
+#include "recorder/cli/time_point_options.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {

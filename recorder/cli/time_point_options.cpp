@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "recorder/cli/file_kind.h"
-#include "storage/replay/time_point.h"
+#include "storage/read/open_trace.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "storage/analysis/analysis.h"
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
-#include "storage/replay/analysis.h"
 
 namespace tidemark::cli {
 

@@ -9,11 +9,11 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/group_way.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
+#include "storage/attribution/attribution.h"
 #include "storage/base/units.h"
-#include "storage/replay/attribution.h"
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {

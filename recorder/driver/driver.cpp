@@ -14,7 +14,7 @@
 #include "recorder/core/environment.h"
 #include "recorder/driver/call_source.h"
 #include "recorder/driver/driver_calls.h"
-#include "storage/format/vocabulary.h"
+#include "storage/trace/vocabulary.h"
 
 namespace tidemark::recorder {
 namespace {

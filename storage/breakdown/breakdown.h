@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/replay/analysis.h"
+#include "storage/analysis/analysis.h"
 
 namespace tidemark {
 
@@ -17,7 +17,7 @@ enum class ComponentKind : uint8_t {
     rounding,          ///< block size beyond what was asked for
     pending,           ///< freed by the program, still used by a stream
     free_in_segments,  ///< free bytes of segments (default pool) that also hold blocks
-    cached_segments,     ///< segments (default pool) without any block
+    cached_segments,   ///< segments (default pool) without any block
     private_pools,     ///< free bytes of segments that belong to private pools
     library,           ///< driver memory beside the allocator, one layer per library that asked
     context,           ///< the CUDA context; where driver calls were not recorded, what libraries took is in it too
@@ -45,7 +45,8 @@ struct BreakdownRow {
     std::optional<int64_t> process_used;  ///< likewise, of the recorded process
     int64_t device_total = 0;
     std::optional<int64_t> sample_time;
-    std::vector<Component> components;  ///< sum of bytes == device_used when there is one; layers of 0 bytes are left out
+    std::vector<Component>
+        components;  ///< sum of bytes == device_used when there is one; layers of 0 bytes are left out
 
     /// Of all layers of this kind together.
     int64_t bytes_of(ComponentKind kind) const;

@@ -6,14 +6,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "storage/explain/suspects.h"
+#include "storage/analysis/analysis.h"
+#include "storage/breakdown/breakdown.h"
 #include "storage/explain/iterations.h"
 #include "storage/explain/surviving_allocations.h"
+#include "storage/explain/suspects.h"
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
 #include "storage/graph/referrer_groups.h"
-#include "storage/breakdown/breakdown.h"
-#include "storage/replay/analysis.h"
 
 namespace tidemark {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/format/graph_tables.h"
 #include "storage/breakdown/breakdown.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

@@ -6,7 +6,7 @@
 
 #include "storage/explain/iterations.h"
 #include "storage/explain/trend.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

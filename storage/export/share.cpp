@@ -10,11 +10,11 @@
 
 #include "storage/base/units.h"
 #include "storage/export/excerpt.h"
-#include "storage/graph/read_graph.h"
 #include "storage/read/database.h"
-#include "storage/read/trace.h"
-#include "storage/replay/time_point.h"
+#include "storage/read/open_trace.h"
+#include "storage/read/read_graph.h"
 #include "storage/timeline/curves.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {
@@ -143,7 +143,7 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (!left_out->empty()) {
         shared->data_gaps.push_back({DataGapKind::redacted, -1, 0, 0, 0, *std::move(left_out)});
     }
-    TIDEMARK_TRY(write_trace(*shared, output, if_exists, progress, &graph));
+    TIDEMARK_TRY(write_trace(*shared, peak_events(*shared), output, if_exists, progress, &graph));
 
     ShareReport report;
     for (const DeviceHistory& device : shared->devices) {

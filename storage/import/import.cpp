@@ -10,6 +10,7 @@
 #include "storage/format/schema.h"
 #include "storage/import/derive_history.h"
 #include "storage/import/snapshot_reader.h"
+#include "storage/timeline/curves.h"
 
 namespace tidemark {
 
@@ -131,7 +132,7 @@ Result<std::shared_ptr<const Trace>> import_snapshot(const std::string& snapshot
     if (!trace) {
         return trace.error();
     }
-    if (auto written = write_trace(**trace, path, if_exists, progress); !written) {
+    if (auto written = write_trace(**trace, peak_events(**trace), path, if_exists, progress); !written) {
         return written.error();
     }
     (*trace)->path = path;

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "storage/format/stack_table.h"
+#include "storage/trace/stack_table.h"
 
 namespace tidemark {
 

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "storage/replay/time_point.h"
 #include "storage/report/json_parts.h"
 #include "storage/report/report.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "storage/base/result.h"
-#include "storage/format/sqlite.h"
+#include "storage/sqlite/sqlite.h"
 #include "storage/write/trace_rows.h"
 #include "storage/write/trace_writer.h"
 

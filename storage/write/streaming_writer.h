@@ -11,7 +11,7 @@
 #include <string>
 
 #include "storage/base/result.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 #include "storage/write/trace_rows.h"
 #include "storage/write/trace_writer.h"
 

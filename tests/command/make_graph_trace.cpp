@@ -10,8 +10,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
-#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark::test {
 namespace {
@@ -57,7 +58,7 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
     const StackId in_forward = trace.devices[0].allocations.stack.back();
     const StackId in_main = stack_of(trace.stacks, {{"/home/anna/s01.py", "main"}});
     const AllocationRef weight{0, 0};
-    GraphMaker graph;
+    GraphBuilder graph;
     GraphNodes& nodes = graph.tables.nodes;
     if (is_scanned) {
         graph.tables.scans = {{trace.duration, "end", 5'000'000, 1000, steps + 2}};
@@ -69,7 +70,8 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
     };
     const uint32_t main = graph.text("main"), file = graph.text("/home/anna/s01.py");
     graph.label(weight, 0, Category::parameter, "fc.weight");
-    retention(no_node, weight, {{"global", graph.text("net"), 0, file, 0}, {"attribute", graph.text("weight"), 0, 0, 0}});
+    retention(no_node, weight,
+              {{"global", graph.text("net"), 0, file, 0}, {"attribute", graph.text("weight"), 0, 0, 0}});
     const NodeIndex leaf = graph.node("AccumulateGrad", {}, {}, {before_recording}, weight);
     nodes.variable[leaf] = graph.text("fc.weight");
     for (uint32_t s = 0; s < steps; ++s) {
@@ -77,13 +79,15 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
         const NodeIndex mm = graph.node("MmBackward0", {leaf}, {{0, s + 1}, weight}, {made}, {}, in_forward);
         nodes.origin[mm] = s + 1;
         const NodeIndex sum = graph.node("SumBackward0", {mm}, {}, {made + 1000}, {}, in_main);
-        retention(sum, {},
-             {{"local", graph.text("outputs"), main, file, 31}, {"index", graph.text(std::to_string(s)), 0, 0, 0}});
+        retention(
+            sum, {},
+            {{"local", graph.text("outputs"), main, file, 31}, {"index", graph.text(std::to_string(s)), 0, 0, 0}});
     }
     const int64_t last = (steps - 1) * step_ns;
     const NodeIndex data_gap =
         graph.node("MseLossBackward0", {leaf}, {{0, steps}}, {last + 3000, last + 4000}, {}, in_main);
-    retention(data_gap, {}, {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("data_gap"), 0, 0, 0}});
+    retention(data_gap, {},
+              {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("data_gap"), 0, 0, 0}});
     graph.node("ReluBackward0", {leaf}, {{0, steps}}, {1000, 2000, 2000, 3000});
     return std::move(graph.tables);
 }
@@ -100,7 +104,7 @@ int main(int argc, char** argv) {
     Trace trace = test::trace_of_steps(std::atoi(argv[2]));
     const GraphTables graph = test::graph_of(trace, std::string_view(argv[3]) == "searched");
     Progress progress;
-    const Status written = write_trace(trace, argv[1], IfExists::replace, progress, &graph);
+    const Status written = write_trace(trace, peak_events(trace), argv[1], IfExists::replace, progress, &graph);
     if (!written) {
         std::fprintf(stderr, "%s\n", written.error().message.c_str());
     }

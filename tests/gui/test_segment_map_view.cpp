@@ -138,7 +138,7 @@ private slots:
 
     void slivers_are_never_dropped() {
         // One block of 512 bytes in 16 GiB: a column of it must differ from an empty one.
-        Trace trace = tidemark::test::hand_made_trace();
+        Trace trace = tidemark::test::sample_trace();
         DeviceHistory& device = trace.devices[0];
         device.segments.resize(1);
         device.segments[0].size = uint64_t{16} << 30;

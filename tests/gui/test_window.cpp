@@ -10,6 +10,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
 #include "gui/model/text.h"
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
 
@@ -22,7 +23,8 @@ private slots:
     void initTestCase() {
         Progress progress;
         trace_ = folder_.filePath(QStringLiteral("run.tide"));
-        const Status written = write_trace(*test::synthetic_trace(), trace_.toStdString(), IfExists::fail, progress);
+        const Status written = write_trace(*test::synthetic_trace(), peak_events(*test::synthetic_trace()),
+                                           trace_.toStdString(), IfExists::fail, progress);
         QVERIFY2(written, written ? "" : written.error().message.c_str());
     }
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 
 namespace tidemark::recorder {
 namespace {

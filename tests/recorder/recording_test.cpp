@@ -13,8 +13,8 @@
 #include <random>
 #include <thread>
 
+#include "storage/analysis/analysis.h"
 #include "storage/read/follow.h"
-#include "storage/replay/analysis.h"
 #include "tests/recorder/recording_fixture.h"
 #include "tests/recorder/simulated_program.h"
 

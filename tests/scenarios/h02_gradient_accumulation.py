@@ -1,4 +1,4 @@
-"""H2, harmless: gradients of eight micro-batches add up before each step of AdamW."""
+"""H2, harmless: gradients of eight micro-batches accumulate before each step of AdamW."""
 
 import torch
 from torch import nn

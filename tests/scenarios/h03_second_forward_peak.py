@@ -1,4 +1,4 @@
-"""H3, harmless: the second forward comes on top of the first one's gradients; later peaks are the same."""
+"""H3, harmless: the second forward runs beside the gradients of the first; later peaks are equal."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""H5, harmless: each round uses an op for the first time, whose kernels the driver loads now; tensors are small."""
+"""H5, harmless: each iteration uses a new op, whose kernels the driver loads lazily; tensors are small."""
 
 import torch
 

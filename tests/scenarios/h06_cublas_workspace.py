@@ -1,4 +1,4 @@
-"""H6, harmless: the first matrix product makes cuBLAS take a workspace, which it keeps."""
+"""H6, harmless: cuBLAS allocates a workspace at the first matrix product and retains it."""
 
 import torch
 from torch import nn

@@ -1,8 +1,8 @@
-"""H8, harmless: a cache of embeddings fills up in the first rounds; from then on each new entry replaces the oldest.
+"""H8, harmless: a cache of embeddings fills up in the first iterations; later each new entry replaces the oldest.
 
     python h08_cache_of_constant_size.py [--ring] [--size small|medium|large] [--noise]
 
-With --ring it is a replay buffer: a deque with a largest length.
+With --ring it is a replay buffer: a deque with a maximum length.
 """
 
 import collections

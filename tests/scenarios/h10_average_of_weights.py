@@ -1,4 +1,4 @@
-"""H10, harmless: an exponential moving average of the weights: a second copy of the model, updated in place."""
+"""H10, harmless: an exponential moving average of the weights is a second copy of the model, updated in place."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""H11, harmless: a learning-rate schedule, losses as numbers, and every fifth step the best weights go to the CPU."""
+"""H11, harmless: a learning-rate schedule, losses as numbers, and best weights copied to the CPU every fifth step."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""H12, harmless: every fourth step an evaluation under no_grad, whose metric is a number."""
+"""H12, harmless: every fourth step runs an evaluation under no_grad, whose metric is a number."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""H14, harmless: generation with a key-value cache that grows with every token and is dropped with its sequence."""
+"""H14, harmless: generation with a key-value cache that grows with every token and is freed with its sequence."""
 
 import torch
 from torch import nn

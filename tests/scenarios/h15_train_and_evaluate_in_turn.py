@@ -1,4 +1,4 @@
-"""H15, harmless: epochs of training and evaluation in turn, batches of evaluation larger; sums are kept as detached
+"""H15, harmless: epochs of training and evaluation alternate, with larger evaluation batches; sums are detached
 tensors."""
 
 import torch

@@ -1,6 +1,6 @@
-"""Unrelated work beside a scenario, once a round: nothing of it grows after the first call.
+"""Unrelated work beside a scenario, once per iteration. Its memory does not grow after the first call.
 
-With or without it, round() takes the time that a real round would: what Tidemark does now and then it must get to do.
+Even if disabled, round() takes as long as a real iteration, so that periodic work of the recorder gets to run.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""S4: x of 1 GiB, y = 5 * x, mean(y).backward(): who made the extra GiB?
+"""S4: x of 1 GiB, y = 5 * x, mean(y).backward(): which op allocated the extra GiB?
 
     python s04_gigabyte_times_five.py [--retain-grad] [--empty-cache] [--mib 1024] [--size small|medium|large]
 """

@@ -1,4 +1,4 @@
-"""S6: a tensor of one element, and nvidia-smi shows hundreds of MiB."""
+"""S6: the program has one tensor of one element, and nvidia-smi shows hundreds of MiB."""
 
 import time
 

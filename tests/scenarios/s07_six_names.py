@@ -1,4 +1,4 @@
-"""S7: six large tensors under six names, against six times under the same name.
+"""S7: six large tensors with six names, compared with six tensors that take turns at one name.
 
     python s07_six_names.py [--one-name] [--mib 64] [--size small|medium|large]
 """

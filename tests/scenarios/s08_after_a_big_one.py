@@ -1,4 +1,4 @@
-"""S8: a small tensor after a big one is cut from the big one's block; a bigger one after a big one needs a new
+"""S8: a small tensor after a big one splits the big one's freed block; a larger one after a big one needs a new
 segment."""
 
 import torch

@@ -1,4 +1,4 @@
-"""S9: a list gets a new GPU tensor each iteration until nothing is left of 6 GiB."""
+"""S9: a list gets a new GPU tensor in each iteration until 6 GiB are used up."""
 
 import torch
 

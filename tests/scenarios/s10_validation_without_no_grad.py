@@ -1,4 +1,4 @@
-"""S10: outputs of a validation loop are kept, and nobody said no_grad: every one keeps the activations that made it.
+"""S10: a list retains the outputs of a validation loop without no_grad: each output retains its activations.
 
     python s10_validation_without_no_grad.py [--no-grad] [--batches 20] [--width 1024] [--size small|medium|large]
 """

@@ -1,4 +1,4 @@
-"""S11: validation with inputs small, larger, small again: reserved memory rises and never falls."""
+"""S11: validation inputs are small, larger, small again: reserved memory rises and never falls."""
 
 import torch
 from torch import nn

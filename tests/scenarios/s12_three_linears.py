@@ -1,4 +1,4 @@
-"""S12: three bias-free Linears, three rounds of forward and backward: why does the peak come at the second forward?"""
+"""S12: three bias-free Linears, three iterations of forward and backward: why is the peak in the second forward?"""
 
 import torch
 from torch import nn

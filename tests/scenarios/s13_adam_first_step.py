@@ -1,4 +1,4 @@
-"""S13: Adam on a small model: memory grows at the first step, and stays."""
+"""S13: Adam on a small model: memory grows at the first step and then stays constant."""
 
 import torch
 from torch import nn

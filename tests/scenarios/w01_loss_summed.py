@@ -1,10 +1,10 @@
-"""W1: `total += loss` adds up losses with their history, so the chain of additions reaches through all rounds.
+"""W1: `total += loss` adds losses with their graphs, so the graph of additions covers all iterations.
 
     python w01_loss_summed.py [--only-loss | --evaluate] [--size small|medium|large] [--noise]
 
-In training each round keeps one block of 512 B, the perplexity that its exp() saved; backward has released the rest.
-With --only-loss no byte of the GPU is kept, only nodes. With --evaluate, where nobody calls backward and no_grad is
-missing, each round keeps its activations.
+In training each iteration retains one block of 512 B, the result that exp() saved; backward releases the rest.
+With --only-loss no GPU memory is retained, only nodes. With --evaluate, which neither calls backward nor uses
+no_grad, each iteration retains its activations.
 """
 
 import torch

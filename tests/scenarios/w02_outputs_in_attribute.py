@@ -1,4 +1,4 @@
-"""W2: a trainer appends each round's predictions to its own list `self.history` and never empties it."""
+"""W2: a trainer appends the predictions of each iteration to its list `self.history` and never empties it."""
 
 import torch
 from torch import nn

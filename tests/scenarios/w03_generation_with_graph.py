@@ -1,4 +1,4 @@
-"""W3: a recurrent policy acts step by step and carries its state; without no_grad the graph of all steps stays
+"""W3: a recurrent policy acts step by step with a hidden state; without no_grad the graph of all steps stays
 alive."""
 
 import torch

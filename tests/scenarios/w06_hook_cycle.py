@@ -1,5 +1,5 @@
-"""W6: a backward hook on the features refers to the output made from them: output -> graph -> hook -> output, round
-for round."""
+"""W6: a backward hook on the features refers to the output computed from them: output -> graph -> hook -> output,
+in each iteration."""
 
 import torch
 from torch import nn

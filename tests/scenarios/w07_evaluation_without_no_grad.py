@@ -1,5 +1,5 @@
-"""W7: evaluation after each epoch collects logits without no_grad: each keeps the graph and the activations behind
-it."""
+"""W7: evaluation after each epoch collects logits without no_grad: each retains its graph and the saved
+activations."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""W8: retain_grad() on hidden activations, to print a norm, keeps a gradient as large as each activation after
+"""W8: retain_grad() on hidden activations, to print a norm, retains a gradient as large as each activation after
 backward."""
 
 import torch

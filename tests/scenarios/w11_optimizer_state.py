@@ -1,4 +1,4 @@
-"""W11: AdamW makes two tensors for each parameter at its first step; memory rises by twice the model once and stays."""
+"""W11: AdamW allocates two tensors per parameter at its first step; memory rises once by twice the model size."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""W12: zero_grad(set_to_none=False) right before backward: last round's gradients, as large as the model, lie beside
+"""W12: zero_grad(set_to_none=False) right before backward: the last gradients, as large as the model, exist during
 the forward."""
 
 import torch

@@ -1,5 +1,5 @@
-"""W13: gradients add up over four small batches before each optimizer step, so they stay between backward passes on
-purpose."""
+"""W13: gradients accumulate over four small batches before each optimizer step, so they stay between backward
+passes."""
 
 import torch
 from torch import nn

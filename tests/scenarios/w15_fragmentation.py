@@ -1,5 +1,5 @@
-"""W15: small bias tables, made right after large temporaries, each pin a segment; when a longer batch comes, most of
-the memory is free, in holes that are all too small, and it fails."""
+"""W15: small bias tables, allocated right after large temporaries, each pin a segment; a longer batch then fails
+although most memory is free, because every free gap is too small."""
 
 import torch
 
@@ -11,7 +11,7 @@ TABLE = 5 << 16  # elements: 1.25 MiB
 
 
 def build_tables(unit):
-    """One for each bucket of lengths, each computed from far more."""
+    """Builds one table per length bucket, each from large temporaries."""
     distances = [torch.ones(unit * (25 + 2 * bucket) // 4, device="cuda") for bucket in range(12)]
     tables = []
     while distances:

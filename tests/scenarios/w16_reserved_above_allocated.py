@@ -1,5 +1,5 @@
-"""W16: one calibration pass over a large batch makes the allocator reserve far more than the small rounds after it
-ever use."""
+"""W16: one calibration pass over a large batch makes the allocator reserve far more than the later, small batches
+use."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""W19: matrix products on several streams: cuBLAS takes a workspace for each stream, once, and keeps it."""
+"""W19: matrix products on several streams: cuBLAS allocates one workspace per stream and retains it."""
 
 import torch
 

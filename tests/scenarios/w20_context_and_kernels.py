@@ -1,5 +1,5 @@
-"""W20: hardly any tensors, yet hundreds of MiB: the CUDA context, and kernels that are loaded when they are first
-used."""
+"""W20: few tensors, yet hundreds of MiB: the CUDA context, and kernels that the driver loads at their first
+use."""
 
 import torch
 from torch.nn import functional

@@ -1,4 +1,4 @@
-"""W22: every new process group makes a communicator of its own at its first collective; NCCL takes its buffers past
+"""W22: every new process group creates a communicator at its first collective; NCCL allocates its buffers outside
 PyTorch."""
 
 import os

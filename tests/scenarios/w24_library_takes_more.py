@@ -1,4 +1,4 @@
-"""W24: an extension takes a workspace from the driver by cudaMalloc in each step and never gives it back; PyTorch's
+"""W24: an extension allocates a workspace with cudaMalloc in each step and never frees it; PyTorch's
 allocator is flat."""
 
 import ctypes
@@ -13,7 +13,7 @@ from noise import Noise
 
 
 class FusedLoss:
-    """Stands for an extension written in C."""
+    """Simulates an extension written in C."""
 
     def __init__(self, workspace_bytes):
         self.runtime = ctypes.CDLL(cuda_runtime.path())

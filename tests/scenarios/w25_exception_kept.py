@@ -1,4 +1,4 @@
-"""W25: errors of bad batches are put into a list; each error's traceback keeps the frames of its round, and all
+"""W25: a list retains the errors of bad batches; each error's traceback retains the frames of its iteration and all
 tensors in them."""
 
 import torch

@@ -1,4 +1,4 @@
-"""W26: each episode and its buffer refer to each other; with automatic collection off, dead episodes pile up until
+"""W26: each episode and its buffer refer to each other; with automatic collection off, they accumulate until
 gc.collect()."""
 
 import gc

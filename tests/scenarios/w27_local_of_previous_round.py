@@ -1,4 +1,4 @@
-"""W27: the variable `volume` keeps last round's result until the next one is made, so two of them exist at the peak."""
+"""W27: the variable `volume` retains the last result until the next one is assigned, so two exist at the peak."""
 
 import torch
 from torch import nn

@@ -1,5 +1,5 @@
-"""W28: a CUDA graph is captured for each new batch size, each with a private pool of its own, and all are kept in a
-dict."""
+"""W28: a CUDA graph is captured for each new batch size, each with its own private pool, and a dict retains
+all."""
 
 import torch
 from torch import nn

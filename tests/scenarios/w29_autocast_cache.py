@@ -1,5 +1,5 @@
-"""W29: candidates are scored one after another inside one long autocast; until it ends it keeps a half-size copy of every
-weight, and through the copy the weight itself, of models that are long gone too."""
+"""W29: candidates are scored inside one long autocast; until it ends, it retains a half-precision copy of every
+weight and, through the copy, the weight itself, even of deleted models."""
 
 import torch
 from torch import nn

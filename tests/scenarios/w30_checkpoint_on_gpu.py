@@ -1,5 +1,5 @@
-"""W30: torch.load without map_location puts the checkpoint's weights on the GPU a second time, and the variable
-stays."""
+"""W30: torch.load without map_location loads the checkpoint's weights onto the GPU a second time, and a variable
+retains them."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""W31: each batch's page-locked copy is kept in a list: host memory grows, GPU memory does not."""
+"""W31: a list retains the pinned copy of each batch: host memory grows, GPU memory does not."""
 
 import torch
 from torch import nn

@@ -1,5 +1,5 @@
 """W32: a block squares its input in fp32 and multiplies it in fp16 under autocast: both copies of the same values
-are saved."""
+are saved for backward."""
 
 import torch
 from torch import nn

@@ -1,5 +1,5 @@
-"""W33: one batch of sentences is four times as long as the others: a higher peak, once, and nothing stays but the
-cache."""
+"""W33: one batch of sentences is four times as long as the others: one higher peak, and nothing stays but cached
+memory."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""W34: torch.profiler records GPU activities; its buffers lie on the GPU while it runs."""
+"""W34: torch.profiler records GPU activities; its buffers use GPU memory while it runs."""
 
 import torch
 from torch import nn

@@ -2,15 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "storage/explain/diagnoses/all.h"
-#include "tests/unit/hand_made_run.h"
+#include "tests/unit/run_builder.h"
 
 namespace tidemark {
 namespace {
 
-using test::RunMaker;
+using test::RunBuilder;
 
 constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
-constexpr int64_t ms = RunMaker::millisecond;
+constexpr int64_t ms = RunBuilder::millisecond;
 
 Findings ask(Diagnosis diagnose, const AnalysisContext& context, Findings findings = {}) {
     Progress progress;
@@ -18,7 +18,7 @@ Findings ask(Diagnosis diagnose, const AnalysisContext& context, Findings findin
     return findings;
 }
 
-void take(RunMaker& run, const std::string& kind, int64_t bytes, int64_t time, const std::string& source = "",
+void take(RunBuilder& run, const std::string& kind, int64_t bytes, int64_t time, const std::string& source = "",
           StackId stack = 0, int device = 0) {
     DriverAllocation row;
     row.kind = kind;
@@ -30,7 +30,7 @@ void take(RunMaker& run, const std::string& kind, int64_t bytes, int64_t time, c
     run.trace.driver_allocations.push_back(row);
 }
 
-void sample(RunMaker& run, int64_t time, int64_t own, std::vector<std::pair<int64_t, int64_t>> others = {}) {
+void sample(RunBuilder& run, int64_t time, int64_t own, std::vector<std::pair<int64_t, int64_t>> others = {}) {
     int64_t used = own;
     run.trace.samples.push_back({time, 0, 100, own, 0, "nvml"});
     for (const auto& [pid, bytes] : others) {
@@ -42,7 +42,7 @@ void sample(RunMaker& run, int64_t time, int64_t own, std::vector<std::pair<int6
 
 /// Ten steps that leave nothing behind; `in_step` adds to each.
 template <class InStep>
-void ten_steps(RunMaker& run, InStep&& in_step) {
+void ten_steps(RunBuilder& run, InStep&& in_step) {
     for (int i = 0; i < 10; ++i) {
         const AllocationIndex work = run.alloc(1 * MiB, run.line("train"));
         in_step();
@@ -51,8 +51,8 @@ void ten_steps(RunMaker& run, InStep&& in_step) {
     }
 }
 
-RunMaker one_element() {
-    RunMaker run;
+RunBuilder one_element() {
+    RunBuilder run;
     run.segment(2 * MiB);
     run.alloc(4, run.line("main"));
     take(run, "context", 600 * MiB, 0);
@@ -80,21 +80,21 @@ TEST(ExplainContext, IsBackgroundBesideAnAnswer) {
 }
 
 TEST(ExplainContext, IsBackgroundBesideLargeTensors) {
-    RunMaker run = one_element();
+    RunBuilder run = one_element();
     run.segment(GiB);
     run.alloc(GiB, 0, 0, 1);
     EXPECT_EQ(ask(diagnose_cuda_context, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainContext, IsSilentWhereNobodyMeasured) {
-    RunMaker run = one_element();
+    RunBuilder run = one_element();
     run.trace.driver_allocations.clear();
     EXPECT_TRUE(ask(diagnose_cuda_context, *run.make_context()).empty());
 }
 
 /// Works on GPU 0, with a tensor of so many bytes and a context on GPU 1.
-RunMaker two_gpus(int64_t bytes_on_second) {
-    RunMaker run;
+RunBuilder two_gpus(int64_t bytes_on_second) {
+    RunBuilder run;
     run.segment(64 * MiB);
     run.alloc(40 * MiB, run.line("train"));
     DeviceHistory second;
@@ -122,7 +122,7 @@ TEST(ExplainStrayContext, IsSilentWhereBothDevicesWork) {
 }
 
 TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB);
@@ -136,7 +136,7 @@ TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
 }
 
 TEST(ExplainOtherProcesses, IsBackgroundWhereTheyWereThereAllAlong) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     for (const int64_t time : {1 * ms, 10 * ms, 20 * ms}) {
@@ -146,7 +146,7 @@ TEST(ExplainOtherProcesses, IsBackgroundWhereTheyWereThereAllAlong) {
 }
 
 TEST(ExplainOtherProcesses, IsSilentAlone) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB, {{7, 4 * MiB}});
@@ -154,7 +154,7 @@ TEST(ExplainOtherProcesses, IsSilentAlone) {
 }
 
 TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     const StackId line = run.line("fused_loss");
     take(run, "device", 64 * MiB, 0, "/usr/lib/libcublas.so.13");
@@ -171,7 +171,7 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
 }
 
 TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] {
         take(run, "device", 8 * MiB, run.now(), "libfused.so");
@@ -182,7 +182,7 @@ TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
 
 TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
     for (const int64_t rise : {int64_t{0}, 32 * MiB}) {
-        RunMaker run;
+        RunBuilder run;
         run.segment(20 * MiB);
         ten_steps(run,
                   [&] { sample(run, run.now(), 600 * MiB + rise * static_cast<int64_t>(run.trace.steps.size())); });
@@ -196,8 +196,8 @@ TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
     }
 }
 
-RunMaker products_on(uint32_t streams, uint64_t bytes) {
-    RunMaker run;
+RunBuilder products_on(uint32_t streams, uint64_t bytes) {
+    RunBuilder run;
     const uint32_t op = run.origin("aten::mm");
     for (uint32_t stream = 0; stream < streams; ++stream) {
         run.trace.streams.resize(streams);
@@ -207,7 +207,7 @@ RunMaker products_on(uint32_t streams, uint64_t bytes) {
 }
 
 TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
-    RunMaker run = products_on(4, 32 * MiB);
+    RunBuilder run = products_on(4, 32 * MiB);
     take(run, "device", 64 * MiB, 0, "libcublas.so.13");
     const Findings findings = ask(diagnose_library_workspace, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
@@ -224,15 +224,15 @@ TEST(ExplainLibraryWorkspace, IsBackgroundOnOneStream) {
 
 TEST(ExplainLibraryWorkspace, TakesNoTensorForOne) {
     EXPECT_TRUE(ask(diagnose_library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
-    RunMaker run;
+    RunBuilder run;
     run.segment(64 * MiB);
     run.alloc(32 * MiB, 0, run.origin("aten::randn"));
     EXPECT_TRUE(ask(diagnose_library_workspace, *run.make_context()).empty());
 }
 
 /// `trials` workspaces of 1 GiB come and go in the first step, smaller ones in all of them.
-RunMaker convolutions(int trials, const std::string& op) {
-    RunMaker run;
+RunBuilder convolutions(int trials, const std::string& op) {
+    RunBuilder run;
     run.segment(2 * GiB);
     const uint32_t conv = run.origin(op);
     for (int i = 0; i < trials; ++i) {
@@ -258,7 +258,7 @@ TEST(ExplainWorkspaceBurst, IsSilentWhereItDoesNotRaiseThePeak) {
 }
 
 TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     run.alloc(MiB, run.line("train"));
     const StackId line = run.line("make_groups");
@@ -271,7 +271,7 @@ TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
 }
 
 TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     run.alloc(MiB);
     take(run, "device", 100 * MiB, 0, "libcublas.so.13");
@@ -279,7 +279,7 @@ TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
 }
 
 TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] { take(run, "pinned", 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
     const Findings findings = ask(diagnose_pinned_memory_growth, *run.make_context());
@@ -291,15 +291,15 @@ TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
 }
 
 TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     take(run, "pinned", 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
     ten_steps(run, [&] { take(run, "pinned", 4, run.now(), "libtorch_cuda.so", 0, -1); });
     EXPECT_TRUE(ask(diagnose_pinned_memory_growth, *run.make_context()).empty());
 }
 
-RunMaker profiled() {
-    RunMaker run;
+RunBuilder profiled() {
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     take(run, "device", MiB, 0, "libcublas.so.13");
@@ -311,7 +311,7 @@ RunMaker profiled() {
 }
 
 TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
-    RunMaker run = profiled();
+    RunBuilder run = profiled();
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 620 * MiB);
     sample(run, 25 * ms, 600 * MiB);
@@ -332,14 +332,14 @@ TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
 }
 
 TEST(ExplainProfilerOverhead, IsSilentWithoutAProfiler) {
-    RunMaker run = profiled();
+    RunBuilder run = profiled();
     run.trace.data_gaps.clear();
     EXPECT_TRUE(ask(diagnose_profiler_overhead, *run.make_context()).empty());
 }
 
 /// `count` batches are freed, but complete only at the end.
-RunMaker recorded_on_a_stream(int count) {
-    RunMaker run;
+RunBuilder recorded_on_a_stream(int count) {
+    RunBuilder run;
     run.segment(200 * MiB);
     std::vector<AllocationIndex> pending;
     for (int i = 0; i < count; ++i) {
@@ -364,8 +364,8 @@ TEST(ExplainPendingFree, IsSilentAboutTwoBlocks) {
     EXPECT_TRUE(ask(diagnose_pending_free, *recorded_on_a_stream(2).make_context()).empty());
 }
 
-RunMaker captures(int graphs) {
-    RunMaker run;
+RunBuilder captures(int graphs) {
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] {
         if (static_cast<int>(run.trace.steps.size()) < graphs) {
@@ -397,8 +397,8 @@ TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
 }
 
 /// A model of two weights, and what torch.load made of two others.
-RunMaker resumed(uint64_t loaded) {
-    RunMaker run;
+RunBuilder resumed(uint64_t loaded) {
+    RunBuilder run;
     run.segment(64 * MiB);
     const StackId load = test::stack_of(run.trace.stacks, {{"/venv/site-packages/torch/serialization.py", "_load"},
                                                            {"/home/anna/project/train.py", "resume"}});

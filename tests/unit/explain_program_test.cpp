@@ -4,14 +4,14 @@
 #include "storage/explain/diagnoses/all.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/passes.h"
-#include "tests/unit/hand_made_graph.h"
-#include "tests/unit/hand_made_run.h"
+#include "tests/unit/graph_builder.h"
+#include "tests/unit/run_builder.h"
 
 namespace tidemark {
 namespace {
 
-using test::GraphMaker;
-using test::RunMaker;
+using test::GraphBuilder;
+using test::RunBuilder;
 
 constexpr int64_t MiB = 1 << 20;
 
@@ -35,7 +35,7 @@ struct Program {
         for (const AllocationIndex a : saved) {
             kept.push_back(memory(a));
         }
-        GraphMaker::Lifetime lifetime;
+        GraphBuilder::Lifetime lifetime;
         lifetime.created = run.now();
         return graph.node(type, children, kept, lifetime, memory(output), run.line(line));
     }
@@ -60,8 +60,8 @@ struct Program {
         return findings;
     }
 
-    RunMaker run;
-    GraphMaker graph;
+    RunBuilder run;
+    GraphBuilder graph;
     uint32_t backward = 0;
 };
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
@@ -15,7 +15,7 @@ constexpr const char* evil = "</svg><script>alert(1)</script>\033[2J|`";
 class Report : public testing::Test {
 protected:
     Report()
-        : trace(std::make_shared<const Trace>(test::hand_made_trace())),
+        : trace(std::make_shared<const Trace>(test::sample_trace())),
           context(std::make_shared<const Analysis>(trace, trace->devices[0]), nullptr) {
         explanation.device_name = evil;
         explanation.event = 8;

@@ -10,12 +10,13 @@
 #include <fstream>
 #include <regex>
 
+#include "storage/analysis/analysis.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
 #include "storage/import/derive_history.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
+#include "storage/timeline/curves.h"
 #include "tests/unit/query_rows.h"
 #include "tests/unit/small_graph.h"
 #include "tests/unit/trace_equality.h"
@@ -123,7 +124,7 @@ TEST_F(TraceFile, WritingNeverOverwritesUnasked) {
 TEST_F(TraceFile, CanceledWritingLeavesTheOldFile) {
     Progress progress;
     progress.canceled = true;
-    EXPECT_FALSE(write_trace(*original_, path_, IfExists::replace, progress));
+    EXPECT_FALSE(write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress));
     EXPECT_TRUE(open(path_));
     EXPECT_FALSE(fs::exists(path_ + ".part"));
 }
@@ -132,12 +133,12 @@ TEST_F(TraceFile, TwoWritersOfOneTargetDoNotMix) {
     const int other = ::open((path_ + ".part").c_str(), O_CREAT | O_RDWR, 0666);
     ASSERT_EQ(0, flock(other, LOCK_EX));
     Progress progress;
-    const auto status = write_trace(*original_, path_, IfExists::replace, progress);
+    const auto status = write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress);
     ASSERT_FALSE(status);
     EXPECT_NE(std::string::npos, status.error().message.find("another program"));
     EXPECT_TRUE(fs::exists(path_ + ".part")) << "the other's file is left alone";
     ::close(other);
-    EXPECT_TRUE(write_trace(*original_, path_, IfExists::replace, progress))
+    EXPECT_TRUE(write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress))
         << "what a killed writer left is no hindrance";
 }
 
@@ -251,7 +252,8 @@ TEST_F(TraceFile, EveryFormatEverReleasedOpens) {
 
 /// Everything about graphs that a trace holds.
 constexpr const char* graph_queries[] = {
-    "SELECT id, type, variable, sequence, output, state, created_time, executed_time, released_time, destroyed_time FROM "
+    "SELECT id, type, variable, sequence, output, state, created_time, executed_time, released_time, destroyed_time "
+    "FROM "
     "nodes "
     "ORDER BY id",
     "SELECT * FROM autograd_edge ORDER BY node, slot",
@@ -272,7 +274,7 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
     const auto trace = read_snapshot_trace(snapshot("expandable_graph"), progress);
     ASSERT_TRUE(trace) << trace.error().message;
     const GraphTables graph = test::small_graph(**trace);
-    ASSERT_TRUE(write_trace(**trace, path_, IfExists::replace, progress, &graph));
+    ASSERT_TRUE(write_trace(**trace, peak_events(**trace), path_, IfExists::replace, progress, &graph));
     if (const char* keep = std::getenv("TIDEMARK_KEEP_FORMAT_TRACE")) {
         fs::copy_file(path_, keep, fs::copy_options::overwrite_existing);
     }
@@ -297,7 +299,8 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
         {"7"}};
     for (size_t i = 0; i < std::size(graph_queries); ++i) {
         EXPECT_EQ(wanted[i], test::query_rows(path_, graph_queries[i]));
-        EXPECT_EQ(wanted[i], test::query_rows(std::string(TIDEMARK_TEST_DATA) + "/traces/format-2.tide", graph_queries[i]));
+        EXPECT_EQ(wanted[i],
+                  test::query_rows(std::string(TIDEMARK_TEST_DATA) + "/traces/format-2.tide", graph_queries[i]));
     }
 }
 
@@ -344,7 +347,7 @@ Trace recorded(const Trace& imported) {
 TEST_F(TraceFile, WhatARecorderSawIsReadBack) {
     const Trace trace = recorded(*original_);
     Progress progress;
-    ASSERT_TRUE(write_trace(trace, path_, IfExists::replace, progress));
+    ASSERT_TRUE(write_trace(trace, peak_events(trace), path_, IfExists::replace, progress));
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().message;
     test::expect_same_rows(trace.processes, (*read)->processes, "process");
@@ -361,11 +364,13 @@ TEST_F(TraceFile, AbsurdRowsOfARecorderAreRefusedOrMadeHarmless) {
          {"UPDATE driver_allocation SET bytes=-1 WHERE id=1", "UPDATE driver_allocation SET bytes=1<<61 WHERE id=1",
           "UPDATE driver_allocation SET stack=123456 WHERE id=1"}) {
         SCOPED_TRACE(sql);
-        ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
+        ASSERT_TRUE(
+            write_trace(recorded(*original_), peak_events(recorded(*original_)), path_, IfExists::replace, progress));
         alter(sql);
         EXPECT_FALSE(open(path_));
     }
-    ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
+    ASSERT_TRUE(
+        write_trace(recorded(*original_), peak_events(recorded(*original_)), path_, IfExists::replace, progress));
     alter(
         "UPDATE sample SET used_bytes=-5, device=1<<40; UPDATE driver_allocation SET source=1<<40, device=-9;"
         "INSERT INTO sample VALUES(NULL,-7,0,NULL,NULL,NULL,'nvml'),(NULL,-7,0,NULL,1,NULL,'nvml');"
@@ -387,9 +392,9 @@ TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
     Trace half = *original_;
     DeviceHistory& device = half.devices[0];
     const std::string whole = path_ + ".whole";
-    ASSERT_TRUE(write_trace(half, whole, IfExists::fail, progress));
+    ASSERT_TRUE(write_trace(half, peak_events(half), whole, IfExists::fail, progress));
     device.allocations.resize(device.allocations.size() - 1);
-    ASSERT_TRUE(write_trace(half, path_, IfExists::replace, progress));
+    ASSERT_TRUE(write_trace(half, peak_events(half), path_, IfExists::replace, progress));
     alter(("ATTACH '" + whole +
            "' AS whole; DELETE FROM allocation;"
            "INSERT INTO allocation SELECT * FROM whole.allocation")
@@ -402,7 +407,8 @@ TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
 TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
     Progress progress;
     const GraphTables graph = test::small_graph(*original_);
-    ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress, &graph));
+    ASSERT_TRUE(write_trace(recorded(*original_), peak_events(recorded(*original_)), path_, IfExists::replace, progress,
+                            &graph));
     std::ifstream in(std::string(TIDEMARK_TEST_DATA) + "/../../storage/format/FORMAT.md");
     const std::string text((std::istreambuf_iterator<char>(in)), {});
     const std::regex block("```sql\n([^`]*)```");
@@ -424,7 +430,7 @@ TEST_F(TraceFile, FormatMdNamesEveryTable) {
 TEST_F(TraceFile, UnwritableTargetIsSaid) {
     // The part file cannot be created under a file that is not a folder.
     Progress progress;
-    const auto status = write_trace(*original_, path_ + "/x.tide", IfExists::fail, progress);
+    const auto status = write_trace(*original_, peak_events(*original_), path_ + "/x.tide", IfExists::fail, progress);
     ASSERT_FALSE(status);
     EXPECT_EQ(ErrorKind::environment, status.error().kind);
 }

@@ -1,4 +1,4 @@
-#include "storage/format/graph_tables.h"
+#include "storage/trace/graph_tables.h"
 
 #include <algorithm>
 #include <array>

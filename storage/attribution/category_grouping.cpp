@@ -1,4 +1,4 @@
-#include "storage/timeline/category_grouping.h"
+#include "storage/attribution/category_grouping.h"
 
 namespace tidemark {
 namespace {

@@ -1,9 +1,9 @@
-// A trace small enough to check by eye, for tests of what understands traces.
+// A small trace for tests that read traces, and helpers to build others.
 #pragma once
 
 #include <string_view>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::test {
 
@@ -18,18 +18,19 @@ inline StackId stack_of(StackTable& table,
     return table.intern_stack(ids);
 }
 
-inline uint32_t add_allocation(DeviceHistory& device, EventNumber created, EventNumber freed, EventNumber done,
+inline uint32_t add_allocation(DeviceHistory& device, EventNumber created, EventNumber freed, EventNumber completed,
                                uint64_t address, uint64_t requested, uint64_t block, StackId stack) {
-    device.allocations.push_back({created, freed, done, address, requested, block, stack, 0, 0, 0});
+    device.allocations.push_back({created, freed, completed, address, requested, block, stack, 0, 0, 0});
     return device.allocations.size() - 1;
 }
 
-/// Device 0, nine events, one every µs:
-///   0 segment   1 alloc A (line 20 of train.py, below torch)   2 alloc B (line 10 of data.py)   3, 4 A freed, done
-///   5 alloc C (as A)   6 B freed   7 out of memory   8 B done
-/// and P, 4096 bytes without a stack, from before the history. Annotations: step 1..3.5 µs, in it fwd 1.5..2.5 µs,
-/// step 4.5..6 µs. Mark "epoch" at 5.5 µs.
-inline Trace hand_made_trace() {
+/// Returns a trace of device 0 with nine events, one per µs:
+///   0 segment   1 alloc A (in torch, called at line 20 of train.py)   2 alloc B (line 10 of data.py)
+///   3 free of A requested   4 completed   5 alloc C (same stack as A)   6 free of B requested   7 out of memory
+///   8 free of B completed
+/// and allocation P, 4096 bytes without a stack, from before the history. Annotations: step 1..3.5 µs, nested fwd
+/// 1.5..2.5 µs, step 4.5..6 µs. Mark "epoch" at 5.5 µs.
+inline Trace sample_trace() {
     Trace trace;
     const StackId train =
         stack_of(trace.stacks, {{"/home/anna/venv/lib/python3.12/site-packages/torch/nn/linear.py", "forward"},

@@ -1,17 +1,17 @@
-// A run made step by step: allocations, frees and segments on one device, one event each millisecond.
+// Builds a run on one device event by event: allocations, frees and segments, one event per millisecond.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "storage/explain/analysis_context.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark::test {
 
-class RunMaker {
+class RunBuilder {
 public:
-    RunMaker() {
+    RunBuilder() {
         trace.streams = {{0, ""}};
         trace.pools = {Pool{}};
         trace.origins = {Origin{}};
@@ -29,7 +29,7 @@ public:
         return static_cast<uint32_t>(trace.origins.size() - 1);
     }
 
-    /// Memory from the driver; what follows lies in it.
+    /// Adds a segment of the driver. Later allocations lie in it. Returns its index.
     uint32_t segment(uint64_t bytes, uint32_t stream = 0, uint32_t pool = 0) {
         Segment segment;
         segment.address = address_;
@@ -57,17 +57,17 @@ public:
     }
     void request_free(AllocationIndex a) { device().allocations.free_event[a] = event(Action::free_requested, a); }
     void complete_free(AllocationIndex a) { device().allocations.free_completed[a] = event(Action::free_completed, a); }
-    /// A step ends.
+    /// Ends a step at the last event. The next one starts there.
     void step() {
         const int64_t start = trace.steps.empty() ? 0 : *trace.steps.back().end;
         trace.steps.push_back({static_cast<int64_t>(trace.steps.size()), "optimizer", start, now()});
     }
 
-    /// Time of the last event.
+    /// Returns the time of the last event in ns.
     int64_t now() const { return static_cast<int64_t>(trace.devices[0].event_time.size() - 1) * millisecond; }
     DeviceHistory& device() { return trace.devices[0]; }
 
-    /// With what is known of the graph, if anything.
+    /// Returns a context of the run so far, with a graph if `tables` is given.
     std::unique_ptr<AnalysisContext> make_context(std::shared_ptr<const GraphTables> tables = nullptr) {
         trace.duration = now();
         auto shared = std::make_shared<const Trace>(trace);
@@ -85,8 +85,8 @@ private:
         return device().event_count() - 1;
     }
 
-    uint64_t next_ = 0x1000;  ///< where the next allocation lies: behind the one before
-    uint64_t address_ = 0x1000000;
+    uint64_t next_ = 0x1000;        ///< address of the next allocation
+    uint64_t address_ = 0x1000000;  ///< address of the next segment
 };
 
 }  // namespace tidemark::test

@@ -1,4 +1,4 @@
-#include "storage/replay/analysis.h"
+#include "storage/analysis/analysis.h"
 
 namespace tidemark {
 

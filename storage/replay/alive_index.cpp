@@ -1,4 +1,4 @@
-#include "storage/read/alive_index.h"
+#include "storage/replay/alive_index.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 
 #include "storage/read/growing_trace.h"
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "storage/base/progress.h"
-#include "storage/read/alive_index.h"
+#include "storage/replay/alive_index.h"
 #include "storage/replay/statistics.h"
 #include "storage/timeline/curves.h"
 

@@ -1,4 +1,4 @@
-#include "storage/format/stack_table.h"
+#include "storage/trace/stack_table.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,9 @@ namespace tidemark {
 
 namespace {
 
-size_t mix(size_t a, size_t b) { return (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull; }
+size_t mix(size_t a, size_t b) {
+    return (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+}
 
 std::string_view base_name(std::string_view path) {
     const size_t slash = path.find_last_of("/\\");
@@ -83,10 +85,11 @@ FrameId StackTable::user_frame(StackId id) const {
 }
 
 bool is_library_file(std::string_view file) {
-    constexpr std::array<std::string_view, 8> marks{"site-packages/", "dist-packages/", "/lib/python3", "/torch/",
-                                                    "site-packages\\", "torchinductor_", "<frozen ",     "<eval_with_key>"};
-    if (file.empty() || file == "??" || file.starts_with("torch/") || file.ends_with(".so") ||
-        file.ends_with(".cpp") || file.ends_with(".cu") || file.ends_with(".h")) {
+    constexpr std::array<std::string_view, 8> marks{"site-packages/", "dist-packages/",  "/lib/python3",
+                                                    "/torch/",        "site-packages\\", "torchinductor_",
+                                                    "<frozen ",       "<eval_with_key>"};
+    if (file.empty() || file == "??" || file.starts_with("torch/") || file.ends_with(".so") || file.ends_with(".cpp") ||
+        file.ends_with(".cu") || file.ends_with(".h")) {
         return true;
     }
     for (std::string_view mark : marks) {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/format/stack_table.h"
-#include "storage/format/vocabulary.h"
+#include "storage/trace/stack_table.h"
+#include "storage/trace/vocabulary.h"
 
 namespace tidemark {
 
@@ -39,9 +39,9 @@ struct AllocationRow {
 /// Alive (active) in the state at event N:  alloc_event < N  and  N <= done_event.
 /// Allocated (not yet freed by its owner):  alloc_event < N  and  N <= free_event.
 struct Allocations {
-    std::vector<EventNumber> alloc_event;  ///< before_history for those alive at event 0
-    std::vector<EventNumber> free_event;   ///< free requested; `never` if it was not
-    std::vector<EventNumber> free_completed;   ///< free completed: the block can serve again; `never` if it was not
+    std::vector<EventNumber> alloc_event;     ///< before_history for those alive at event 0
+    std::vector<EventNumber> free_event;      ///< free requested; `never` if it was not
+    std::vector<EventNumber> free_completed;  ///< free completed: the block can serve again; `never` if it was not
     std::vector<uint64_t> address;
     std::vector<uint64_t> requested;   ///< bytes asked for
     std::vector<uint64_t> block_size;  ///< bytes taken: rounded up, or the whole unsplit block
@@ -227,12 +227,12 @@ struct Trace {
     std::vector<Annotation> annotations;
     std::vector<Mark> marks;
     std::vector<DataGap> data_gaps;
-    std::vector<Process> processes;    ///< recorded traces only, like the four below
-    std::optional<int64_t> nvml_pid;   ///< the process as NVML numbers it, where that differs (in containers)
-    std::vector<Step> steps;           ///< by time
+    std::vector<Process> processes;   ///< recorded traces only, like the four below
+    std::optional<int64_t> nvml_pid;  ///< the process as NVML numbers it, where that differs (in containers)
+    std::vector<Step> steps;          ///< by time
     std::vector<DriverAllocation> driver_allocations;  ///< by time
     std::vector<Sample> samples;                       ///< by time
-    std::vector<DeviceHistory> devices;  ///< only devices with events or segments; by device index
+    std::vector<DeviceHistory> devices;                ///< only devices with events or segments; by device index
 
     const DeviceHistory* device(int index) const;
     /// The device shown first: the one with most events.

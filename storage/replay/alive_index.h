@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "storage/read/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

@@ -1,4 +1,4 @@
-#include "storage/replay/attribution.h"
+#include "storage/attribution/attribution.h"
 
 #include <fmt/format.h>
 

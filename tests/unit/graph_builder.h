@@ -1,4 +1,4 @@
-// Graphs small enough to check by eye, and random ones.
+// Autograd graphs for tests: built node by node, or random.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark::test {
 
-/// Adds nodes one after the other: edges and saved tensors come with their node.
-class GraphMaker {
+/// Builds a graph node by node. Edges and saved tensors are added with their node.
+class GraphBuilder {
 public:
     struct Lifetime {
         int64_t created = 0, executed = never_happened, released = never_happened, destroyed = never_happened;
@@ -31,7 +31,8 @@ public:
     }
 
     NodeIndex node(const std::string& type, const std::vector<NodeIndex>& children,
-                   const std::vector<AllocationRef>& saved, Lifetime lifetime, AllocationRef output = {}, StackId stack = 0) {
+                   const std::vector<AllocationRef>& saved, Lifetime lifetime, AllocationRef output = {},
+                   StackId stack = 0) {
         GraphNodes& n = tables.nodes;
         n.id.push_back(n.size() + 1);
         n.type.push_back(text(type));
@@ -76,7 +77,7 @@ public:
     GraphTables tables;
 };
 
-/// A trace whose one device has allocations of these sizes, all its life long.
+/// Returns a trace with one device whose allocations have these sizes and exist from before the history to its end.
 inline Trace trace_of_sizes(const std::vector<uint64_t>& sizes) {
     Trace trace;
     trace.streams = {{0, ""}};
@@ -89,7 +90,7 @@ inline Trace trace_of_sizes(const std::vector<uint64_t>& sizes) {
     return trace;
 }
 
-/// Index, categories and whatever they refer to.
+/// A graph that owns its trace and tables.
 struct Graph : tidemark::Graph {
     Graph(Trace trace, GraphTables tables)
         : tidemark::Graph(std::make_shared<const Trace>(std::move(trace)),
@@ -97,22 +98,22 @@ struct Graph : tidemark::Graph {
     GraphState at(int64_t time) const { return GraphState(index, categories, time); }
 };
 
-/// Ten steps of 1 µs in which 200 allocations come and go, one event every 25 ns, and a graph of 300 nodes in whose
-/// tables everything occurs. The same for the same seed.
+/// Ten steps of 1 µs with 400 allocation and free events, one every 25 ns, and a graph of 300 nodes with rows in every
+/// table. Equal seeds give equal runs.
 struct RandomRun {
     explicit RandomRun(uint32_t seed) : random(seed), trace(trace_of_sizes({})) {
         make_trace();
         make_graph();
     }
-    Graph graph() const { return Graph(trace, maker.tables); }
+    Graph graph() const { return Graph(trace, builder.tables); }
 
     uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random() % limit); }
-    int64_t any_time() { return below(10000); }
-    AllocationRef any_memory() { return {0, below(trace.devices[0].allocations.size())}; }
+    int64_t random_time() { return below(10000); }
+    AllocationRef random_allocation() { return {0, below(trace.devices[0].allocations.size())}; }
 
     std::mt19937 random;
     Trace trace;
-    GraphMaker maker;
+    GraphBuilder builder;
 
 private:
     void make_trace() {
@@ -151,36 +152,36 @@ private:
     void make_graph() {
         const char* types[] = {"MmBackward0", "AddBackward0", "AccumulateGrad", "SecretBackward"};
         for (NodeIndex n = 0; n < 300; ++n) {
-            GraphMaker::Lifetime lifetime;
-            lifetime.created = below(20) == 0 ? before_recording : any_time();
-            lifetime.executed = below(2) == 0 ? any_time() : never_happened;
+            GraphBuilder::Lifetime lifetime;
+            lifetime.created = below(20) == 0 ? before_recording : random_time();
+            lifetime.executed = below(2) == 0 ? random_time() : never_happened;
             lifetime.released = below(2) == 0 ? lifetime.executed : never_happened;
-            lifetime.destroyed = below(3) == 0 ? never_happened : any_time();
+            lifetime.destroyed = below(3) == 0 ? never_happened : random_time();
             std::vector<NodeIndex> children;
             for (uint32_t i = below(3); n > 0 && i > 0; --i) {
                 children.push_back(n - 1 - below(std::min(n, 30u)));
             }
             std::vector<AllocationRef> saved;
             for (uint32_t i = below(4); i > 0; --i) {
-                saved.push_back(below(8) == 0 ? AllocationRef{} : any_memory());
+                saved.push_back(below(8) == 0 ? AllocationRef{} : random_allocation());
             }
-            maker.node(types[below(4)], children, saved, lifetime, below(2) == 0 ? any_memory() : AllocationRef{},
-                       below(2));
-            maker.tables.nodes.origin[n] = below(3);
+            builder.node(types[below(4)], children, saved, lifetime,
+                         below(2) == 0 ? random_allocation() : AllocationRef{}, below(2));
+            builder.tables.nodes.origin[n] = below(3);
         }
         for (int i = 0; i < 100; ++i) {
-            maker.label(any_memory(), i * 100, static_cast<Category>(below(category_count)),
-                        below(2) == 0 ? "layers.0.weight" : "");
+            builder.label(random_allocation(), i * 100, static_cast<Category>(below(category_count)),
+                          below(2) == 0 ? "layers.0.weight" : "");
         }
-        maker.tables.scans = {{5000, "mark epoch", 10, 100, 20}, {10000, "end", 10, 100, 20}};
-        const uint32_t outputs = maker.text("outputs"), main = maker.text("main"),
-                       file = maker.text("/home/anna/project/train.py");
+        builder.tables.scans = {{5000, "mark epoch", 10, 100, 20}, {10000, "end", 10, 100, 20}};
+        const uint32_t outputs = builder.text("outputs"), main = builder.text("main"),
+                       file = builder.text("/home/anna/project/train.py");
         for (uint32_t h = 0; h < 30; ++h) {
-            maker.tables.referrers.push_back(
+            builder.tables.referrers.push_back(
                 {h / 15,
                  h * 7,
-                 any_memory(),
-                 {{"local", outputs, main, file, 31}, {"index", maker.text(std::to_string(h % 15)), 0, 0, 0}}});
+                 random_allocation(),
+                 {{"local", outputs, main, file, 31}, {"index", builder.text(std::to_string(h % 15)), 0, 0, 0}}});
         }
     }
 };

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
@@ -48,16 +48,16 @@ Category category_from_name(std::string_view name);
 
 /// Nodes, by rising id: children, which were made earlier, mostly come first. Times are ns since trace start.
 struct GraphNodes {
-    std::vector<int64_t> id;         ///< as in the file
-    std::vector<uint32_t> type;      ///< text: "MulBackward0"
-    std::vector<uint32_t> variable;  ///< text: name of the parameter, of AccumulateGrad; 0: unknown or none
-    std::vector<int64_t> sequence;   ///< autograd's number on its thread; -1: none
-    std::vector<uint32_t> origin;    ///< index into Trace::origins: thread, module, op of the forward
-    std::vector<StackId> stack;      ///< of the forward op
-    std::vector<int64_t> created;    ///< before_recording if not known
-    std::vector<int64_t> executed;   ///< last time the engine ran it, or never_happened
-    std::vector<int64_t> released;   ///< what it saved was released by a backward pass, or never_happened
-    std::vector<int64_t> destroyed;       ///< or never_happened
+    std::vector<int64_t> id;            ///< as in the file
+    std::vector<uint32_t> type;         ///< text: "MulBackward0"
+    std::vector<uint32_t> variable;     ///< text: name of the parameter, of AccumulateGrad; 0: unknown or none
+    std::vector<int64_t> sequence;      ///< autograd's number on its thread; -1: none
+    std::vector<uint32_t> origin;       ///< index into Trace::origins: thread, module, op of the forward
+    std::vector<StackId> stack;         ///< of the forward op
+    std::vector<int64_t> created;       ///< before_recording if not known
+    std::vector<int64_t> executed;      ///< last time the engine ran it, or never_happened
+    std::vector<int64_t> released;      ///< what it saved was released by a backward pass, or never_happened
+    std::vector<int64_t> destroyed;     ///< or never_happened
     std::vector<AllocationRef> output;  ///< memory of its first output; of AccumulateGrad: of its variable
 
     NodeIndex size() const { return static_cast<NodeIndex>(id.size()); }
@@ -91,9 +91,9 @@ struct CategoryLabel {
 
 /// One link of a chain from something a person can name to a tensor, outermost first.
 struct PathLink {
-    std::string kind;  ///< "global", "local", "attribute", "item", "index", "element", "closure", "exception", "hook",
-                       ///< "ctx", "cycle", "native"
-    uint32_t name = 0;      ///< text: variable, attribute, key, index
+    std::string kind;   ///< "global", "local", "attribute", "item", "index", "element", "closure", "exception", "hook",
+                        ///< "ctx", "cycle", "native"
+    uint32_t name = 0;  ///< text: variable, attribute, key, index
     uint32_t function = 0;  ///< text: of a frame's variable
     uint32_t file = 0;      ///< text
     int32_t line = 0;       ///< where the frame stands; 0: unknown
@@ -101,9 +101,9 @@ struct PathLink {
 
 /// Who held one tensor when the heap was searched.
 struct Referrer {
-    uint32_t scan = 0;      ///< index into HolderScan's
-    NodeIndex node = no_node;   ///< the node that made the tensor: a root this holder keeps alive
-    AllocationRef allocation;   ///< the tensor's memory
+    uint32_t scan = 0;         ///< index into HolderScan's
+    NodeIndex node = no_node;  ///< the node that made the tensor: a root this holder keeps alive
+    AllocationRef allocation;  ///< the tensor's memory
     std::vector<PathLink> links;
 };
 
@@ -120,9 +120,9 @@ struct GraphTables {
     GraphEdges edges;
     SavedTensors saved;
     std::vector<CategoryLabel> labels;  ///< by time
-    std::vector<HeapScan> scans;      ///< by time
-    std::vector<Referrer> referrers;        ///< by scan
-    int64_t nodes_left_out = 0;  ///< short-lived ones a recorder only counted (meta graph.nodes_left_out)
+    std::vector<HeapScan> scans;        ///< by time
+    std::vector<Referrer> referrers;    ///< by scan
+    int64_t nodes_left_out = 0;         ///< short-lived ones a recorder only counted (meta graph.nodes_left_out)
 
     bool empty() const { return nodes.size() == 0 && labels.empty() && referrers.empty(); }
 };

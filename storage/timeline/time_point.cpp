@@ -1,4 +1,4 @@
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 #include <fmt/format.h>
 
@@ -125,7 +125,7 @@ Result<EventNumber> find_mark(const Trace& trace, const DeviceHistory& device, s
 }  // namespace
 
 Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
-                                std::string_view text) {
+                                    std::string_view text) {
     if (text == "end") {
         return device.event_count();
     }

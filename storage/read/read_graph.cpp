@@ -1,4 +1,4 @@
-#include "storage/graph/read_graph.h"
+#include "storage/read/read_graph.h"
 
 #include <fmt/format.h>
 
@@ -139,7 +139,8 @@ uint32_t index_or_zero(int64_t id, size_t count) {
 
 Status GraphReader::read_nodes() {
     return source_.each(
-        "SELECT id, created_time, type, variable, sequence, origin, stack, executed_time, released_time, destroyed_time, "
+        "SELECT id, created_time, type, variable, sequence, origin, stack, executed_time, released_time, "
+        "destroyed_time, "
         "output FROM autograd_node ORDER BY id",
         [&](Statement& row) {
             const int64_t id = row.integer(0), created = time_or(row, 1, before_recording);

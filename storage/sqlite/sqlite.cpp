@@ -1,4 +1,4 @@
-#include "storage/format/sqlite.h"
+#include "storage/sqlite/sqlite.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>

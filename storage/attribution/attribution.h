@@ -9,7 +9,7 @@
 
 #include "storage/base/result.h"
 #include "storage/graph/categories.h"
-#include "storage/read/alive_index.h"
+#include "storage/replay/alive_index.h"
 
 namespace tidemark {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "storage/base/result.h"
-#include "storage/read/trace.h"
 #include "storage/timeline/curves.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
@@ -15,7 +15,7 @@ namespace tidemark {
 /// seconds), `mark:NAME` (a mark, or the start of an annotation; `mark:NAME#3` is the third of that name),
 /// `peak` (most allocated bytes), `end`. Errors name what exists.
 Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
-                                std::string_view text);
+                                    std::string_view text);
 
 /// The time a text names by itself (time:T, end), which may lie behind the last event before it; nothing for others.
 std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
