@@ -70,7 +70,7 @@ void LiveView::take(const Content& content, const DeviceGroups& groups) {
     }
 }
 
-/// The plot has been painted, with what it had.
+/// Called after the plot was painted.
 void LiveView::note_painted() {
     if (!awaited_ || page_.session() == nullptr) {
         return;

@@ -37,14 +37,14 @@ bool has_argument(int argc, char** argv, const char* name) {
     return std::any_of(argv + 1, argv + argc, [name](const char* a) { return QByteArray(a).startsWith(name); });
 }
 
-/// Drawing without a display, Qt complains about things no picture needs.
+/// Suppresses Qt's warnings about features that drawing without a display lacks.
 void only_what_matters(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     if (!text.contains(QStringLiteral("propagateSizeHints")) && !text.contains(QStringLiteral("XDG_RUNTIME_DIR"))) {
         std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
     }
 }
 
-/// Pictures need no display; neither does --help.
+/// Selects the offscreen platform for pictures and --help.
 void select_platform(int argc, char** argv) {
     const bool display = !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
     const bool picture = has_argument(argc, argv, "--render");
@@ -144,7 +144,7 @@ Status read_request(const Options& options, RenderRequest& request) {
 Status set_looks(Application& application, const Options& options, bool picture) {
     const QCommandLineParser& p = options.parser;
     if (p.isSet(options.theme) || picture) {
-        ThemeChoice theme = ThemeChoice::light;
+        ThemeSetting theme = ThemeSetting::light;
         if (p.isSet(options.theme) && !theme_from_name(p.value(options.theme), theme)) {
             return usage_error("\"" + p.value(options.theme).toStdString() +
                                "\" is no theme; use light, dark or system.");

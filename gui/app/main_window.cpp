@@ -87,7 +87,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     });
 
     const Settings& settings = application_.settings();
-    resize(QSize(1600, 900).boundedTo(screen()->availableSize() - QSize(20, 60)));  // with its frame
+    resize(QSize(1600, 900).boundedTo(screen()->availableSize() - QSize(20, 60)));  // leaves room for the window frame
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
     page_->restore_layout(settings);
     page_->set_wheel_mode(settings.value(QStringLiteral("wheel_zooms"), false).toBool() ? WheelMode::zooms
@@ -144,7 +144,7 @@ void MainWindow::close_trace() {
         return;
     }
     page_->release_feed();
-    delete page_;  // its last signals still find a whole window
+    page_->set_session(nullptr);
     file_.clear();
     setWindowTitle(QStringLiteral("Tidemark"));
     start_->set_recent_files(application_.settings().recent_files());
@@ -170,7 +170,7 @@ void MainWindow::take_over(MainWindow& other) {
         }
     }
     if (other.record_ != nullptr && other.record_->recording() != nullptr) {
-        // A run goes on under its dialog; that keeps the language it was made in.
+        // A run continues under its dialog, so the dialog keeps its language.
         record_ = std::exchange(other.record_, nullptr);
         record_->disconnect(&other);
         record_->setParent(this, record_->windowFlags());
@@ -239,7 +239,7 @@ void MainWindow::make_status_bar() {
     status_memory_ = new QLabel;
     status_memory_->setAccessibleName(tr("Memory at the cursor"));
     status_data_gaps_ = new QLabel;
-    status_data_gaps_->setAccessibleName(tr("What was lost"));
+    status_data_gaps_->setAccessibleName(tr("Data gaps"));
     statusBar()->addWidget(status_time_);
     statusBar()->addWidget(status_memory_, 1);
     statusBar()->addPermanentWidget(status_data_gaps_);
@@ -270,7 +270,7 @@ void MainWindow::update_status() {
                                       : tr("device size not recorded"));
     status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));
     const auto data_gaps = static_cast<int>(session->data_gaps().size());
-    status_data_gaps_->setText(data_gaps == 0 ? tr("nothing was lost") : tr("⚠ losses: %1").arg(data_gaps));
+    status_data_gaps_->setText(data_gaps == 0 ? tr("no data gaps") : tr("⚠ %n data gap(s)", nullptr, data_gaps));
 }
 
 // ---- export -------------------------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ std::vector<MainWindow::Exportable> MainWindow::exportables() {
          }},
         {QStringLiteral("graph"), tr("Graph"), &page->graph(),
          [page](QPaintDevice& device, QSize size) { page->graph().render_to(device, size); }},
-        {QStringLiteral("breakdown"), tr("Ledger"), &page->breakdown(),
+        {QStringLiteral("breakdown"), tr("Memory breakdown"), &page->breakdown(),
          [page](QPaintDevice& device, QSize size) { page->breakdown().render_to(device, size); }},
         {QStringLiteral("overview"), tr("Overview"), &page->overview(),
          [page](QPaintDevice& device, QSize size) {

@@ -1,4 +1,4 @@
-// The panes below and beside the plots, all in one place for those that arrange them.
+// All panes below and beside the plots.
 #pragma once
 
 #include "gui/breakdown/breakdown_pane.h"

@@ -29,7 +29,7 @@ namespace {
 constexpr int most_log_lines = 5000;
 constexpr int room_with_output = 560;  // pixels
 
-/// A field with a button that asks for a file or folder.
+/// Returns a field with a button that asks for a file or folder.
 QWidget* with_button(QLineEdit* field, const QString& tip, std::function<void()> ask) {
     auto* row = new QWidget;
     auto* button = new QToolButton;
@@ -66,7 +66,7 @@ RecordDialog::RecordDialog(Settings& settings, const QString& tidemark, QWidget*
     start_ = new QPushButton(tr("Start"));
     start_->setDefault(true);
     stop_ = new QPushButton(tr("Stop recording"));
-    stop_->setToolTip(tr("The trace ends; the program goes on."));
+    stop_->setToolTip(tr("The trace ends; the program continues."));
     end_ = new QPushButton(tr("End program…"));
     auto* close = new QPushButton(tr("Close"));
     for (QPushButton* button : {stop_, end_, close}) {
@@ -143,9 +143,10 @@ QWidget* RecordDialog::make_parts() {
         {"stacks", tr("Stacks"), tr("The Python lines that allocate, also in the backward pass.")},
         {"ops", tr("Operators"), tr("The PyTorch operator that asked for each allocation, and training steps.")},
         {"modules", tr("Modules"), tr("The part of the model each allocation belongs to.")},
-        {"graph", tr("Graph"), tr("The autograd graph: what memory is to the program, and what keeps it alive.")},
+        {"graph", tr("Graph"), tr("The autograd graph: the category of each allocation, and what retains it.")},
         {"driver", tr("Driver"), tr("What libraries take from the driver beside PyTorch.")},
-        {"nvml", tr("nvidia-smi's figure"), tr("What the whole GPU shows, so that the ledger adds up to it.")}};
+        {"nvml", tr("nvidia-smi's figure"),
+         tr("The memory in use on the whole GPU, so that the memory breakdown adds up to it.")}};
     auto* title = new QLabel(tr("What to record"));
     QFont bold = title->font();
     bold.setBold(true);
@@ -201,7 +202,7 @@ QWidget* RecordDialog::make_progress() {
     return box;
 }
 
-/// Of names that are free the first: run.tide, run-2.tide, ...
+/// Returns the first free name of run.tide, run-2.tide, ...
 void RecordDialog::propose_output() {
     const QDir folder(folder_->text());
     QString name = QStringLiteral("run.tide");
@@ -232,7 +233,7 @@ void RecordDialog::check_parts() {
                           QStringLiteral("json")};
     const QStringList command = QProcess::splitCommand(command_->text());
     if (!command.isEmpty()) {
-        arguments << QStringLiteral("--") << command;  // the Python it uses is the one that is looked at
+        arguments << QStringLiteral("--") << command;  // the check examines the Python of this command
     }
     check->setWorkingDirectory(folder_->text());
     check->start(tidemark_, arguments);
@@ -286,7 +287,7 @@ std::optional<RecordRequest> RecordDialog::read_request() {
         folder_->setFocus();
     } else if (request.output.isEmpty() || QFileInfo::exists(QDir(request.folder).filePath(request.output))) {
         say(request.output.isEmpty() ? tr("Name the trace.")
-                                     : tr("%1 is there already; choose another name.").arg(request.output),
+                                     : tr("%1 exists already. Use another name.").arg(request.output),
             true);
         output_->setFocus();
     } else {
@@ -340,14 +341,12 @@ void RecordDialog::start() {
 
 void RecordDialog::ask_to_end() {
     const bool kill = term_sent_;
-    auto* box = new QMessageBox(
-        QMessageBox::Question, tr("End program"),
-        kill ? tr("The program was asked to end and still runs. Kill it? It cannot save anything then; the trace keeps "
-                  "what was recorded.")
-             : tr("End the program? It is asked to end (SIGTERM); what it has not saved is lost. The trace keeps what "
-                  "was "
-                  "recorded."),
-        QMessageBox::Cancel, this);
+    auto* box = new QMessageBox(QMessageBox::Question, tr("End program"),
+                                kill ? tr("The program was asked to end and still runs. Kill it? It then cannot save "
+                                          "anything. The trace contains what was recorded.")
+                                     : tr("End the program? It receives SIGTERM and loses what it has not saved. The "
+                                          "trace contains what was recorded."),
+                                QMessageBox::Cancel, this);
     box->addButton(kill ? tr("Kill") : tr("End program"), QMessageBox::AcceptRole);
     box->setDefaultButton(QMessageBox::Cancel);
     box->setAttribute(Qt::WA_DeleteOnClose);
@@ -368,7 +367,7 @@ void RecordDialog::show_state() {
     start_->setVisible(!running);
     start_->setEnabled(!tidemark_.isEmpty());
     stop_->setVisible(running);
-    stop_->setEnabled(!recording_ || !recording_->stop_asked());
+    stop_->setEnabled(!recording_ || !recording_->stop_requested());
     end_->setVisible(running);
     end_->setText(term_sent_ ? tr("Kill program…") : tr("End program…"));
     traces_->setVisible(recording_ != nullptr);
@@ -385,7 +384,7 @@ void RecordDialog::show_state() {
         sentences << ended_;
     }
     if (recording) {
-        sentences << (recording_->stop_asked() ? tr("The recording is being ended.") : tr("It is being recorded."));
+        sentences << (recording_->stop_requested() ? tr("The recording is being ended.") : tr("It is being recorded."));
     } else if (recording_->processes().empty()) {
         sentences << (running ? tr("It has not used the GPU yet.") : tr("It did not use the GPU: there is no trace."));
     } else {

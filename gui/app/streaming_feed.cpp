@@ -28,7 +28,7 @@ int64_t events_of(const Trace& trace) {
     return events;
 }
 
-/// Events per second from what was seen when.
+/// Estimates events per second from recent observations.
 class Rate {
 public:
     double add(int64_t events) {
@@ -66,9 +66,9 @@ struct StreamingFeed::Work {
     bool stop = false, frozen = false, on_screen = true;
     DeviceGroups wanted;
 
-    // The worker's own.
+    // Used by the worker only.
     std::shared_ptr<const Trace> newest;
-    bool delivered = true;  ///< whether `newest` was
+    bool delivered = true;  ///< whether `newest` was delivered
     Rate rate;
 
     void run(StreamingFeed* feed);
@@ -124,7 +124,7 @@ bool StreamingFeed::frozen() const {
     return work_->frozen;
 }
 
-/// Until the time is over and the last picture is on screen. False: stop.
+/// Waits for the period and for the last picture on screen. Returns false to stop.
 bool StreamingFeed::Work::rest(Clock::duration time) {
     std::unique_lock lock(mutex);
     const auto began = Clock::now();
@@ -145,7 +145,7 @@ void StreamingFeed::Work::deliver(StreamingFeed* feed) {
     }
     const auto wished = std::find_if(content.analyses.begin(), content.analyses.end(),
                                      [&](const auto& a) { return a->device().device == groups.device; });
-    // Those of the graph the session makes from the graph it has.
+    // The session itself makes groups that come from its graph.
     groups.groups = wished != content.analyses.end() && !needs_graph(groups.choice.by)
                         ? make_groups(**wished, groups.choice, nullptr, groups.groups.get())
                         : nullptr;
@@ -198,7 +198,7 @@ void StreamingFeed::Work::run(StreamingFeed* feed) {
                 feed, [feed] { emit feed->ended(); }, Qt::QueuedConnection);
             return;
         }
-        // Half of one core at most: the run that is watched needs the machine, too.
+        // Uses half of one core at most, because the recorded run needs the machine too.
         pause = retention ? frozen_period : std::max<Clock::duration>(shortest_period, Clock::now() - began);
     }
 }

@@ -1,4 +1,4 @@
-// What a trace holds while it is being written, made ready off the GUI thread.
+// Reads a growing trace off the GUI thread and prepares it for the panes.
 #pragma once
 
 #include <QObject>
@@ -10,32 +10,32 @@
 
 namespace tidemark::gui {
 
-/// How the recording is going.
+/// The progress of the recording.
 struct LiveFigures {
     int64_t events = 0;             ///< of all devices, in the trace
     double events_per_second = 0;   ///< over the last seconds
     std::optional<int64_t> behind;  ///< ns between the wall clock and what is committed; nothing: times are unknown
 };
 
-/// Looks for what was committed about ten times a second; slower when making it ready takes longer, and never before
-/// what it delivered last is on screen: nothing queues up. Lives on the GUI thread, works on one of its own.
+/// Reads new commits about ten times a second; slower if the preparation takes longer, and never before
+/// the last delivery is on screen, so nothing queues up. Thread: GUI; the work runs on a thread of its own.
 class StreamingFeed : public QObject {
     Q_OBJECT
 public:
     explicit StreamingFeed(std::shared_ptr<TraceFollower> follower, QObject* parent = nullptr);
     ~StreamingFeed() override;
 
-    void start();  ///< once; later calls do nothing
-    /// What was delivered is on screen; the next is wanted with these groups, which keep their colours.
+    void start();  ///< later calls do nothing
+    /// Reports that the delivery is on screen and requests the next one with these groups, whose colors stay.
     void shown(const DeviceGroups& groups);
-    /// While frozen only figures come.
+    /// While frozen it delivers figures only.
     void set_frozen(bool frozen);
     bool frozen() const;
 
 signals:
     void grown(const tidemark::gui::Content& content, const tidemark::gui::DeviceGroups& groups);
     void figures(const tidemark::gui::LiveFigures& figures);
-    /// The writer is gone; everything it wrote was delivered.
+    /// The writer has ended; everything it wrote was delivered.
     void ended();
     void failed(const QString& sentence);
 
@@ -44,7 +44,7 @@ private:
     std::shared_ptr<Work> work_;
 };
 
-/// A trace's time on the wall clock, ns since 1970; nothing for a trace that does not know its start.
+/// Returns a trace time on the wall clock in ns since 1970; nothing if the trace has no start time.
 std::optional<int64_t> wall_clock_of(const Trace& trace, int64_t time);
 int64_t wall_clock_now();
 

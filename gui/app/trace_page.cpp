@@ -13,6 +13,7 @@
 
 #include "gui/inspector/describe_trace.h"
 #include "gui/model/grouping.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/widgets/tool_button.h"
 #include "storage/base/units.h"
@@ -23,7 +24,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int rereading_pause = 2000;  // milliseconds
-constexpr int narrow = 1250;           // pixels: below it, the plots need the room
+constexpr int narrow = 1250;           // pixels; in narrower windows the plots need the room
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -80,8 +81,8 @@ QWidget* TracePage::make_columns(QWidget* plots) {
     why_strip_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
     why_strip_->hide();
     connect(why_strip_, &QToolButton::clicked, this, [this] { set_why(true); });
-    connect(why_, &StoryPane::close_asked, this, [this] { set_why(false); });
-    connect(why_, &StoryPane::looked_at, this, &TracePage::look_at);
+    connect(why_, &StoryPane::close_requested, this, [this] { set_why(false); });
+    connect(why_, &StoryPane::evidence_shown, this, &TracePage::look_at);
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     auto* all = new QWidget;
     auto* row = new QHBoxLayout(all);
@@ -106,7 +107,7 @@ void TracePage::show_why(bool shown) {
     emit why_changed();
 }
 
-/// Only when the window becomes narrow or wide: in between it is as the person wants it.
+/// Shows or hides the pane only when the window becomes narrow or wide; in between the user decides.
 void TracePage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     if ((width() < narrow) != is_narrow_) {
@@ -115,14 +116,14 @@ void TracePage::resizeEvent(QResizeEvent* event) {
     }
 }
 
-/// The pane that shows it best, and all of it in the span of time that is shown.
+/// Opens the pane that shows the evidence best and makes the time span contain it.
 void TracePage::look_at(ShownBy by, const Evidence& evidence) {
     switch (by) {
         case ShownBy::any: break;
         case ShownBy::segments: tabs_->setCurrentWidget(segments_); break;
         case ShownBy::graph:
             tabs_->setCurrentWidget(graph_);
-            graph_->reveal_choice();
+            graph_->reveal_selection();
             break;
         case ShownBy::breakdown:
             tabs_->setCurrentWidget(breakdown_);
@@ -134,7 +135,7 @@ void TracePage::look_at(ShownBy by, const Evidence& evidence) {
     if (!range) {
         reveal_time_point();
     } else if (range->first < view.from() || range->second > view.to()) {
-        // What was shown stays beside it where there is room: growth is seen against what came after.
+        // The old span stays visible where there is room, to compare growth with what came after.
         const double margin = (range->second - range->first) * 0.15;
         const double from = std::min(range->first - margin, view.from());
         const double to = std::max(range->second + margin, view.to());
@@ -162,8 +163,8 @@ QWidget* TracePage::make_header() {
     row->addWidget(about_, 1);
     device_ = new QComboBox;
     group_by_ = new QComboBox;
-    for (const GroupChoice& choice : group_choices()) {
-        group_by_->addItem(group_choice_name(choice));
+    for (const GroupOption& choice : group_options()) {
+        group_by_->addItem(group_option_name(choice));
     }
     color_by_ = new QComboBox;
     for (const QString& name : {tr("group"), tr("stack"), tr("size"), tr("age"), tr("stream")}) {
@@ -173,10 +174,10 @@ QWidget* TracePage::make_header() {
     axis_->addItems({tr("wall clock"), tr("event number")});
     add_to(row, tr("Device"), device_);
     add_to(row, tr("Stack by"), group_by_);
-    add_to(row, tr("Colour allocations by"), color_by_);
+    add_to(row, tr("Color allocations by"), color_by_);
     add_to(row, tr("Time axis"), axis_);
     column->addLayout(row);
-    data_gaps_->setAccessibleName(tr("What this trace is missing"));
+    data_gaps_->setAccessibleName(tr("Data gaps of this trace"));
     data_gaps_->setTextFormat(Qt::RichText);
     data_gaps_->setMinimumWidth(120);
     connect(data_gaps_, &QLabel::linkActivated, this, &TracePage::show_data_gaps);
@@ -186,7 +187,7 @@ QWidget* TracePage::make_header() {
     connect(device_, &QComboBox::activated, this,
             [this](int position) { session_->selection().select_device(position); });
     connect(group_by_, &QComboBox::activated, this,
-            [this](int choice) { set_group_by(group_choices()[static_cast<size_t>(choice)]); });
+            [this](int choice) { set_group_by(group_options()[static_cast<size_t>(choice)]); });
     connect(color_by_, &QComboBox::activated, this, [this](int by) { set_color_by(static_cast<ColorBy>(by)); });
     connect(axis_, &QComboBox::activated, this, [this](int axis) { set_axis(static_cast<TimeAxis>(axis)); });
     return header;
@@ -245,10 +246,10 @@ std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
             {graph_, tr("Graph")},
             {table_, tr("Table")},
             {summary_, tr("Summary")},
-            {breakdown_, tr("Ledger")}};
+            {breakdown_, tr("Memory breakdown")}};
 }
 
-/// Of a run that goes on: while somebody looks at what comes from the graph.
+/// Reads the graph of a growing run again while a pane that needs it is visible.
 void TracePage::reread_graph() {
     if (!session_ || !session_->has_device() || session_->graph_source().is_of(session_->trace())) {
         return;
@@ -292,7 +293,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
         });
         connect(raw, &Session::live_changed, this, &TracePage::reread_graph);
         connect(tabs_, &QTabWidget::currentChanged, raw, [this] { reread_graph(); });
-        connect(&raw->selection(), &Selection::selected_changed, this, &TracePage::follow_choice);
+        connect(&raw->selection(), &Selection::selected_changed, this, &TracePage::follow_selection);
         connect(&raw->selection(), &Selection::device_changed, this, &TracePage::fill_header);
         connect(raw, &Session::grown, this, &TracePage::fill_facts);
     }
@@ -301,7 +302,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
 void TracePage::fill_header() {
     fill_devices();
     fill_facts();
-    show_group_choice();
+    show_group_option();
     color_by_->setCurrentIndex(static_cast<int>(allocations_->color_by()));
     axis_->setCurrentIndex(static_cast<int>(session_->time_view().axis()));
 }
@@ -335,7 +336,8 @@ void TracePage::fill_facts() {
             facts << device_text(device).toHtmlEscaped();
         }
         const int64_t peak = session_->analysis().curves().peak(Series::allocated).max;
-        facts << tr("%1 events").arg(QString::fromStdString(format_count(device.event_count())))
+        facts << tr("%1 event(s)", nullptr, plural(device.event_count()))
+                     .arg(QString::fromStdString(format_count(device.event_count())))
               << QString::fromStdString(format_duration(trace.duration))
               << tr("peak %1").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
@@ -382,7 +384,7 @@ std::unique_ptr<StreamingFeed> TracePage::release_feed() {
     return feed;
 }
 
-/// Also called from the view's own signals, so it goes when they are through.
+/// The view's own signals call this too, so the view is deleted later.
 void TracePage::stop_following() {
     if (live_) {
         live_->disconnect(this);
@@ -399,7 +401,7 @@ void TracePage::stop_following() {
 void TracePage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) {
-        // A label keeps the colour its link had when it was set.
+        // A label keeps the link color it was set with.
         const QString text = data_gaps_->text();
         data_gaps_->clear();
         data_gaps_->setText(text);
@@ -416,8 +418,8 @@ void TracePage::show_data_gaps() {
         }
     }
     auto* box =
-        new QMessageBox(QMessageBox::Information, tr("What this trace is missing"),
-                        html.isEmpty() ? tr("Nothing: the whole history is there.") : html, QMessageBox::Close, this);
+        new QMessageBox(QMessageBox::Information, tr("Data gaps of this trace"),
+                        html.isEmpty() ? tr("None: the whole history is recorded.") : html, QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
 }

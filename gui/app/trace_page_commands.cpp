@@ -37,8 +37,8 @@ void TracePage::reveal_time_point() {
     }
 }
 
-void TracePage::follow_choice() {
-    // A choice made elsewhere may lie outside the span; the cursor is in its life, so bring that.
+void TracePage::follow_selection() {
+    // An allocation selected elsewhere may lie outside the span; the cursor is within its lifetime.
     if (session_->selection().state().allocation != no_allocation) {
         reveal_time_point();
     }
@@ -86,15 +86,15 @@ void TracePage::set_color_by(ColorBy by) {
     emit colors_changed();
 }
 
-void TracePage::set_group_by(const GroupChoice& choice) {
+void TracePage::set_group_by(const GroupOption& choice) {
     session_->set_group_by(choice);
-    show_group_choice();
+    show_group_option();
     emit colors_changed();
 }
 
-void TracePage::show_group_choice() {
-    const auto& choices = group_choices();
-    const auto found = std::find(choices.begin(), choices.end(), session_->group_choice());
+void TracePage::show_group_option() {
+    const auto& choices = group_options();
+    const auto found = std::find(choices.begin(), choices.end(), session_->group_option());
     group_by_->setCurrentIndex(static_cast<int>(found - choices.begin()));
 }
 

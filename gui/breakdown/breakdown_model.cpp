@@ -13,7 +13,7 @@ BreakdownModel::BreakdownModel(QObject* parent) : QAbstractTableModel(parent) {}
 void BreakdownModel::show(std::optional<BreakdownRow> row) {
     const int before = rowCount(), after = row ? static_cast<int>(row->components.size()) + 1 : 0;
     if (before == after && after > 0) {
-        // The same rows with other numbers: what is chosen and scrolled to stays.
+        // The rows are the same with other numbers: selection and scroll position stay.
         row_ = std::move(row);
         emit dataChanged(index(0, 0), index(after - 1, column_count - 1));
         return;
@@ -73,7 +73,7 @@ QVariant BreakdownModel::data(const QModelIndex& index, int role) const {
     const Component* found = component_at(index.row());
     const int64_t value = found ? found->bytes : total();
     const auto part = [&](int64_t at) {
-        // Where the layers claim more than NVML shows, the bars reach beyond it.
+        // If the components add up to more than NVML shows, the bars reach beyond it.
         const int64_t widest = std::max<int64_t>({total(), below(rowCount() - 1), 1});
         return std::clamp(static_cast<double>(at) / static_cast<double>(widest), 0.0, 1.0);
     };
@@ -109,7 +109,7 @@ QVariant BreakdownModel::headerData(int section, Qt::Orientation orientation, in
         return {};
     }
     switch (section) {
-        case component: return tr("Layer");
+        case component: return tr("Component");
         case step: return tr("From requested to nvidia-smi");
         case bytes: return tr("Bytes");
         case share: return tr("Share");

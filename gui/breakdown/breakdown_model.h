@@ -1,4 +1,4 @@
-// The layers of one moment as a table, from requested bytes up to nvidia-smi's figure.
+// The components at one point in time as a table, from requested bytes up to nvidia-smi's figure.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -10,13 +10,13 @@
 
 namespace tidemark::gui {
 
-/// The last row is the total: nvidia-smi's figure, or without one what is known.
+/// The last row is the total: nvidia-smi's figure, or without one the known sum.
 class BreakdownModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     enum Column { component, step, bytes, share, column_count };
     static constexpr int brush_role = Qt::UserRole + 10;
-    /// Where a layer's bar begins and ends, 0 to 1 of the total's bar.
+    /// Where a component's bar begins and ends, 0 to 1 of the total's bar.
     static constexpr int from_role = brush_role + 1, to_role = brush_role + 2;
 
     explicit BreakdownModel(QObject* parent = nullptr);
@@ -32,7 +32,7 @@ public:
 
 private:
     const Component* component_at(int row) const;
-    int64_t below(int row) const;  ///< bytes of the layers before
+    int64_t below(int row) const;  ///< bytes of the components before
     QString text(int row, int column) const;
 
     std::optional<BreakdownRow> row_;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int scrubbing_pause = 40;  // milliseconds
 
-/// Bars that begin where the layer before ends: together they reach what nvidia-smi shows.
+/// Paints bars that begin where the component before ends: together they reach nvidia-smi's figure.
 class StepDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -53,7 +53,7 @@ public:
     }
 };
 
-/// A square as the bars are filled, before the layer's name.
+/// Paints a square with the bar's fill before the component's name.
 class ComponentDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -87,7 +87,7 @@ BreakdownPane::BreakdownPane(QWidget* parent)
       task_(this, OnNewerRequest::cancel_running,
             [this](const std::shared_ptr<const Answer>& answer) { take(answer); }),
       plot_(new BreakdownPlot) {
-    setAccessibleName(tr("Ledger: from requested bytes to nvidia-smi"));
+    setAccessibleName(tr("Memory breakdown: from requested bytes to nvidia-smi"));
     auto* split = new QSplitter(Qt::Horizontal, this);
     split->addWidget(plot_);
     split->addWidget(make_table());
@@ -111,10 +111,10 @@ QWidget* BreakdownPane::make_table() {
     time_point_ = new QLabel;
     time_point_->setWordWrap(true);
     time_point_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    time_point_->setAccessibleName(tr("The cursor's ledger"));
+    time_point_->setAccessibleName(tr("Memory breakdown at the cursor"));
     table_ = new QTableView;
     table_->setModel(model_);
-    table_->setAccessibleName(tr("Layers at the cursor"));
+    table_->setAccessibleName(tr("Components at the cursor"));
     set_table_style(table_);
     table_->setItemDelegateForColumn(BreakdownModel::component, new ComponentDelegate(table_));
     table_->setItemDelegateForColumn(BreakdownModel::step, new StepDelegate(table_));
@@ -135,7 +135,7 @@ QWidget* BreakdownPane::make_table() {
     notes_->setWordWrap(true);
     notes_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     notes_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    notes_->setAccessibleName(tr("What the ledger cannot tell"));
+    notes_->setAccessibleName(tr("What the breakdown does not know"));
     auto* column = new QVBoxLayout(side);
     column->setContentsMargins(8, 4, 8, 4);
     column->setSpacing(4);
@@ -183,7 +183,7 @@ void BreakdownPane::request() {
         task_.start([breakdown = session_->shared_breakdown(), time_point = session_->selection().state().time_point](
                         Progress&) { return answer(*breakdown, time_point); });
     } else if (session_ && !stale_) {
-        schedule();  // the answer being made is shown first: a moving cursor never starves the table
+        schedule();  // the running request delivers first, so a moving cursor never starves the table
     }
 }
 
@@ -236,11 +236,10 @@ void BreakdownPane::show_sentences() {
                    : tr("At %1 nvidia-smi shows <b>%2</b> in use; this is what it is made of.")
                          .arg(time_point_text(row->time), bytes_text(static_cast<uint64_t>(*row->device_used)));
     } else if (row) {
-        text =
-            tr("At %1 PyTorch's allocator holds what is listed here. nvidia-smi's figure was not recorded: a "
-               "recording by Tidemark (File › Record…) adds it, and what the driver, libraries, the CUDA context and "
-               "other processes hold.")
-                .arg(time_point_text(row->time));
+        text = tr("At %1 PyTorch's allocator has reserved what is listed here. The trace has no nvidia-smi figure. A "
+                  "recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA "
+                  "context and other processes.")
+                   .arg(time_point_text(row->time));
     }
     time_point_->setText(text);
     notes_->setText(gaps_text());

@@ -1,4 +1,4 @@
-// The pane that leads from the bytes a program asked for up to what nvidia-smi shows: over time, and at the cursor.
+// The pane from the bytes a program requests up to nvidia-smi's figure: over time, and at the cursor.
 #pragma once
 
 #include <QPointer>
@@ -23,14 +23,14 @@ public:
 
     void set_session(Session* session);
     void export_csv(const QString& path);
-    /// Everything computed and painted before it returns.
+    /// Computes and paints everything before it returns.
     void render_to(QPaintDevice& device, QSize size);
 
     BreakdownModel& model() { return *model_; }
     BreakdownPlot& plot() { return *plot_; }
     QString gaps_text() const;
     bool busy() const { return task_.busy() || delay_.isActive(); }
-    /// Chooses the first layer of this kind, as soon as the table is that of the cursor.
+    /// Selects the first component of this kind as soon as the table is that of the cursor.
     void select_component(ComponentKind kind);
 
 signals:

@@ -11,8 +11,8 @@ namespace tidemark::gui {
 
 namespace {
 
-/// The moment each column stands for: that of highest active memory in it, and where nothing happened its middle, since
-/// driver memory changes then too. Rising.
+/// Returns the time each column shows: that of highest active memory in it, or its middle if nothing happened, since
+/// driver memory changes then too. Ascending.
 std::vector<int64_t> times_of(const PictureRequest& r, const Columns& columns) {
     const DeviceHistory& device = r.analysis->device();
     std::vector<int64_t> times;
@@ -36,7 +36,7 @@ std::vector<BreakdownRow> rows_of(const PictureRequest& r) {
     const Breakdown& breakdown = r.breakdown->get();
     std::vector<BreakdownRow> rows = breakdown.band(times_of(r, columns));
     for (size_t x = 0; x < rows.size(); ++x) {
-        // Clocks are coarser than events: a peak between two of the same time is asked for by its event.
+        // Clocks are coarser than events, so a peak between two events of one time is looked up by its event.
         const Column& column = (*columns)[x];
         if (column.first != column.last && rows[x].event != column.time_point) {
             rows[x] = breakdown.at(column.time_point);
@@ -63,7 +63,7 @@ int64_t known_of(const BreakdownRow& row) {
     return sum;
 }
 
-/// One column of a layer; patterns are diagonal in device pixels.
+/// Paints one column of a component; patterns are diagonal in device pixels.
 void fill_component(ColumnCanvas& canvas, const PictureRequest& r, int x, RowRun run, ComponentKind kind, QRgb color) {
     const int period = 6 * r.line_width, line = 2 * r.line_width;
     const bool patterned = kind == ComponentKind::pending || kind == ComponentKind::unknown;
@@ -99,7 +99,7 @@ void paint_components(ColumnCanvas& canvas, const BreakdownPicture& picture) {
     }
 }
 
-/// NVML's figure; no line where no sample says it.
+/// Paints NVML's figure; no line where there is no sample.
 void paint_device_line(ColumnCanvas& canvas, const BreakdownPicture& picture) {
     const PictureRequest& r = picture.request;
     const int thickness = 2 * r.line_width;

@@ -1,4 +1,4 @@
-// The layers of the ledger over time, painted pixel column by pixel column. Thread: any.
+// The components of the memory breakdown over time, painted by pixel columns. Thread: any.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tidemark::gui {
 
-/// What tells layers apart over time.
+/// Identifies a component over time.
 struct ComponentKey {
     ComponentKind kind = ComponentKind::unknown;
     std::string name;
@@ -20,17 +20,17 @@ struct BreakdownPicture {
     PictureRequest request;
     QImage image;
     std::vector<BreakdownRow> rows;        ///< one per pixel column
-    std::vector<ComponentKey> components;  ///< that occur, from the innermost outwards
-    int64_t highest = 0;                   ///< bytes, of all layers together or of NVML's figure
+    std::vector<ComponentKey> components;  ///< those that occur, innermost first
+    int64_t highest = 0;                   ///< bytes of all components together or of NVML's figure
 };
 
-/// Layers stacked from requested bytes up, NVML's figure as a line on top. Each column shows the moment of highest
+/// Stacks components from requested bytes up, with NVML's figure as a line on top. A column shows the time of highest
 /// active memory in it.
 BreakdownPicture paint_breakdown(const PictureRequest& request);
 
-/// Fills a bar or swatch as the picture does: waiting striped, what is not explained hatched.
+/// Fills a bar or swatch as the picture does: pending free striped, the unexplained rest hatched.
 QBrush component_brush(const Theme& theme, ComponentKind kind, int nth);
-/// How many of the same kind come before it.
+/// Returns the number of components of the same kind before it.
 int nth_of_kind(const std::vector<ComponentKey>& components, const ComponentKey& key);
 
 }  // namespace tidemark::gui

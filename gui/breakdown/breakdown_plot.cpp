@@ -11,8 +11,8 @@ namespace tidemark::gui {
 BreakdownPlot::BreakdownPlot(QWidget* parent)
     : TimePlot(parent), worker_(this, paint_breakdown, [this](BreakdownPicture picture) { take(std::move(picture)); }) {
     setObjectName(QStringLiteral("breakdown"));
-    setAccessibleName(tr("Ledger: layers of memory over time"));
-    set_purpose(tr("The table beside it has the layers at the cursor."));
+    setAccessibleName(tr("Memory breakdown over time"));
+    set_purpose(tr("The table beside it lists the components at the cursor."));
 }
 
 void BreakdownPlot::session_changed() {
@@ -25,7 +25,7 @@ void BreakdownPlot::session_changed() {
 
 void BreakdownPlot::session_grown() { grow_whole_bytes(std::max(all_bytes(), whole_bytes())); }
 
-/// A first guess; a picture that shows more makes room for it.
+/// Returns an estimate; take() raises it if a picture shows more.
 double BreakdownPlot::all_bytes() const {
     int64_t most = session()->analysis().curves().peak(Series::reserved).max;
     for (const Sample& sample : session()->trace().samples) {

@@ -1,4 +1,4 @@
-// The layers from requested bytes up to nvidia-smi's figure, over time.
+// The memory breakdown over time, from requested bytes up to nvidia-smi's figure.
 #pragma once
 
 #include "gui/breakdown/breakdown_picture.h"
@@ -14,7 +14,7 @@ public:
     const BreakdownPicture& picture() const { return picture_; }
 
 signals:
-    /// The layers that occur in the span shown, which have these colours.
+    /// Returns the components in the shown span, which have these colors.
     void components_changed();
 
 protected:

@@ -1,13 +1,14 @@
 #include "gui/graph/graph_box_text.h"
 
 #include "gui/model/graph_text.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 
 namespace tidemark::gui {
 
 namespace {
 
-/// "h.3" of the module "3" among "h.0 to h.11".
+/// Returns "h.3" for the module "3" among "h.0 to h.11".
 QString numbered(const GraphOutline& outline, const OutlineGroup& module) {
     GroupIndex above = module.parent;
     while (above != no_group && outline.group(above).kind == GroupKind::part) {
@@ -45,7 +46,8 @@ QString group_text(const GraphIndex& index, const GraphOutline& outline, const O
     switch (group.kind) {
         case GroupKind::whole: return GraphMap::tr("everything");
         case GroupKind::graph: return place_text(index, group.face);
-        case GroupKind::graphs: return GraphMap::tr("%1 graphs like this").arg(count_text(group.repeats));
+        case GroupKind::graphs:
+            return GraphMap::tr("%1 graph(s) like this", nullptr, plural(group.repeats)).arg(count_text(group.repeats));
         case GroupKind::module: return numbered(outline, group);
         case GroupKind::repeat:
             return GraphMap::tr("%1 to %2 (%3×)")

@@ -29,11 +29,12 @@ std::vector<GraphPainter::LegendEntry> GraphPainter::legend_entries() const {
         entries.push_back({GraphMap::tr("newest"), {}, GraphMap::tr("oldest"), true});
     } else {
         const auto most = static_cast<uint64_t>(picture_ ? picture_->scene->most_bytes : 0);
-        entries.push_back({GraphMap::tr("keeps %1").arg(bytes_text(most)), {}, GraphMap::tr("keeps little"), true});
+        entries.push_back({GraphMap::tr("%1").arg(bytes_text(most)), {}, GraphMap::tr("shallow size: small"), true});
     }
-    entries.push_back({GraphMap::tr("saved tensor, held"), category_color(theme_, Category::saved)});
+    entries.push_back({GraphMap::tr("saved tensor, not released"), category_color(theme_, Category::saved)});
     entries.push_back({GraphMap::tr("released")});
-    entries.push_back({GraphMap::tr("arrows: the way of the gradients, which is who keeps whom"), {}, {}, false, true});
+    entries.push_back(
+        {GraphMap::tr("arrows: from a node to the nodes it retains, as gradients flow"), {}, {}, false, true});
     return entries;
 }
 
@@ -45,7 +46,7 @@ double GraphPainter::width_of(const LegendEntry& entry) const {
     return mark + metrics.horizontalAdvance(entry.text) + legend_gap;
 }
 
-/// As many lines as it takes to cut nothing.
+/// Returns the height of as many lines as show every entry in full.
 int GraphPainter::legend_height(double width) const {
     int lines = 1;
     double x = legend_margin;

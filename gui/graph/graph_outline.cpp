@@ -104,7 +104,7 @@ private:
             const bool holds = held_.holds(node);
             held_.for_each_saved(node, [&](uint32_t s) {
                 const AllocationRef memory = tables_.saved.allocation[s];
-                ++(holds ? totals.saved_held : totals.saved_released);
+                ++(holds ? totals.saved_alive : totals.saved_released);
                 if (holds && memory && time_point_.is_the_graphs(memory) &&
                     counted_in[memory.device][memory.index] != g) {
                     counted_in[memory.device][memory.index] = g;
@@ -175,8 +175,7 @@ GroupIndex GraphOutline::find(uint64_t key) const {
 }
 
 std::vector<uint64_t> GraphOutline::opened_at_first() const {
-    constexpr uint32_t comfortable =
-        36;  // boxes; a picture with more is begun only where a group has no smaller inside
+    constexpr uint32_t comfortable = 36;  // boxes; only the first opened group may have more inside
     std::vector<uint64_t> opened;
     std::deque<GroupIndex> closed{0};
     uint32_t boxes = 1;

@@ -12,16 +12,16 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr double smallest_text = 6.5;  // pixels of a line; below it would only be dirt
+constexpr double smallest_text = 6.5;  // pixels of a line; smaller text is unreadable
 constexpr size_t most_ports = 6;
-constexpr double strip = 5;  // the coloured edge of a box
+constexpr double strip = 5;  // the colored edge of a box
 
 QColor mixed(const QColor& a, const QColor& b, double part) {
     const auto channel = [part](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * part)); };
     return QColor(channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue()));
 }
 
-/// A smooth way down through the points of a route.
+/// Returns a smooth path through the points of a route.
 QPainterPath path_of(const QPolygonF& route) {
     QPainterPath path(route.front());
     for (qsizetype i = 1; i < route.size(); ++i) {
@@ -112,7 +112,7 @@ double GraphPainter::age_of(const GraphBox& box) const {
 }
 
 QColor GraphPainter::state_color(const GroupTotals& totals) const {
-    // What still holds memory says more than what is done with.
+    // Nodes that still retain memory matter more than released ones.
     if (totals.kept > 0 && totals.pending > 0) {
         return mixed(node_state_color(theme_, NodeState::kept), node_state_color(theme_, NodeState::pending), 0.5);
     }
@@ -194,7 +194,7 @@ void GraphPainter::paint_links(QPainter& painter, const Look& look) const {
     const auto& links = picture_->scene->links;
     const bool choice = look.marks != nullptr && look.marks->any;
     const double scale = std::min(look.place.scale, 1.0);
-    for (const bool lit : {false, true}) {  // lit ones on top
+    for (const bool lit : {false, true}) {  // highlighted links on top
         for (size_t l = 0; l < links.size(); ++l) {
             const GraphLink& link = links[l];
             if ((choice && look.marks->links[l] != 0) != lit || link.route.size() < 2) {
@@ -235,7 +235,7 @@ void GraphPainter::paint_box(QPainter& painter, const Look& look, int b) const {
     const bool dim = dimmed(look, b);
     const QColor color = dim ? mixed(color_of(box), theme_.plot_background, 0.65) : color_of(box);
     const double radius = std::min(4 * look.place.scale, 4.0);
-    if (!box.is_node()) {  // a pile of boxes
+    if (!box.is_node()) {  // a stack of boxes
         for (const double shift : {4.0, 2.0}) {
             painter.setPen(QPen(color, 1));
             painter.setBrush(mixed(theme_.plot_background, color, 0.12));
@@ -320,8 +320,8 @@ void GraphPainter::paint_outline(QPainter& painter, const Look& look, int b, con
             QFont small = font_;
             small.setPixelSize(std::clamp(static_cast<int>(QFontMetricsF(font_).height() * 0.7), 8, 12));
             const QString text = mark & GraphMarks::made && !(mark & GraphMarks::keeps)
-                                     ? GraphMap::tr("made in here: open to see")
-                                     : GraphMap::tr("in here: open to see");
+                                     ? GraphMap::tr("allocated in this group: open it to see the node")
+                                     : GraphMap::tr("in this group: open it to see the node");
             const QSizeF size(QFontMetricsF(small).horizontalAdvance(text) + 10, QFontMetricsF(small).height() + 2);
             const QRectF label(rect.right() - size.width() + 6, rect.bottom() - size.height() / 2, size.width(),
                                size.height());

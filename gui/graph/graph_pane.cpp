@@ -101,9 +101,9 @@ GraphPane::GraphPane(QWidget* parent)
     poll_.setInterval(polling_pause);
     connect(&delay_, &QTimer::timeout, this, &GraphPane::request);
     connect(&poll_, &QTimer::timeout, this, &GraphPane::show_note);
-    connect(view_, &GraphView::open_asked, this, &GraphPane::open_group);
-    connect(view_, &GraphView::close_asked, this, &GraphPane::close_group);
-    connect(view_, &GraphView::scan_requested, this, &GraphPane::focus_search);
+    connect(view_, &GraphView::open_requested, this, &GraphPane::open_group);
+    connect(view_, &GraphView::close_requested, this, &GraphPane::close_group);
+    connect(view_, &GraphView::search_requested, this, &GraphPane::focus_search);
     connect(roots_, &RootList::selected, this, &GraphPane::select_node);
     connect(roots_, &RootList::opened, this, [this](NodeIndex root) {
         set_region({GraphRegion::Kind::reachable_from, root});
@@ -116,13 +116,13 @@ GraphPane::GraphPane(QWidget* parent)
 QWidget* GraphPane::make_toolbar() {
     auto* bar = new QWidget;
     show_ = new QComboBox;
-    show_->addItems({tr("Everything alive"), tr("What the chosen node keeps"), tr("Around the chosen node"),
-                     tr("Made in one step")});
+    show_->addItems({tr("Everything alive"), tr("Reachable from the selected node"), tr("Around the selected node"),
+                     tr("Created in one step")});
     show_->setAccessibleName(tr("Part of the graph"));
-    show_->setToolTip(tr("The step is that of the chosen node, or of the largest root"));
+    show_->setToolTip(tr("The step of the selected node, or of the largest root"));
     color_by_ = new QComboBox;
-    color_by_->addItems({tr("Colour: state"), tr("Colour: kept bytes"), tr("Colour: age")});
-    color_by_->setAccessibleName(tr("What colours stand for"));
+    color_by_->addItems({tr("Color: state"), tr("Color: shallow size"), tr("Color: age")});
+    color_by_->setAccessibleName(tr("Meaning of the colors"));
     search_ = new QLineEdit;
     search_->setPlaceholderText(tr("Find type, module, line, parameter, > 1 MiB"));
     search_->setAccessibleName(tr("Find nodes"));
@@ -165,7 +165,7 @@ QWidget* GraphPane::make_note() {
     progress_ = new QProgressBar;
     progress_->setRange(0, 100);
     progress_->setMaximumWidth(260);
-    fullest_ = new QPushButton(tr("Go to the moment when the graph kept most memory"));
+    fullest_ = new QPushButton(tr("Go to the graph's peak"));
     connect(fullest_, &QPushButton::clicked, this, &GraphPane::go_to_fullest);
     auto* column = new QVBoxLayout(page);
     column->addStretch(1);

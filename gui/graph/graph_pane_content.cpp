@@ -1,4 +1,4 @@
-// What the graph pane shows: the part of the graph, notes, figures, reasons, and what a search finds.
+// The content of the graph pane: the region, notes, figures, the retention path, and search results.
 #include <QComboBox>
 #include <QDataStream>
 #include <QEvent>
@@ -73,7 +73,7 @@ QString GraphPane::note_text() const { return pages_->currentIndex() == 0 ? note
 
 void GraphPane::show_note() {
     using State = GraphSource::State;
-    const State state = session_ ? session_->graph_source().state() : State::not_asked;
+    const State state = session_ ? session_->graph_source().state() : State::not_requested;
     const bool reading = state == State::reading && !session_->graph();
     const bool nothing_alive = shown_ && shown_->picture->outline->empty();
     QString note;
@@ -85,20 +85,17 @@ void GraphPane::show_note() {
         note = tr("The graph could not be read: %1").arg(session_->graph_source().problem());
     } else if (session_->graph() && !session_->graph()->has_nodes() && !session_->graph()->index.tables().empty()) {
         note =
-            tr("<b>The program made no autograd graph while it was recorded.</b><br><br>What its allocations are and "
-               "who holds them stands in the table and in the details of each.");
+            tr("<b>The program created no autograd graph while it was recorded.</b><br><br>The table and the details "
+               "of an allocation show its category and its referrers.");
     } else if (!session_->graph() || !session_->graph()->has_nodes()) {
         note =
-            tr("<b>No autograd graph is recorded in this trace.</b><br><br>A recording by <code>tidemark record</code> "
-               "(File › "
-               "Record…) holds it: its part <code>graph</code> is on unless it was switched off. PyTorch's own memory "
-               "snapshots do not know the graph.");
+            tr("<b>This trace has no autograd graph.</b><br><br><code>tidemark record</code> (File › Record…) records "
+               "the graph unless its part <code>graph</code> is off. PyTorch's own memory snapshots have no graph.");
     } else if (nothing_alive) {
-        note =
-            region_.kind == GraphRegion::Kind::alive
-                ? tr("<b>No node of the graph is alive at this moment.</b><br><br>Every graph was given back, or none "
-                     "was made yet.")
-                : tr("<b>Nothing of this part of the graph is alive at this moment.</b>");
+        note = region_.kind == GraphRegion::Kind::alive
+                   ? tr("<b>No node of the graph is alive at the cursor.</b><br><br>Every graph was destroyed, or none "
+                        "was created yet.")
+                   : tr("<b>Nothing in this part of the graph is alive at the cursor.</b>");
     }
     note_->setText(note);
     progress_->setVisible(reading);
@@ -118,7 +115,7 @@ void GraphPane::show_note() {
 
 void GraphPane::show_figures() {
     const GraphState& time_point = *shown_->picture->time_point;
-    figures_->setText(tr("%1 alive keep <b>%2</b>")
+    figures_->setText(tr("%1 alive · <b>%2</b> reachable")
                           .arg(nodes_text(time_point.alive_nodes()),
                                bytes_text(static_cast<uint64_t>(time_point.reachable_bytes()))));
 }
@@ -136,14 +133,14 @@ void GraphPane::show_reason() {
             reason_ = why_allocation_is_alive(picture, lookup.ref(selected.allocation));
         } else if (!shown_->roots->empty()) {
             reason_ = why_most_is_alive(picture, shown_->roots->front(), device);
-            reason_.note(tr("Choose a box, a root, or an allocation in any pane to see what keeps that alive."));
+            reason_.note(tr("Select a box, a root, or an allocation in any pane to see what keeps it alive."));
         } else {
             reason_.title(tr("Why is it alive?"));
             reason_.note(
-                tr("Choose a box, a root, or an allocation in any pane: here stands what keeps it alive, from the "
-                   "variable that holds the root down to the block."));
+                tr("Select a box, a root, or an allocation in any pane. This pane then shows its retention path, from "
+                   "the variable that refers to the root down to the block."));
             reason_.note(
-                tr("A box is a group of nodes; a double click opens it. Hovering lights the memory it keeps."));
+                tr("A box is a group of nodes. A double click opens it. Hovering highlights the memory it retains."));
         }
     }
     why_->setHtml(
@@ -192,7 +189,7 @@ void GraphPane::reveal_node(NodeIndex node) {
     }
 }
 
-void GraphPane::reveal_choice() {
+void GraphPane::reveal_selection() {
     if (region_.kind != GraphRegion::Kind::alive) {
         set_region({});
     }

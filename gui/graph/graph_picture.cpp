@@ -18,7 +18,7 @@ GroupTotals GraphPicture::totals(const GraphBox& box) const {
     totals.pending = state == NodeState::pending;
     totals.kept = state == NodeState::kept;
     totals.released = state == NodeState::released;
-    (holds_saved(state) ? totals.saved_held : totals.saved_released) = box.saved;
+    (holds_saved(state) ? totals.saved_alive : totals.saved_released) = box.saved;
     totals.first_step = totals.last_step = index().step_of(box.node);
     return totals;
 }
@@ -115,7 +115,7 @@ private:
         return frames;
     }
 
-    /// Out of the frames of one box, across, and into those of the other.
+    /// Marks the links out of the frames of one box, across, and into those of the other.
     void mark_way(int from, int to) {
         std::vector<int> up = frames_of(from), down = frames_of(to);
         while (up.size() > 1 && down.size() > 1 && up.back() == down.back()) {

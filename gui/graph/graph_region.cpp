@@ -6,7 +6,7 @@ namespace tidemark::gui {
 
 namespace {
 
-/// Breadth first, at most `reach` edges away; along the gradients only, or both ways.
+/// Visits nodes at most `reach` edges away, breadth first; along the gradients only, or in both directions.
 std::vector<NodeIndex> reachable(const GraphIndex& index, const GraphState& time_point, NodeIndex from, int reach,
                                  bool both_ways) {
     std::vector<NodeIndex> found;

@@ -11,7 +11,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr size_t most_measured = 63;  // groups whose bytes one walk over the graph finds
+constexpr size_t most_measured = 63;  // groups whose bytes one walk over the graph measures
 
 void measure(std::vector<RootGroup>& groups, const GraphState& time_point) {
     std::vector<Held> held;

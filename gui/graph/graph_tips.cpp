@@ -21,20 +21,20 @@ QString GraphPainter::describe(int b) const {
         lines << nodes_text(picture_->outline->group(box.group).node_count) + QStringLiteral(": ") +
                      states_text(totals);
     }
-    lines
-        << GraphMap::tr("keeps %1 of saved tensors").arg(both_bytes_text(static_cast<uint64_t>(totals.shallow_bytes)));
-    lines << GraphMap::tr("%1 would be freed if it went")
+    lines << GraphMap::tr("shallow size: %1 of saved tensors")
+                 .arg(both_bytes_text(static_cast<uint64_t>(totals.shallow_bytes)));
+    lines << GraphMap::tr("retained size: %1 would be freed with it")
                  .arg(both_bytes_text(static_cast<uint64_t>(totals.retained_bytes)));
-    if (totals.saved_held + totals.saved_released > 0) {
-        lines << GraphMap::tr("saved tensors: %1 held, %2 released")
-                     .arg(count_text(totals.saved_held), count_text(totals.saved_released));
+    if (totals.saved_alive + totals.saved_released > 0) {
+        lines << GraphMap::tr("saved tensors: %1 alive, %2 released")
+                     .arg(count_text(totals.saved_alive), count_text(totals.saved_released));
     }
     const QString line = line_text(index, box.node);
     const QString steps = steps_text(index.trace(), totals.first_step, totals.last_step);
     if (!line.isEmpty() || !steps.isEmpty()) {
-        lines << (line.isEmpty()    ? GraphMap::tr("made in %1").arg(steps)
-                  : steps.isEmpty() ? GraphMap::tr("made at %1").arg(line)
-                                    : GraphMap::tr("made in %1 at %2").arg(steps, line))
+        lines << (line.isEmpty()    ? GraphMap::tr("created in %1").arg(steps)
+                  : steps.isEmpty() ? GraphMap::tr("created at %1").arg(line)
+                                    : GraphMap::tr("created in %1 at %2").arg(steps, line))
                      .toHtmlEscaped();
     }
     if (!box.is_node()) {
@@ -51,7 +51,7 @@ QString GraphPainter::describe(const GraphPort& port) const {
     QStringList lines{GraphMap::tr("saved tensor <b>%1</b>, %2")
                           .arg(to_qstring(tables.texts[saved.name[port.saved]]).toHtmlEscaped(),
                                both_bytes_text(saved.bytes[port.saved]))};
-    lines << (port.held ? GraphMap::tr("held") : GraphMap::tr("released"));
+    lines << (port.held ? GraphMap::tr("alive") : GraphMap::tr("released"));
     if (memory) {
         const DeviceHistory& device = picture_->index().trace().devices[memory.device];
         lines << GraphMap::tr("in allocation %1 of %2, at %3")
@@ -59,7 +59,7 @@ QString GraphPainter::describe(const GraphPort& port) const {
                           bytes_text(device.allocations.block_size[memory.index]),
                           address_text(device.allocations.address[memory.index] + saved.offset[port.saved]));
     } else {
-        lines << GraphMap::tr("its memory is not on the device, or not known");
+        lines << GraphMap::tr("its memory is not on the device, or is unknown");
     }
     lines << GraphMap::tr("version %1").arg(saved.version[port.saved]);
     if (saved.is_view[port.saved]) {

@@ -8,8 +8,8 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr size_t most_loose = 16;        // plain nodes of a group that need no gathering
-constexpr size_t fewest_parameters = 4;  // that share a box
+constexpr size_t most_loose = 16;        // plain nodes of a group that are not divided further
+constexpr size_t fewest_parameters = 4;  // in a box of their own
 
 bool is_number(const std::string& text) {
     return !text.empty() && text.size() < 10 &&
@@ -40,7 +40,7 @@ Part OutlineDivider::divide() {
 
 FrameId OutlineDivider::line(NodeIndex node) const { return stacks_.user_frame(tables_.nodes.stack[node]); }
 
-/// The module of each node; of a parameter: the one all its users lie in.
+/// Finds the module of each node; for a parameter, the common module of its users.
 void OutlineDivider::find_paths() {
     path_.resize(tables_.nodes.size());
     for (const NodeIndex node : whole_.nodes) {
@@ -60,7 +60,7 @@ void OutlineDivider::find_paths() {
     }
 }
 
-/// For each node the only root of the region that keeps it; no_node: several do.
+/// Returns for each node the only root from which it is reachable; no_node if there are several.
 std::vector<NodeIndex> OutlineDivider::owners(const std::vector<NodeIndex>& nodes) const {
     std::vector<NodeIndex> owner(tables_.nodes.size(), no_node);
     std::vector<uint32_t> pending(tables_.nodes.size());
@@ -136,7 +136,7 @@ void OutlineDivider::add_graphs(Part& whole, FrameId line, const std::vector<Nod
     }
 }
 
-/// A group of one node is that node.
+/// Adds a part; a part of one node becomes that node.
 void OutlineDivider::add_part(Part& parent, Part part) {
     if (part.parts.empty() && part.nodes.size() == 1) {
         parent.nodes.push_back(part.nodes.front());
@@ -188,7 +188,7 @@ void OutlineDivider::divide_by_modules(Part& part, PathId at) {
     bundle(part);
 }
 
-/// Those with numbers that are alike inside become one; a module that only holds another one takes its name in.
+/// Merges numbered modules of one shape; a module with a single submodule absorbs its name.
 void OutlineDivider::add_modules(Part& part, std::vector<Module>& modules) {
     std::stable_sort(modules.begin(), modules.end(), [](const Module& a, const Module& b) {
         return is_number(a.name) && is_number(b.name) && std::stoi(a.name) < std::stoi(b.name);
@@ -229,7 +229,7 @@ void OutlineDivider::add_repeat(Part& part, std::span<Module> modules) {
     part.parts.push_back(std::move(repeat));
 }
 
-/// "transformer" that holds nothing but "h" is "transformer.h".
+/// Turns "transformer" with the single submodule "h" into "transformer.h".
 Part OutlineDivider::unwrapped(Part outer) {
     if (!outer.nodes.empty() || outer.parts.size() != 1) {
         return outer;
@@ -247,7 +247,7 @@ Part OutlineDivider::unwrapped(Part outer) {
     return inner;
 }
 
-/// The same for modules with the same types of nodes at the same places inside.
+/// Returns a hash that is equal for modules with the same types of nodes at the same paths.
 uint64_t OutlineDivider::shape_of(const Module& module) const {
     uint64_t shape = module.nodes.size();
     for (const NodeIndex node : module.nodes) {
@@ -305,7 +305,7 @@ void OutlineDivider::add_run(const Part& part, std::vector<Part>& pieces, std::s
     pieces.push_back(std::move(piece));
 }
 
-/// Nodes that one line made, one after the other.
+/// Adds a piece for each sequence of nodes from one source line.
 void OutlineDivider::add_lines(const Part& part, std::vector<Part>& pieces, std::span<const NodeIndex> nodes) {
     for (size_t i = 0; i < nodes.size();) {
         size_t end = i + 1;
@@ -319,7 +319,7 @@ void OutlineDivider::add_lines(const Part& part, std::vector<Part>& pieces, std:
     }
 }
 
-/// A parameter goes with its users where these lie together.
+/// Places a parameter with its users if these lie together.
 void OutlineDivider::add_parameters(Part& part, std::vector<Part>& pieces, std::span<const NodeIndex> parameters) {
     std::unordered_map<NodeIndex, Part*> place;
     for (Part& piece : pieces) {

@@ -1,16 +1,16 @@
-// Which memory nodes hold at a moment.
+// The memory that nodes retain at one time.
 #pragma once
 
 #include "storage/graph/graph_state.h"
 
 namespace tidemark::gui {
 
-/// Keeps references to the index. Thread: any.
+/// Refers to the index for its lifetime. Thread: any.
 class RetainedMemory {
 public:
     RetainedMemory(const GraphIndex& index, int64_t time);
 
-    /// Whether the node still holds what it saved.
+    /// Returns whether the node has not released what it saved.
     bool holds(NodeIndex node) const;
     bool is_allocated(AllocationRef ref) const;
     uint64_t bytes(AllocationRef ref) const;  ///< of the block; 0 for no allocation

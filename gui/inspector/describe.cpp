@@ -6,6 +6,7 @@
 #include "gui/model/block_ref.h"
 #include "gui/model/graph_text.h"
 #include "gui/model/links.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/attribution/attribution.h"
 #include "storage/graph/referrer_groups.h"
@@ -64,7 +65,7 @@ Report Describer::allocation(AllocationIndex a, const std::vector<AllocationInde
     add_size(a);
     add_lifetime(a);
     add_graph(a);
-    report_.section(Details::tr("Made by"));
+    report_.section(Details::tr("Allocated by"));
     if (all_.stack[a] == 0) {
         add_missing_stack(a);
     } else {
@@ -81,8 +82,8 @@ Report Describer::allocation(AllocationIndex a, const std::vector<AllocationInde
 void Describer::add_size(AllocationIndex a) {
     const uint64_t rounding = rounding_of(all_, a);
     report_.field(Details::tr("Requested"), both_bytes_text(all_.requested[a]));
-    report_.field(Details::tr("Taken"), both_bytes_text(all_.block_size[a]));
-    report_.field(Details::tr("Rounding"),
+    report_.field(Details::tr("Block size"), both_bytes_text(all_.block_size[a]));
+    report_.field(Details::tr("Allocator rounding"),
                   rounding == 0 ? Details::tr("none")
                                 : QStringLiteral("%1, %2").arg(both_bytes_text(rounding),
                                                                percent_text(static_cast<double>(rounding),
@@ -92,12 +93,12 @@ void Describer::add_size(AllocationIndex a) {
 
 QString Describer::state_at_cursor(AllocationIndex a) const {
     if (time_point_ <= all_.alloc_event[a]) {
-        return Details::tr("not made yet");
+        return Details::tr("not allocated yet");
     }
     if (time_point_ <= all_.free_event[a]) {
         return Details::tr("allocated");
     }
-    return time_point_ <= all_.free_completed[a] ? Details::tr("freed, waiting for a stream") : Details::tr("freed");
+    return time_point_ <= all_.free_completed[a] ? Details::tr("pending free") : Details::tr("freed");
 }
 
 QString Describer::time_point_of(EventNumber event) const {
@@ -106,35 +107,36 @@ QString Describer::time_point_of(EventNumber event) const {
 }
 
 void Describer::add_lifetime(AllocationIndex a) {
-    report_.section(Details::tr("Life"));
+    report_.section(Details::tr("Lifetime"));
     const EventNumber made = all_.alloc_event[a], freed = all_.free_event[a], done = all_.free_completed[a];
     if (made == before_history) {
-        report_.field(Details::tr("Made"), Details::tr("before the history begins"));
+        report_.field(Details::tr("Allocated"), Details::tr("before the history begins"));
     } else {
-        report_.field(Details::tr("Made"), time_point_of(made), link_to("time_point", made + 1));
+        report_.field(Details::tr("Allocated"), time_point_of(made), link_to("time_point", made + 1));
     }
     if (freed == never) {
         report_.field(Details::tr("Freed"), Details::tr("never: alive at the end"));
     } else {
         report_.field(Details::tr("Freed"), time_point_of(freed), link_to("time_point", freed + 1));
         if (done == never) {
-            report_.field(Details::tr("Free completed"), Details::tr("never: still waiting for a stream at the end"));
+            report_.field(Details::tr("Free completed"), Details::tr("never: the free is still pending at the end"));
         } else if (done > freed + 1) {
             report_.field(Details::tr("Free completed"), time_point_of(done), link_to("time_point", done + 1));
         }
     }
     const EventNumber last = freed == never ? device_.event_count() - 1 : freed;
     const int64_t end = device_.free_time(a).value_or(trace_.duration);
-    const QString at_least =
-        freed == never || made == before_history ? Details::tr("at least %1, %2 events") : Details::tr("%1, %2 events");
-    report_.field(Details::tr("Lived for"),
-                  at_least.arg(duration_text(std::max<int64_t>(0, end - device_.alloc_time(a))),
-                               count_text(last - std::max<EventNumber>(made, 0))));
+    const int64_t events = last - std::max<EventNumber>(made, 0);
+    const bool is_lower_bound = freed == never || made == before_history;
+    const QString lived = is_lower_bound ? Details::tr("at least %1, %2 event(s)", nullptr, plural(events))
+                                         : Details::tr("%1, %2 event(s)", nullptr, plural(events));
+    report_.field(Details::tr("Lifetime"),
+                  lived.arg(duration_text(std::max<int64_t>(0, end - device_.alloc_time(a))), count_text(events)));
     const std::string annotation = group_name(trace_, device_, a, GroupBy::annotation);
     const bool inside = std::any_of(trace_.annotations.begin(), trace_.annotations.end(),
                                     [&](const Annotation& known) { return known.name == annotation; });
     if (inside) {
-        report_.field(Details::tr("Made during"), to_qstring(annotation));
+        report_.field(Details::tr("Allocated during"), to_qstring(annotation));
     }
     const Origin& origin = trace_.origins.empty() ? Origin{} : trace_.origins[all_.origin[a]];
     const std::pair<QString, const std::string&> known[] = {{Details::tr("Operator"), origin.op},
@@ -152,7 +154,7 @@ void Describer::add_lifetime(AllocationIndex a) {
     }
 }
 
-/// What it was to the program, which node made it, which saved it, who held its tensor.
+/// Adds the category over time, the node that allocated it, the nodes that saved it, and the referrer.
 void Describer::add_graph(AllocationIndex a) {
     const CategoryLookup category_of = session_.categories();
     if (!category_of.knows(a)) {
@@ -176,7 +178,7 @@ void Describer::add_graph(AllocationIndex a) {
         report_.field(Details::tr("Name"), to_qstring(name));
     }
     if (const NodeIndex maker = index.maker(memory); maker != no_node) {
-        report_.field(Details::tr("Made by node"), node_of_module_text(index, maker), link_to("node", maker));
+        report_.field(Details::tr("Allocated by node"), node_of_module_text(index, maker), link_to("node", maker));
     }
     const auto saved = index.saved_in(memory);
     for (size_t i = 0; i < std::min(saved.size(), most_savers_shown); ++i) {
@@ -190,7 +192,7 @@ void Describer::add_graph(AllocationIndex a) {
             {}, Details::tr("and %1 more").arg(count_text(static_cast<int64_t>(saved.size() - most_savers_shown))));
     }
     if (const Referrer* referrer = ReferrerIndex(index, now).of(memory)) {
-        report_.field(Details::tr("Held by"), referrer_text(index.tables(), *referrer));
+        report_.field(Details::tr("Retained by"), referrer_text(index.tables(), *referrer));
     }
 }
 
@@ -206,10 +208,10 @@ Report Describer::node(NodeIndex node) {
     };
     report_.title(Details::tr("Node · %1").arg(node_text(index, node)), node_of_module_text(index, node));
     report_.field(Details::tr("At the cursor"), state_text(index.state(node, now)));
-    report_.field(Details::tr("Made"), when(nodes.created[node]));
-    report_.field(Details::tr("Last run in backward"), when(nodes.executed[node]));
-    report_.field(Details::tr("Released what it saved"), when(nodes.released[node]));
-    report_.field(Details::tr("Gone"), when(nodes.destroyed[node]));
+    report_.field(Details::tr("Allocated"), when(nodes.created[node]));
+    report_.field(Details::tr("Executed in backward"), when(nodes.executed[node]));
+    report_.field(Details::tr("Saved tensors released"), when(nodes.released[node]));
+    report_.field(Details::tr("Destroyed"), when(nodes.destroyed[node]));
     if (const int32_t step = index.step_of(node); step >= 0) {
         report_.field(Details::tr("Step"), count_text(trace_.steps[static_cast<size_t>(step)].number));
     }
@@ -225,7 +227,7 @@ Report Describer::node(NodeIndex node) {
             report_.field(i == 0 ? name : QString(), node_of_module_text(index, others[i]), link_to("node", others[i]));
         }
     }
-    report_.section(Details::tr("Made by"));
+    report_.section(Details::tr("Allocated by"));
     if (nodes.stack[node] == 0) {
         report_.note(Details::tr("Not recorded."));
     } else {
@@ -235,7 +237,7 @@ Report Describer::node(NodeIndex node) {
 }
 
 void Describer::add_place(AllocationIndex a) {
-    report_.section(Details::tr("Place"));
+    report_.section(Details::tr("Placement"));
     report_.field(Details::tr("Stream"), stream_of_text(trace_, device_, a));
     report_.field(Details::tr("Pool"), pool_of_text(trace_, device_, a));
     report_.code_field(Details::tr("Address"), address_text(all_.address[a]));
@@ -284,19 +286,19 @@ void Describer::add_stack(StackId stack, bool unfold, const QString& unfold_link
 
 void Describer::add_missing_stack(AllocationIndex a) {
     if (all_.alloc_event[a] == before_history) {
-        report_.note(Details::tr("Made before the history begins, so nobody knows by whom."));
+        report_.note(Details::tr("Allocated before the history begins, so the allocation site is unknown."));
         return;
     }
-    report_.note(
-        Details::tr("No Python frame: it was made on the backward thread or inside C++, and PyTorch records Python "
-                    "frames only."));
+    report_.note(Details::tr(
+        "No Python frame: the backward thread or C++ code allocated it, and PyTorch records Python frames only."));
 }
 
 void Describer::add_same_stack(StackId stack) {
     const StackTotals totals = stack_totals(session_.analysis(), stack, time_point_);
-    report_.item(Details::tr("This stack: %1 allocations in all, %2 alive now with %3")
-                     .arg(count_text(totals.allocations), count_text(totals.alive), bytes_text(totals.alive_bytes)),
-                 link_to("stack", stack));
+    report_.item(
+        Details::tr("This stack: %1 allocation(s) in all, %2 alive now with %3", nullptr, plural(totals.allocations))
+            .arg(count_text(totals.allocations), count_text(totals.alive), bytes_text(totals.alive_bytes)),
+        link_to("stack", stack));
 }
 
 void Describer::add_free_stack(AllocationIndex a) {
@@ -320,11 +322,11 @@ void Describer::add_neighbors(AllocationIndex a) {
     if (!ref) {
         return;
     }
-    report_.section(Details::tr("Neighbours at the cursor"));
+    report_.section(Details::tr("Neighbors at the cursor"));
     const std::vector<Block>& blocks = state_->segments[ref->segment].blocks;
     const auto add = [&](const QString& name, const Block* block) {
         if (!block) {
-            report_.field(name, Details::tr("the segment's edge"));
+            report_.field(name, Details::tr("the edge of the segment"));
         } else if (block->allocation == no_allocation) {
             report_.field(name, Details::tr("free, %1").arg(bytes_text(block->size)));
         } else {
@@ -349,7 +351,8 @@ void Describer::add_owners(AllocationIndex a, const std::vector<AllocationIndex>
     if (owners.size() < 2) {
         return;
     }
-    report_.section(Details::tr("Owners of this address: %1").arg(count_text(static_cast<int64_t>(owners.size()))));
+    report_.section(
+        Details::tr("Allocations at this address: %1").arg(count_text(static_cast<int64_t>(owners.size()))));
     const auto self = static_cast<size_t>(std::find(owners.begin(), owners.end(), a) - owners.begin());
     size_t first = 0, last = owners.size();
     if (!options_.all_owners && owners.size() > most_owners_shown) {

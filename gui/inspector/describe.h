@@ -1,4 +1,4 @@
-// What there is to say about an allocation, a segment, a stack or a moment, as a Report.
+// Describes an allocation, a segment, a stack, a node or a point in time as a Report.
 #pragma once
 
 #include <QSet>
@@ -13,12 +13,12 @@ namespace tidemark::gui {
 /// What a report shows in full. Its own links are "unfold:stack", "unfold:free" and "unfold:owners"; the others are
 /// those of gui/model/links.h.
 struct DescribeOptions {
-    bool unfold_stack = false;  ///< library frames one by one
-    bool unfold_free = false;   ///< the whole stack of the free
-    bool all_owners = false;    ///< of the address
+    bool unfold_stack = false;  ///< show library frames one by one
+    bool unfold_free = false;   ///< show the whole stack of the free
+    bool all_owners = false;    ///< list all allocations at the address
 };
 
-/// How many allocations a stack made over the whole trace, and what of them is alive at a moment.
+/// The allocations of a stack over the whole trace, and those alive at one time.
 struct StackTotals {
     StackId stack = 0;
     int64_t allocations = 0, alive = 0;
@@ -36,7 +36,7 @@ public:
     Report stack(StackId stack);
     Report node(NodeIndex node);
     Report time_point();
-    /// Only the frames, as plain text in Python's order of words.
+    /// Returns the frames as plain text, "FILE:LINE FUNCTION" each.
     static QString plain_stack(const StackTable& stacks, StackId stack);
 
 private:

@@ -5,6 +5,7 @@
 #include "gui/inspector/details_text.h"
 #include "gui/model/graph_text.h"
 #include "gui/model/links.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/graph/referrer_groups.h"
 
@@ -27,15 +28,15 @@ Report Describer::segment(uint32_t index) {
     report_.field(Details::tr("Stream"), stream_text(trace_, s.stream));
     report_.field(Details::tr("Pool"), s.pool_known ? pool_text(trace_, s.pool) : Details::tr("not recorded"));
     if (s.alloc_event == before_history) {
-        report_.field(Details::tr("From the driver"), Details::tr("before the history begins"));
+        report_.field(Details::tr("Allocated from the driver"), Details::tr("before the history begins"));
     } else {
-        report_.field(Details::tr("From the driver"), time_point_of(s.alloc_event),
+        report_.field(Details::tr("Allocated from the driver"), time_point_of(s.alloc_event),
                       link_to("time_point", s.alloc_event + 1));
     }
     if (s.free_event == never) {
-        report_.field(Details::tr("Given back"), Details::tr("never"));
+        report_.field(Details::tr("Released"), Details::tr("never"));
     } else {
-        report_.field(Details::tr("Given back"), time_point_of(s.free_event), link_to("time_point", s.free_event + 1));
+        report_.field(Details::tr("Released"), time_point_of(s.free_event), link_to("time_point", s.free_event + 1));
     }
     const SegmentState* now = nullptr;
     for (size_t i = 0; state_ && s.alive_at(time_point_) && i < state_->segments.size(); ++i) {
@@ -46,7 +47,7 @@ Report Describer::segment(uint32_t index) {
     }
     report_.section(Details::tr("At the cursor"));
     if (!now) {
-        report_.note(Details::tr("It does not exist at this moment."));
+        report_.note(Details::tr("It does not exist at the cursor."));
         return report_;
     }
     std::vector<const Block*> used;
@@ -64,11 +65,11 @@ Report Describer::segment(uint32_t index) {
         Details::tr("Allocated"),
         QStringLiteral("%1, %2").arg(both_bytes_text(now->allocated), percent_text(static_cast<double>(now->allocated),
                                                                                    static_cast<double>(now->size))));
-    report_.field(Details::tr("Waiting for a stream"), both_bytes_text(now->pending));
-    report_.field(Details::tr("Free"), Details::tr("%1 in %2, the largest %3")
-                                           .arg(both_bytes_text(now->free()),
-                                                gaps == 1 ? Details::tr("1 hole") : Details::tr("%1 holes").arg(gaps),
-                                                bytes_text(largest_gap)));
+    report_.field(Details::tr("Pending free"), both_bytes_text(now->pending));
+    report_.field(Details::tr("Free"),
+                  Details::tr("%1 in %2, the largest %3")
+                      .arg(both_bytes_text(now->free()), Details::tr("%n free gap(s)", nullptr, plural(gaps)),
+                           bytes_text(largest_gap)));
     report_.section(Details::tr("Its blocks: %1").arg(count_text(static_cast<int64_t>(used.size()))));
     std::sort(used.begin(), used.end(), [](const Block* a, const Block* b) { return a->size > b->size; });
     for (size_t i = 0; i < std::min(used.size(), most_blocks_shown); ++i) {
@@ -81,7 +82,7 @@ Report Describer::segment(uint32_t index) {
             Details::tr("and %1 smaller ones").arg(count_text(static_cast<int64_t>(used.size() - most_blocks_shown))));
     }
     if (s.stack != 0) {
-        report_.section(Details::tr("Needed by"));
+        report_.section(Details::tr("Allocated by"));
         add_stack(s.stack, options_.unfold_stack, QStringLiteral("unfold:stack"));
     }
     return report_;
@@ -100,8 +101,8 @@ Report Describer::stack(StackId stack) {
     }
     report_.section(Details::tr("Frames"));
     if (stack == 0) {
-        report_.note(
-            Details::tr("No Python frame: made on the backward thread, inside C++, or before the history begins."));
+        report_.note(Details::tr(
+            "No Python frame: allocated on the backward thread, inside C++, or before the history begins."));
     }
     add_stack(stack, options_.unfold_stack, QStringLiteral("unfold:stack"));
     return report_;
@@ -116,23 +117,24 @@ void Describer::add_figures() {
     report_.field(Details::tr("Requested"), both_bytes_text(value(Series::requested)));
     report_.field(Details::tr("Allocated"), both_bytes_text(allocated));
     if (active > allocated) {
-        report_.field(Details::tr("Waiting for a stream"), both_bytes_text(active - allocated));
+        report_.field(Details::tr("Pending free"), both_bytes_text(active - allocated));
     }
     report_.field(Details::tr("Reserved"), both_bytes_text(reserved));
     report_.field(Details::tr("Reserved, not used"), both_bytes_text(reserved > active ? reserved - active : 0));
 }
 
 Report Describer::time_point() {
-    report_.title(Details::tr("The moment %1").arg(time_point_text(device_.time_of_state(time_point_))),
-                  Details::tr("after %1 of %2 events").arg(count_text(time_point_), count_text(device_.event_count())));
+    report_.title(Details::tr("Time %1").arg(time_point_text(device_.time_of_state(time_point_))),
+                  Details::tr("after %1 of %2 event(s)", nullptr, plural(device_.event_count()))
+                      .arg(count_text(time_point_), count_text(device_.event_count())));
     add_figures();
     report_.section(Details::tr("Events"));
     add_event(time_point_ - 1, Details::tr("Before"));
     add_event(time_point_, Details::tr("After"));
     const auto referrers = attribution_at(trace_, device_, session_.analysis().live(), time_point_, GroupBy::stack);
-    report_.section(Details::tr("Who holds the memory"));
+    report_.section(Details::tr("Retained by"));
     if (referrers.empty()) {
-        report_.note(Details::tr("Nobody: no allocation is alive at this moment."));
+        report_.note(Details::tr("No allocation is alive at the cursor."));
     }
     for (size_t i = 0; i < std::min(referrers.size(), most_referrers_shown); ++i) {
         report_.item(QStringLiteral("%1  %2").arg(bytes_text(static_cast<uint64_t>(referrers[i].block_bytes)),

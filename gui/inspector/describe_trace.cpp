@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <QFileInfo>
 
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 
 namespace tidemark::gui {
@@ -34,7 +35,8 @@ void add_run(Report& report, const Trace& trace) {
     }
     report.field(Information::tr("Duration"), duration_text(trace.duration));
     for (const DeviceHistory& device : trace.devices) {
-        QString value = Information::tr("%1 events").arg(count_text(device.event_count()));
+        QString value =
+            Information::tr("%1 event(s)", nullptr, plural(device.event_count())).arg(count_text(device.event_count()));
         if (!device.name.empty()) {
             value.prepend(to_qstring(device.name) + QStringLiteral(", "));
         }
@@ -55,7 +57,7 @@ void add_process(Report& report, const Process& process, bool live) {
     }
     const QString ended = ended_text(process);
     report.field(Information::tr("How it ended"), live              ? Information::tr("It is still being recorded.")
-                                                  : ended.isEmpty() ? Information::tr("Nobody knows.")
+                                                  : ended.isEmpty() ? Information::tr("Unknown.")
                                                                     : ended);
     if (process.end) {
         report.field(Information::tr("Ended at"), time_point_text(*process.end));
@@ -82,13 +84,13 @@ Report describe_trace(const Session& session) {
             report.code_field(to_qstring(key), to_qstring(value));
         }
     }
-    report.section(Information::tr("What this trace is missing"));
+    report.section(Information::tr("Data gaps of this trace"));
     const std::vector<DataGap> data_gaps = session.data_gaps();
     for (const DataGap& data_gap : data_gaps) {
         report.note(data_gap_text(trace, data_gap));
     }
     if (data_gaps.empty()) {
-        report.note(Information::tr("Nothing: the whole history is there."));
+        report.note(Information::tr("None: the whole history is recorded."));
     }
     return report;
 }

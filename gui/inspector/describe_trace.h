@@ -1,4 +1,4 @@
-// What there is to say about a trace as a whole: file, run, process, settings.
+// Describes a trace as a whole: file, run, process, settings.
 #pragma once
 
 #include "gui/model/session.h"

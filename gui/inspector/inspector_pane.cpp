@@ -18,12 +18,12 @@
 namespace tidemark::gui {
 
 namespace {
-// The text follows the cursor at a reader's pace; the plots have the frames to themselves.
+// The text follows the cursor slower than the plots, so that the plots have the frames to themselves.
 constexpr int refresh_milliseconds = 60;
 }  // namespace
 
 InspectorPane::InspectorPane(QWidget* parent) : QWidget(parent) {
-    setAccessibleName(tr("Details of what is chosen"));
+    setAccessibleName(tr("Details of the selection"));
     text_ = new QTextBrowser(this);
     text_->setOpenLinks(false);
     text_->setFrameShape(QFrame::NoFrame);
@@ -58,7 +58,7 @@ InspectorPane::InspectorPane(QWidget* parent) : QWidget(parent) {
     timer_.setSingleShot(true);
     timer_.setInterval(refresh_milliseconds);
     connect(&timer_, &QTimer::timeout, this, [this] {
-        if (isVisible()) {  // else showEvent() catches up
+        if (isVisible()) {  // otherwise showEvent() refreshes
             refresh_now();
         }
     });
@@ -105,8 +105,8 @@ void InspectorPane::schedule() {
 Report InspectorPane::describe() {
     if (!session_) {
         Report report;
-        report.note(empty_trace_ ? tr("This trace holds no memory events of any device.")
-                                 : tr("No trace is open. Open one and choose something in it."));
+        report.note(empty_trace_ ? tr("This trace has no memory events of any device.")
+                                 : tr("No trace is open. Open one and select something in it."));
         return report;
     }
     const SelectionState& selected = session_->selection().state();

@@ -1,4 +1,4 @@
-// The pane that says everything about what is chosen: an allocation, a segment, a stack, or else the moment.
+// The pane with all details of the selection: an allocation, a segment, a stack, a node, or else the time.
 #pragma once
 
 #include <QPointer>
@@ -21,16 +21,16 @@ public:
 
     void set_session(Session* session);
 
-    QString plain_text() const { return report_.plain(); }  ///< what "Copy details" copies
-    QString plain_stack() const;                            ///< what "Copy stack" copies; empty if there is none
+    QString plain_text() const { return report_.plain(); }  ///< the text of "Copy details"
+    QString plain_stack() const;                            ///< the text of "Copy stack"; empty without a stack
     QString shown_text() const;
     void copy_details() const;
     void copy_stack() const;
-    /// Opens the user's line in whatever opens source files here; copies "file:line" if nothing does.
+    /// Opens the user's line with the desktop's program for source files; copies "file:line" in any case.
     void open_in_editor();
-    /// What a click on a link does (see DescribeOptions).
+    /// Follows a link (see gui/model/links.h and DescribeOptions).
     void follow(const QString& link);
-    /// Brings the text up to date now instead of at the next frame.
+    /// Updates the text now instead of at the next frame.
     void refresh_now();
 
 signals:

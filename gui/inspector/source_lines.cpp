@@ -18,7 +18,7 @@ std::optional<QString> SourceLines::line(const QString& file, int number) {
         }
         QStringList lines;
         QFile source(file);
-        // A trace may name anything: only absolute paths of plain files are opened.
+        // A trace may contain any path: only absolute paths of plain files are opened.
         const QFileInfo info(file);
         if (info.isAbsolute() && info.isFile() && source.open(QIODevice::ReadOnly)) {
             lines = QString::fromUtf8(source.read(most_bytes)).split(u'\n');

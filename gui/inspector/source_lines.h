@@ -1,4 +1,4 @@
-// Lines of source files that happen to be on this machine.
+// Lines of source files that exist on this machine.
 #pragma once
 
 #include <QHash>
@@ -8,10 +8,10 @@
 
 namespace tidemark::gui {
 
-/// Reads a file once, at most its first 2 MiB, and keeps its lines. Files that cannot be read are remembered too.
+/// Reads a file once, at most its first 2 MiB, and caches its lines. Unreadable files are remembered too.
 class SourceLines {
 public:
-    /// Line `number` (from 1) without surrounding blanks; nothing if the file or the line is not there.
+    /// Returns line `number` (from 1) without surrounding blanks; nothing if the file or the line does not exist.
     std::optional<QString> line(const QString& file, int number);
 
 private:

@@ -5,7 +5,7 @@
 namespace tidemark::gui {
 
 namespace {
-// Leaves most of a 16 ms frame to the painting of all panes.
+// Leaves most of a 16 ms frame for painting all panes.
 constexpr double most_milliseconds_on_gui_thread = 4;
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The allocator's memory at the cursor, kept up to date while the cursor moves.
+// The allocator's state at the cursor while the cursor moves.
 #pragma once
 
 #include <QObject>
@@ -11,8 +11,8 @@
 
 namespace tidemark::gui {
 
-/// Computes memory_state() of the selected device at the selected moment. Small states are computed at once, so that
-/// a frame shows the moment it is meant for; states that take longer come from a worker. While nobody looks
+/// Computes memory_state() of the selected device at the cursor. Small states are computed at once, so that
+/// a frame shows the time it is meant for; larger states come from a worker. While no pane is visible
 /// (set_active(false)) nothing is computed.
 class CursorState : public QObject {
     Q_OBJECT
@@ -22,9 +22,9 @@ public:
     void set_session(Session* session);
     void set_active(bool active);
 
-    /// The newest state there is; it may lag behind the cursor while a worker runs. Null without a session.
+    /// Returns the newest state; it may lag behind the cursor while a worker runs. Null without a session.
     std::shared_ptr<const MemoryState> state() const { return state_; }
-    /// Computes the cursor's state now if it is not there yet: for export and tests.
+    /// Computes the cursor's state now if it is missing: for export and tests.
     void ensure_current();
 
 signals:

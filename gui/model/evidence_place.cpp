@@ -19,7 +19,7 @@ bool is_about_segments(FindingKind kind) {
     }
 }
 
-/// The same allocation in the trace as it is now; none if it is of another device.
+/// Returns the same allocation in the current trace; no_allocation if it is of another device.
 AllocationIndex allocation_now(const Session& session, const Explained& explained, AllocationRef allocation) {
     if (!allocation || allocation.device != explained.context->device_position()) {
         return no_allocation;

@@ -1,4 +1,4 @@
-// Where in the window a piece of evidence is seen.
+// Where the window shows a piece of evidence.
 #pragma once
 
 #include <vector>
@@ -13,18 +13,18 @@ struct Finding;
 
 namespace tidemark::gui {
 
-/// The pane that shows a piece of evidence best; `any`: the one that is open does, the plots show it.
+/// The pane that shows a piece of evidence best; `any`: the plots show it, the open pane stays.
 enum class ShownBy { any, segments, graph, breakdown };
 ShownBy shown_by(const Session& session, const Finding& finding, const Evidence& evidence);
 
-/// What is chosen, and where the cursor stands, to look at it. Also right when the run went on since it was explained.
+/// Returns the selection and cursor that show the evidence, also if the run has grown since it was explained.
 SelectionState selection_of(const Session& session, const Explained& explained, const Finding& finding,
                             const Evidence& evidence);
 
-/// A finding without evidence is looked at by its own line and the moment it is about.
+/// Returns the evidence of a finding; without any, its own line at the time of the explanation.
 std::vector<Evidence> steps_of(const Explained& explained, const Finding& finding);
 
-/// The moment it is seen at, as a state of the device.
+/// Returns the state of the device at which the evidence is shown.
 EventNumber time_point_of(const DeviceHistory& device, const Explained& explained, const Evidence& evidence);
 
 }  // namespace tidemark::gui

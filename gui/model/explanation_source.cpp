@@ -11,9 +11,9 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr double share_of_graph = 0.3;  // of the progress that is shown
+constexpr double share_of_graph = 0.3;  // of the progress shown
 
-/// What a worker explains from; a case that was made before needs only new words.
+/// The input of a worker; with an existing context only the texts are made again.
 struct Question {
     std::shared_ptr<const AnalysisContext> context;
     std::shared_ptr<const Analysis> analysis;
@@ -49,7 +49,7 @@ ExplanationSource::ExplanationSource(Session& session)
 ExplanationSource::~ExplanationSource() = default;
 
 tidemark::Language ExplanationSource::language() {
-    const QString code = tr("en", "the language findings are told in: en or zh_CN");
+    const QString code = tr("en", "the language of the findings: en or zh_CN");
     return language_from_name(code.toStdString()).value_or(tidemark::Language::english);
 }
 
@@ -58,7 +58,7 @@ ExplanationSource::State ExplanationSource::state() const {
         return State::working;
     }
     const auto it = explained_.find(session_.selection().state().device);
-    return it == explained_.end() ? State::not_asked : it->second->problem.isEmpty() ? State::ready : State::failed;
+    return it == explained_.end() ? State::not_requested : it->second->problem.isEmpty() ? State::ready : State::failed;
 }
 
 double ExplanationSource::fraction() const {

@@ -14,7 +14,7 @@ GraphSource::State GraphSource::state() const {
     if (task_.busy()) {
         return State::reading;
     }
-    return !problem_.isEmpty() ? State::failed : graph_ ? State::ready : State::not_asked;
+    return !problem_.isEmpty() ? State::failed : graph_ ? State::ready : State::not_requested;
 }
 
 void GraphSource::load(std::shared_ptr<const Trace> trace) {

@@ -102,7 +102,7 @@ QString pool_text(const Trace& trace, uint32_t pool) {
 
 namespace {
 
-/// How many allocations the stackless ones are among, and their part of the bytes.
+/// Returns the number and the share of bytes of allocations without a stack.
 QString no_stacks_text(const Trace& trace, const DataGap& data_gap) {
     int64_t allocations = 0;
     double bytes = 0;
@@ -161,7 +161,7 @@ QString data_gap_text(const Trace& trace, const DataGap& data_gap) {
                 "apart.");
         case DataGapKind::redacted:
             return Text::tr("Before this trace was shared, names were replaced or parts were cut out.");
-        // The recorder's own sentence says why and what would help.
+        // The recorder's own sentence names the reason and the fix.
         case DataGapKind::not_recorded:
         case DataGapKind::state_disagrees: return to_qstring(data_gap.text);
     }

@@ -1,4 +1,4 @@
-// What colour a block has in the segment map, and how that is explained.
+// The color of a block in the segment map, and its legend.
 #pragma once
 
 #include <QColor>
@@ -14,11 +14,11 @@ enum class MapColors { group, category, age, size, stream, state };
 
 class BlockColors {
 public:
-    /// Looks up what the colours depend on; cheap enough for every frame.
+    /// Looks up the inputs of the colors; cheap enough for every frame.
     void prepare(const Session& session, const Theme& theme, MapColors by, EventNumber time_point);
 
     QRgb of(AllocationIndex a) const;
-    /// A block that no stack and no history explains: drawn hatched.
+    /// Returns whether neither a stack nor the history explains a block; it is drawn hatched.
     bool is_unexplained(AllocationIndex a) const;
 
 private:
@@ -34,7 +34,7 @@ private:
     double age_factor_ = 1;
 };
 
-/// The ends of the size scale, in bytes.
+/// The ends of the size scale in bytes.
 constexpr uint64_t smallest_on_scale = 512, largest_on_scale = uint64_t{16} << 30;
 
 }  // namespace tidemark::gui

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 
 namespace tidemark::gui {
@@ -15,7 +16,7 @@ struct Map {
 QString state_name(BlockState state) {
     switch (state) {
         case BlockState::allocated: return Map::tr("allocated");
-        case BlockState::pending_free: return Map::tr("freed, waiting for a stream");
+        case BlockState::pending_free: return Map::tr("pending free");
         case BlockState::inactive: break;
     }
     return Map::tr("free");
@@ -54,16 +55,16 @@ QString describe_block(const Session& session, const MemoryState& state, BlockRe
         const AllocationIndex a = block.allocation;
         lines << QStringLiteral("<b>%1</b>").arg(stack_text(session.trace().stacks, all.stack[a]).toHtmlEscaped());
         lines << Map::tr("requested %1").arg(both_bytes_text(all.requested[a]));
-        lines << Map::tr("taken %1").arg(both_bytes_text(block.size));
+        lines << Map::tr("block size %1").arg(both_bytes_text(block.size));
         if (const uint64_t rounding = rounding_of(all, a)) {
-            lines << Map::tr("rounding %1, %2 of the block")
+            lines << Map::tr("allocator rounding %1, %2 of the block")
                          .arg(both_bytes_text(rounding),
                               percent_text(static_cast<double>(rounding), static_cast<double>(block.size)));
         }
         if (all.alloc_event[a] == before_history) {
-            lines << Map::tr("made before the history begins");
+            lines << Map::tr("allocated before the history begins");
         } else {
-            lines << Map::tr("made at %1, %2 (%3 events) ago")
+            lines << Map::tr("allocated at %1, %2 (%3 event(s)) ago", nullptr, plural(state.event - all.alloc_event[a]))
                          .arg(time_point_text(device.alloc_time(a)),
                               duration_text(
                                   std::max<int64_t>(0, device.time_of_state(state.event) - device.alloc_time(a))),
@@ -71,13 +72,14 @@ QString describe_block(const Session& session, const MemoryState& state, BlockRe
         }
         lines << allocation_text(device, a);
     } else if (segment.cached()) {
-        lines << Map::tr("The whole segment is idle: cached, used by nothing.");
+        lines << Map::tr("A cached segment: it has no block in use.");
     } else {
-        lines << Map::tr("A hole between blocks in use.");
+        lines << Map::tr("A free gap between blocks in use.");
     }
     lines << place_lines(session, segment, block.address);
     if (others > 0) {
-        lines << Map::tr("%1 more blocks under this pixel: zoom in to see them").arg(count_text(others));
+        lines << Map::tr("%1 more block(s) under this pixel: zoom in to see them", nullptr, others)
+                     .arg(count_text(others));
     }
     return QStringLiteral("<div style='white-space:pre'>") + lines.join(QStringLiteral("<br>")) +
            QStringLiteral("</div>");

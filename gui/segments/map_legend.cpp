@@ -49,7 +49,7 @@ std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
     if (by_ == MapColors::state) {
         list.push_back({theme.allocated_line, tr("allocated")});
     }
-    list.push_back({striped_brush(base, theme.pending), tr("waiting")});
+    list.push_back({striped_brush(base, theme.pending), tr("pending free")});
     list.push_back({theme.rounding, tr("rounding")});
     list.push_back({theme.cached, tr("free")});
     if (session_ && session_->has_device() && session_->device().truncated) {

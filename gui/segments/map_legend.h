@@ -1,4 +1,4 @@
-// The line under the segment map that explains its colours, textures and scale.
+// The line under the segment map that explains its colors, textures and scale.
 #pragma once
 
 #include <QPointer>
@@ -15,7 +15,7 @@ public:
 
     void set_session(Session* session);
     void set_colors(MapColors by);
-    /// 0 where bars have no common scale.
+    /// 0 if the bars have no common scale.
     void set_scale(double bytes_per_pixel);
 
     void paint_into(QPainter& painter, const QRect& area, double bytes_per_pixel) const;

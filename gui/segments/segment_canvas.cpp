@@ -266,7 +266,7 @@ void SegmentCanvas::zoom_to_segment(uint32_t state_index) {
     if (!state_ || state_index >= state_->segments.size()) {
         return;
     }
-    // Half the area for the segment: enough to read it, with its surroundings still there.
+    // The segment gets half the area, so that its surroundings stay visible.
     const double lines = std::max(1, viewport()->height() / layout_.options().pitch() / 2);
     const double size = static_cast<double>(state_->segments[state_index].size);
     set_scale(size / (lines * layout_.options().line_width), lines);
@@ -296,7 +296,7 @@ void SegmentCanvas::ensure_visible(BlockRef block) {
     const QRect shown = visible_area();
     for (const QRectF& piece : layout_.pieces(segment, offset, offset + static_cast<double>(b.size), 1, shown)) {
         if (piece.bottom() <= shown.bottom() && piece.top() >= shown.top()) {
-            return;  // a line of a long block is enough
+            return;  // one visible line of a long block is enough
         }
     }
     const int top = static_cast<int>(layout_.position(segment, offset).y());

@@ -1,4 +1,4 @@
-// The scrolling part of the segment map: shows a memory state, answers mouse and keys, changes the selection.
+// The scrolling part of the segment map: paints a memory state, handles mouse and keys, changes the selection.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -15,13 +15,13 @@ public:
     explicit SegmentCanvas(QWidget* parent = nullptr);
 
     void set_session(Session* session);
-    /// `reference` is the fullest state of the device: it sets the scale, so that bars keep it while the cursor moves.
+    /// `reference` is the fullest state of the device: it sets the scale of the bars while the cursor moves.
     void set_reference(std::shared_ptr<const MemoryState> reference);
     void set_state(std::shared_ptr<const MemoryState> state);
     void set_colors(MapColors by);
     void set_order(SegmentOrder order);
     void set_same_width(bool on);
-    /// Shown instead of a map.
+    /// Sets a text that is shown instead of a map.
     void set_note(const QString& note);
 
     MapColors colors() const { return color_by_; }
@@ -33,12 +33,12 @@ public:
     void zoom_by(double factor);  ///< above 1 zooms in, around the middle
     void fit();                   ///< the whole device at the common scale
     void zoom_to_segment(uint32_t state_index);
-    /// Shows the block large enough to see and marks it.
+    /// Zooms until the block is visible and marks it.
     void zoom_to_block(BlockRef block);
     /// Scrolls as little as needed.
     void ensure_visible(BlockRef block);
-    /// The whole map, fitted into `size`, with the painter's origin at its top left.
-    /// Returns its scale in bytes per pixel, 0 where bars have no common one.
+    /// Paints the whole map, fitted into `size`, with the painter's origin at its top left.
+    /// Returns its scale in bytes per pixel, 0 if the bars have no common one.
     double render_to(QPainter& painter, QSize size);
 
 signals:

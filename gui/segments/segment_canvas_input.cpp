@@ -35,7 +35,7 @@ std::optional<BlockRef> SegmentCanvas::block_near(QPointF map_point) const {
         segment.blocks[best.block].state != BlockState::inactive) {
         return best;
     }
-    // Slivers: the largest block in use within a pixel of the pointer.
+    // For slivers: the largest block in use within a pixel of the pointer.
     uint64_t best_size = 0;
     for (uint32_t i = block_at(segment, begin); i < segment.blocks.size() && segment.blocks[i].address <= end; ++i) {
         if (segment.blocks[i].state != BlockState::inactive && segment.blocks[i].size > best_size) {
@@ -85,7 +85,7 @@ void SegmentCanvas::mouseReleaseEvent(QMouseEvent* event) {
     if (const auto block = block_near(to_map(event->position()))) {
         select(*block);
     } else {
-        session_->clear_choice();
+        session_->clear_selection();
     }
 }
 
@@ -207,7 +207,7 @@ void SegmentCanvas::move_focus_vertically(int lines) {
     const SegmentState& segment = state_->segments[focused_->segment];
     const PlacedSegment& placed = layout_.segments()[*layout_.placed_of(focused_->segment)];
     const Block& block = segment.blocks[focused_->block];
-    // From the block's last line downwards, from its first upwards: a block is left at once.
+    // Starts from the block's last line downwards, from its first upwards, to leave the block at once.
     const double edge = lines > 0 ? static_cast<double>(block.address + block.size - segment.address) - 1
                                   : static_cast<double>(block.address - segment.address);
     QPointF at = layout_.position(placed, edge) + QPointF(0.5, layout_.options().bar_height / 2.0);

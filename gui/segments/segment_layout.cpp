@@ -7,7 +7,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr double shortest_bar = 6;  // so that the smallest segment can be seen and hit
+constexpr double shortest_bar = 6;  // pixels: the smallest segment stays visible and clickable
 constexpr double gap_between_bars = 4;
 constexpr int tallest_bar = 34, lowest_bar = 12;
 constexpr int gap_after_group = 8;
@@ -58,7 +58,7 @@ void SegmentLayout::arrange(const MemoryState& state, const DeviceHistory& devic
             const uint64_t by = options_.order == SegmentOrder::age    ? s.segment
                                 : options_.order == SegmentOrder::size ? ~s.size
                                                                        : s.address;
-            // The two kinds never share memory: small-block segments lie together, before the large ones.
+            // The two kinds never share memory, so segments of small blocks come together before those of large ones.
             return std::tuple(options_.order == SegmentOrder::age && segment.is_large, by, s.address);
         };
         std::sort(segments_.begin() + group.first, segments_.begin() + group.first + group.count,
@@ -155,7 +155,7 @@ std::pair<uint32_t, uint32_t> SegmentLayout::visible(int top, int bottom) const 
 
 namespace {
 
-/// Half of the active bytes are in smaller blocks: what a reader wants to see as more than a sliver.
+/// Returns the size below which half of the active bytes lie; blocks of this size should be more than a sliver.
 double typical_block(const MemoryState& state) {
     std::vector<uint64_t> sizes;
     uint64_t total = 0;
@@ -190,8 +190,8 @@ uint64_t largest_segment(const MemoryState& state) {
 
 namespace {
 
-/// The finest scale between `finest` and some coarser ones whose height fits. Where not even bars an eighth as long as
-/// usual fit, scrolling is better than crumbs, unless crumbs save much scrolling.
+/// Returns the finest scale between `finest` and some coarser ones whose height fits. If not even bars an eighth as
+/// long fit, scrolling is better than tiny bars, unless tiny bars save much scrolling.
 template <class HeightWith>
 double fitting_scale(HeightWith&& height_with, double height, double finest, double usual) {
     constexpr double most_coarsening = 8;
@@ -231,7 +231,7 @@ LayoutOptions fitted(const MemoryState& reference, const DeviceHistory& device, 
     } else {
         height_with(1);
     }
-    // What is left over makes the bars taller, what is missing a little lower; below that one scrolls.
+    // Spare height makes the bars taller, missing height a little lower; beyond that the map scrolls.
     const int headers = static_cast<int>(layout.groups().size()) * (options.header_height + gap_after_group);
     const int lines = std::max(1, (layout.height() - headers) / options.pitch());
     const int pitch = (static_cast<int>(area.height()) - headers) / lines;

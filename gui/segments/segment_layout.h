@@ -1,7 +1,7 @@
-// Where every segment lies in the segment map. Pure geometry, in logical pixels; nothing here paints.
+// The places of all segments in the segment map. Pure geometry in logical pixels, without painting.
 //
-// Segments are grouped by pool and stream. A segment is a bar whose length stands for its bytes; a bar longer than a
-// line goes on in the next line, like text, so there is never anything to scroll sideways to.
+// Segments are grouped by pool and stream. A segment is a bar whose length shows its bytes; a bar longer than a
+// line continues in the next line, like text, so there is no horizontal scrolling.
 #pragma once
 
 #include <QRect>
@@ -17,7 +17,7 @@ enum class SegmentOrder { age, size, address };
 
 struct LayoutOptions {
     double line_width = 800;
-    double left = 0;                ///< where lines begin
+    double left = 0;                ///< the left edge of lines
     double bytes_per_pixel = 4096;  ///< the common scale
     bool same_width = false;        ///< instead: every segment is `zoom` lines long
     double zoom = 1;
@@ -62,15 +62,15 @@ public:
         double offset = 0;    ///< bytes from the segment's start
     };
     std::optional<Hit> hit(QPointF point) const;
-    /// Position of a segment of the state; nothing if the state has no such segment.
+    /// Returns the position of a segment of the state; nothing if the state has no such segment.
     std::optional<uint32_t> placed_of(uint32_t state_index) const;
-    /// Top left of a byte's place in its bar.
+    /// Returns the top left of a byte's place in its bar.
     QPointF position(const PlacedSegment& segment, double offset) const;
-    /// The rectangles, one a line, that the bytes [from, to) of a segment cover in the lines that meet `visible`.
-    /// A piece that is alone is at least `min_width` wide.
+    /// Returns the rectangles, one per line, that the bytes [from, to) of a segment cover in the lines that meet
+    /// `visible`. A single piece is at least `min_width` wide.
     std::vector<QRectF> pieces(const PlacedSegment& segment, double from, double to, double min_width,
                                const QRect& visible) const;
-    /// Part of the segments() that may touch the lines between two heights.
+    /// Returns the range of segments() that may touch the lines between two heights.
     std::pair<uint32_t, uint32_t> visible(int top, int bottom) const;
 
 private:
@@ -83,8 +83,8 @@ private:
     int height_ = 0;
 };
 
-/// Scale and line height that show `reference` (a trace's fullest state) as large as the area allows: no bar longer
-/// than a line unless its blocks would be too thin to see.
+/// Returns scale and line height that show `reference` (a trace's fullest state) as large as the area allows: no bar
+/// longer than a line, unless its blocks would be too thin to see.
 LayoutOptions fitted(const MemoryState& reference, const DeviceHistory& device, QSizeF area, LayoutOptions options);
 
 }  // namespace tidemark::gui

@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/segments/map_legend.h"
 #include "gui/widgets/tool_button.h"
@@ -31,7 +32,7 @@ SegmentMap::SegmentMap(QWidget* parent)
         label->setContentsMargins(10, 0, 10, 0);
     }
     severity_->setTextFormat(Qt::PlainText);
-    figures_->setAccessibleName(tr("Figures of the moment"));
+    figures_->setAccessibleName(tr("Figures at the cursor"));
     severity_->setAccessibleName(tr("What fragmentation means"));
     canvas_ = new SegmentCanvas(this);
     legend_ = new MapLegend(this);
@@ -54,14 +55,14 @@ SegmentMap::SegmentMap(QWidget* parent)
 QWidget* SegmentMap::make_toolbar() {
     auto* bar = new QWidget(this);
     colors_ = new QComboBox(bar);
-    colors_->addItem(tr("Colour: group"), QVariant::fromValue(static_cast<int>(MapColors::group)));
-    colors_->addItem(tr("Colour: category"), QVariant::fromValue(static_cast<int>(MapColors::category)));
-    colors_->addItem(tr("Colour: age"), QVariant::fromValue(static_cast<int>(MapColors::age)));
-    colors_->addItem(tr("Colour: size"), QVariant::fromValue(static_cast<int>(MapColors::size)));
-    colors_->addItem(tr("Colour: stream"), QVariant::fromValue(static_cast<int>(MapColors::stream)));
-    colors_->addItem(tr("Colour: state"), QVariant::fromValue(static_cast<int>(MapColors::state)));
-    colors_->setAccessibleName(tr("What colours stand for"));
-    colors_->setToolTip(tr("Group: the same colours as in the timeline"));
+    colors_->addItem(tr("Color: group"), QVariant::fromValue(static_cast<int>(MapColors::group)));
+    colors_->addItem(tr("Color: category"), QVariant::fromValue(static_cast<int>(MapColors::category)));
+    colors_->addItem(tr("Color: age"), QVariant::fromValue(static_cast<int>(MapColors::age)));
+    colors_->addItem(tr("Color: size"), QVariant::fromValue(static_cast<int>(MapColors::size)));
+    colors_->addItem(tr("Color: stream"), QVariant::fromValue(static_cast<int>(MapColors::stream)));
+    colors_->addItem(tr("Color: state"), QVariant::fromValue(static_cast<int>(MapColors::state)));
+    colors_->setAccessibleName(tr("Meaning of the colors"));
+    colors_->setToolTip(tr("Group: the same colors as in the timeline"));
     order_ = new QComboBox(bar);
     order_->addItem(tr("Order: age"), static_cast<int>(SegmentOrder::age));
     order_->addItem(tr("Order: size"), static_cast<int>(SegmentOrder::size));
@@ -113,13 +114,13 @@ void SegmentMap::set_session(Session* session) {
     }
     reference_task_.abandon();
     session_ = session && session->has_device() ? session : nullptr;
-    canvas_->set_note(session ? tr("This trace holds no memory events of any device.")
+    canvas_->set_note(session ? tr("This trace has no memory events of any device.")
                               : tr("No trace is open. Open one to see its segments at the cursor."));
     canvas_->set_session(session_);
     legend_->set_session(session_);
     if (session_) {
-        canvas_->set_note(tr("The allocator holds no segment at this moment: nothing is reserved."));
-        connect(&session_->selection(), &Selection::selected_changed, this, &SegmentMap::follow_choice);
+        canvas_->set_note(tr("The allocator has no segment at the cursor: nothing is reserved."));
+        connect(&session_->selection(), &Selection::selected_changed, this, &SegmentMap::follow_selection);
         connect(&session_->selection(), &Selection::device_changed, this, [this] {
             canvas_->set_reference(nullptr);
             measure_reference();
@@ -149,7 +150,7 @@ void SegmentMap::show_state() {
     canvas_->set_state(state_.state());
     show_figures();
     if (follow_later_) {
-        follow_choice();
+        follow_selection();
         follow_later_ = false;
     }
 }
@@ -163,7 +164,7 @@ void SegmentMap::show_figures() {
     severity_->setVisible(known);
 }
 
-void SegmentMap::follow_choice() {
+void SegmentMap::follow_selection() {
     const auto state = state_.state();
     const auto block = session_ && state && isVisible()
                            ? find_block(*state, session_->device(), session_->selection().state().allocation)
@@ -171,7 +172,7 @@ void SegmentMap::follow_choice() {
     if (block) {
         canvas_->ensure_visible(*block);
     }
-    follow_later_ = !block;  // choosing may have moved the cursor: its state is still to come
+    follow_later_ = !block;  // the selection may have moved the cursor, whose state is still to come
 }
 
 void SegmentMap::say(const QString& text, bool problem) {
@@ -192,7 +193,7 @@ void SegmentMap::find_address(const QString& text) {
     }
     const auto ref = find_block_at(*state, *address);
     if (!ref) {
-        say(tr("No segment holds this address at this moment."), true);
+        say(tr("No segment contains this address at the cursor."), true);
         return;
     }
     const SegmentState& segment = state->segments[ref->segment];
@@ -202,7 +203,7 @@ void SegmentMap::find_address(const QString& text) {
         say(tr("%1 into a block of %2").arg(bytes_text(*address - block.address), bytes_text(block.size)), false);
     } else {
         session_->selection().select_segment(segment.segment);
-        say(tr("free at this moment: a hole of %1").arg(bytes_text(block.size)), false);
+        say(tr("free at the cursor: a free gap of %1").arg(bytes_text(block.size)), false);
     }
     canvas_->zoom_to_block(*ref);
 }
@@ -218,18 +219,17 @@ QString figures_text(const MemoryState& state) {
     };
     QStringList list;
     list << bytes(SegmentMap::tr("reserved"), state.reserved) << bytes(SegmentMap::tr("allocated"), state.allocated);
-    list << bytes(SegmentMap::tr("waiting"), state.pending);
-    list << bytes(state.gaps == 1 ? SegmentMap::tr("free in 1 hole")
-                                  : SegmentMap::tr("free in %1 holes").arg(count_text(state.gaps)),
+    list << bytes(SegmentMap::tr("pending free"), state.pending);
+    list << bytes(SegmentMap::tr("in %1 free gap(s)", nullptr, plural(state.gaps)).arg(count_text(state.gaps)),
                   state.free_in_gaps);
-    list << bytes(SegmentMap::tr("largest hole"), state.largest_gap);
-    list << bytes(SegmentMap::tr("in idle segments"), state.free_in_cached_segments);
+    list << bytes(SegmentMap::tr("largest free gap"), state.largest_gap);
+    list << bytes(SegmentMap::tr("in cached segments"), state.free_in_cached_segments);
     return list.join(QStringLiteral(" &nbsp;&nbsp;· &nbsp;&nbsp;"));
 }
 
 namespace {
 
-/// Free memory a large request may use: large segments of one pool and stream. The group with most memory counts.
+/// Free memory for a large request: the large segments of the pool and stream with most memory.
 struct LargeRoom {
     uint32_t pool = 0, stream = 0;
     uint64_t reserved = 0, free = 0, largest = 0;
@@ -315,7 +315,7 @@ void SegmentMap::render_to(QPainter& painter, QSize size) {
 void SegmentMap::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     state_.set_active(true);
-    follow_choice();
+    follow_selection();
 }
 
 void SegmentMap::hideEvent(QHideEvent* event) {

@@ -1,4 +1,4 @@
-// The pane that shows the allocator's memory at the cursor: every segment with its blocks in place.
+// The pane with the allocator's memory at the cursor: every segment with its blocks in place.
 #pragma once
 
 #include <QWidget>
@@ -20,12 +20,12 @@ class SegmentMap : public QWidget {
 public:
     explicit SegmentMap(QWidget* parent = nullptr);
 
-    /// nullptr: nothing is open, and the pane says so.
+    /// With nullptr nothing is open, and the pane says so.
     void set_session(Session* session);
-    /// Figures, map and legend as one picture of any size, for export.
+    /// Paints figures, map and legend as one picture of any size, for export.
     void render_to(QPainter& painter, QSize size);
 
-    /// Shows the block that holds an address; what was found, or why nothing was, is said beside the field.
+    /// Shows the block at an address; the field's label names the block, or the reason if there is none.
     void find_address(const QString& text);
     SegmentCanvas& canvas() { return *canvas_; }
     CursorState& cursor_state() { return state_; }
@@ -39,7 +39,7 @@ private:
     QWidget* make_toolbar();
     void show_state();
     void show_figures();
-    void follow_choice();
+    void follow_selection();
     void measure_reference();
     void follow_growth();
     void say(const QString& text, bool problem);
@@ -48,7 +48,7 @@ private:
     CursorState state_{this};
     bool follow_later_ = false;
     LatestOnly<MemoryState> reference_task_;
-    EventNumber fullest_ = -1;  ///< the moment the bars' scale is measured at
+    EventNumber fullest_ = -1;  ///< the time that sets the bars' scale
     QLabel* figures_;
     QLabel* severity_;
     QLabel* found_;
@@ -60,7 +60,7 @@ private:
     MapLegend* legend_;
 };
 
-/// Header figures of a state as rich text, and as one phrase what its fragmentation means for the next large request.
+/// Returns the header figures of a state as rich text, with the effect of fragmentation on the next large request.
 QString figures_text(const MemoryState& state);
 QString severity_text(const Session& session, const MemoryState& state);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 
 namespace tidemark::gui {
@@ -18,7 +19,7 @@ struct Map {
 enum Texture : uint8_t { plain = 0, striped = 1, hatched = 2 };
 constexpr int texture_period = 8;
 constexpr double widest_sliver = 2;         // device pixels; wider blocks get whole columns of their own
-constexpr float least_sliver_share = 0.4f;  // so that one small block in an empty column is seen
+constexpr float least_sliver_share = 0.4f;  // so that one small block in an empty column stays visible
 
 QRgb blend(QRgb a, QRgb b, float share_of_b) {
     const auto mix = [&](int x, int y) {
@@ -87,8 +88,7 @@ void SegmentPainter::paint_header(QPainter& painter, const PlacedGroup& group) c
     if (!group.pool_known) {
         where += Map::tr(" (pool not recorded for all: hatched)");
     }
-    const QString segments =
-        group.count == 1 ? Map::tr("1 segment") : Map::tr("%1 segments").arg(count_text(group.count));
+    const QString segments = Map::tr("%1 segment(s)", nullptr, plural(group.count)).arg(count_text(group.count));
     const QString figures = Map::tr("%1, %2, %3 used")
                                 .arg(segments, bytes_text(group.size),
                                      percent_text(static_cast<double>(group.active), static_cast<double>(group.size)));
@@ -198,7 +198,7 @@ bool SegmentPainter::lit(const Block& block) const {
     if (selected_group_ >= 0) {
         return grouping_->group_at(block.allocation, scene_->state->event) == selected_group_;
     }
-    // Stack 0 means "no frames": sharing that says nothing.
+    // Stack 0 means "no frames", so two blocks with stack 0 have nothing in common.
     return selected.stack && (*selected.stack != 0 || selected.allocation == no_allocation) &&
            scene_->session->device().allocations.stack[block.allocation] == *selected.stack;
 }
@@ -227,12 +227,12 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     }
     std::fill(columns_.begin() + from, columns_.begin() + to, column);
 
-    const double lost = static_cast<double>(rounding_of(scene_->session->device().allocations, block.allocation));
-    const double slice = std::round(lost * columns_per_byte);
+    const double rounding_bytes = static_cast<double>(rounding_of(scene_->session->device().allocations, block.allocation));
+    const double slice = std::round(rounding_bytes * columns_per_byte);
     if (slice >= 1) {
         const QRgb rounding = scene_->theme.rounding.rgb();
-        const Column data_gap{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, plain};
-        std::fill(columns_.begin() + column_at(std::round(end) - slice), columns_.begin() + to, data_gap);
+        const Column rounded{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, plain};
+        std::fill(columns_.begin() + column_at(std::round(end) - slice), columns_.begin() + to, rounded);
     }
     if (end - begin >= 4 * ratio_ && end <= count) {
         std::fill(columns_.begin() + std::max(from, to - static_cast<int>(std::lround(ratio_))), columns_.begin() + to,
@@ -255,7 +255,7 @@ void SegmentPainter::add_sliver(const Block& block, double begin, double end) {
         const float share =
             std::max(static_cast<float>(std::min<double>(end, x + 1) - std::max<double>(begin, x)), 1e-4f);
         if (is_lit && !mix.lit) {
-            mix = Mix{};  // the chosen is never hidden by its neighbours
+            mix = Mix{};  // neighbors never hide the selection
         }
         if (is_lit || !mix.lit) {
             mix.red += share * static_cast<float>(qRed(color));
@@ -284,7 +284,7 @@ void SegmentPainter::resolve_slivers() {
 
 void SegmentPainter::blit(QPainter& painter, const QRectF& bar) {
     if (vector_) {
-        // Few, large rectangles instead of a picture: the file stays a drawing.
+        // A vector file gets a few large rectangles instead of a picture.
         for (size_t begin = 0, end = 0; begin < columns_.size(); begin = end) {
             const Column& c = columns_[begin];
             end = begin + 1;
@@ -371,7 +371,7 @@ void SegmentPainter::paint_frame(QPainter& painter, const PlacedSegment& placed,
     }
     painter.setPen(pen);
     painter.setBrush(Qt::NoBrush);
-    // An open side says that the bar goes on in the line above or below.
+    // An open side shows that the bar continues in the line above or below.
     const QRectF r = bar.adjusted(0.5, 0.5, -0.5, -0.5);
     painter.drawLine(r.topLeft(), r.topRight());
     painter.drawLine(r.bottomLeft(), r.bottomRight());
@@ -416,7 +416,7 @@ void SegmentPainter::mark_block(QPainter& painter, BlockRef ref, const QPen& pen
         painter.drawRect(strong ? rect.adjusted(-2, -2, 2, 2) : rect.adjusted(0.5, 0.5, -0.5, -0.5));
     }
     if (strong && !rects.empty() && rects.front().width() < 24) {
-        // Too narrow an outline to catch the eye: a pointer from above.
+        // A narrow outline gets a pointer from above, to be visible.
         const QPointF tip(rects.front().center().x(), rects.front().top() - 2);
         painter.setPen(Qt::NoPen);
         painter.setBrush(scene_->theme.selection);

@@ -1,4 +1,4 @@
-// Draws the segment map: bars, blocks, marks, legend. Cost is bound by the pixels shown, not by the blocks.
+// Draws the segment map: bars, blocks, marks, legend. The cost depends on the pixels shown, not on the blocks.
 #pragma once
 
 #include <QHash>
@@ -12,7 +12,7 @@
 
 namespace tidemark::gui {
 
-/// What a frame shows.
+/// The input of a frame.
 struct MapScene {
     const Session* session = nullptr;
     const MemoryState* state = nullptr;
@@ -71,7 +71,7 @@ private:
     QHash<StackId, QString> stack_names_;  ///< of the trace shown last; one painter serves one session
 };
 
-/// Texture of memory that waits (stripes) or is not known (hatched), as a brush over `base`.
+/// Returns the texture of pending free (striped) or unknown (hatched) memory as a brush over `base`.
 QBrush striped_brush(const QColor& base, const QColor& stripe);
 QBrush hatched_brush(const QColor& base, const QColor& line);
 

@@ -69,7 +69,7 @@ void FindingBody::add_evidence(const Finding& finding) {
     }
     auto* walk = new QPushButton(tr("Show me"));
     walk->setObjectName(QStringLiteral("show_me"));
-    walk->setToolTip(tr("Goes through the evidence step by step, in every pane"));
+    walk->setToolTip(tr("Shows the evidence step by step in every pane"));
     walk->setAccessibleName(tr("Show me the evidence of this finding"));
     connect(walk, &QPushButton::clicked, this, &FindingBody::walk_asked);
     column_->addWidget(walk, 0, Qt::AlignLeft);
@@ -79,19 +79,19 @@ void FindingBody::add_fixes(const Explained& explained, const Finding& finding) 
     if (finding.fixes.empty()) {
         return;
     }
-    add_heading(finding.fixes.size() > 1 ? tr("What helps, each by itself") : tr("What helps"));
+    add_heading(finding.fixes.size() > 1 ? tr("Recommended fixes, any one of them") : tr("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
         add_fix(explained, fix);
     }
 }
 
 void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
-    auto* copy = tool_button(tr("Copy"), tr("Copy what helps, with its code"));
+    auto* copy = tool_button(tr("Copy"), tr("Copy the recommended fix with its code"));
     copy->setObjectName(QStringLiteral("copy_fix"));
     connect(copy, &QToolButton::clicked, this, [text = fix_text(fix)] { QGuiApplication::clipboard()->setText(text); });
     const Theme theme = Theme::current();
     const QString gain = to_qstring(gain_phrase(explained.reported(), fix, explained.words()));
-    auto* text = new TextBlock(tr("What helps"));
+    auto* text = new TextBlock(tr("Recommended fix"));
     text->show_html(rich_text(to_qstring(fix.text)) + (gain.isEmpty()
                                                            ? QString()
                                                            : QStringLiteral(" <span style=\"color:%1\">%2</span>")

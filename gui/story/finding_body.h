@@ -1,4 +1,4 @@
-// What a finding's card says when it is open: what happened, where to look, what helps, how sure it is.
+// The content of an open finding card: what happened, where to look, the recommended fix, the confidence.
 #pragma once
 
 #include <QWidget>
@@ -30,7 +30,7 @@ private:
     QVBoxLayout* column_;
 };
 
-/// What "Copy" at a fix copies: what to do as a comment, and the code.
+/// Returns the text of "Copy" at a fix: the instruction as a comment, and the code.
 QString fix_text(const Fix& fix);
 
 }  // namespace tidemark::gui

@@ -65,7 +65,7 @@ void FindingCard::fill_head() {
     const QString size = bytes_text(static_cast<uint64_t>(finding().bytes));
     for (const Fact& fact : facts_of(explained_->reported(), finding(), explained_->words())) {
         if (to_qstring(fact.value) == size) {
-            continue;  // stands beside the verdict
+            continue;  // shown beside the severity
         }
         html +=
             QStringLiteral("<tr><td style=\"color:%1; padding-right:8px; white-space:nowrap\">%2</td><td>%3</td></tr>")

@@ -1,4 +1,4 @@
-// One finding: its verdict, title, bytes, line and holder; opened, everything else.
+// One finding: its severity, title, bytes, line and referrer; opened, everything else.
 #pragma once
 
 #include <QFrame>
@@ -16,7 +16,7 @@ class TextBlock;
 class FindingCard : public QFrame {
     Q_OBJECT
 public:
-    /// `position` in Explanation::findings; `number` as people count them, also on the overview's flags; 0: none.
+    /// `position` in Explanation::findings; `number` as shown on the card and the overview's flags; 0: none.
     FindingCard(std::shared_ptr<const Explained> explained, int position, int number, QWidget* parent = nullptr);
 
     int position() const { return position_; }

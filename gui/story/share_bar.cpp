@@ -29,7 +29,7 @@ class ShareBar::Bar : public QWidget {
 public:
     explicit Bar(const ShareBar& owner) : owner_(owner) { setFixedHeight(18); }
 
-    /// The part under a pixel; -1: none.
+    /// Returns the part under a pixel; -1: none.
     int part_at(double x) const {
         for (size_t i = 0; i < owner_.shares_.size(); ++i) {
             if (x >= left(i) && x < left(i + 1)) {

@@ -1,4 +1,4 @@
-// Where the memory is: one bar, its parts named below with numbers that add up.
+// The composition of the memory: one bar, its parts named below with numbers that add up.
 #pragma once
 
 #include <QWidget>
@@ -32,7 +32,7 @@ private:
     TextBlock* legend_;
 };
 
-/// Of part `index`: that of its category or layer in every other pane.
+/// Returns the color of part `index`: that of its category or component in every other pane.
 QColor share_color(const Theme& theme, const std::vector<Share>& shares, size_t index);
 
 }  // namespace tidemark::gui

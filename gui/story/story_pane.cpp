@@ -68,7 +68,7 @@ QWidget* StoryPane::make_header() {
     copy_ = tool_button(tr("Copy"), tr("Copy the explanation as text"));
     connect(copy_, &QToolButton::clicked, this, &StoryPane::copy_text);
     auto* close = tool_button(QStringLiteral("«"), tr("Hide this pane (Y)"));
-    connect(close, &QToolButton::clicked, this, &StoryPane::close_asked);
+    connect(close, &QToolButton::clicked, this, &StoryPane::close_requested);
     auto* header = new QWidget;
     auto* row = new QHBoxLayout(header);
     row->setContentsMargins(margin, 2, 2, 0);
@@ -141,18 +141,18 @@ QString StoryPane::note_text() const { return note_page_->isHidden() ? QString()
 void StoryPane::show_state() {
     using State = ExplanationSource::State;
     const bool has_device = session_ && session_->has_device();
-    const State state = has_device ? session_->explanation_source().state() : State::not_asked;
+    const State state = has_device ? session_->explanation_source().state() : State::not_requested;
     const bool live = has_device && session_->is_live();
     const bool working = state == State::working;
     if (!has_device) {
-        note_->setText(session_ ? tr("This trace holds no memory events of any device: there is nothing to explain.")
+        note_->setText(session_ ? tr("This trace has no memory events of any device: there is nothing to explain.")
                                 : tr("Open a trace to read why its memory is as it is."));
     } else if (working) {
         note_->setText(tr("Looking for reasons…"));
     } else if (state == State::failed) {
         note_->setText(tr("No reasons could be found: %1").arg(session_->explanation_source().problem()));
     } else {
-        note_->setText(tr("The run goes on. Its reasons are looked for when it has ended, or whenever you ask."));
+        note_->setText(tr("The run continues. Tidemark explains it when it has ended, or when you ask."));
     }
     const bool outdated = explained_ && !session_->explanation_source().is_current();
     as_of_->setText(working && explained_ ? tr("Looking for reasons…")
@@ -172,7 +172,8 @@ void StoryPane::show_state() {
     }
 }
 
-// ---- what is told ---------------------------------------------------------------------------------------------------
+// ---- the explanation
+// ---------------------------------------------------------------------------------------------------
 
 void StoryPane::fill() {
     cards_.clear();
@@ -314,7 +315,7 @@ void StoryPane::select_finding(int finding) {
         }
         card->set_open(true);
         show_evidence(finding, 0);
-        // The card has its place when the layout knows how high it is open.
+        // The layout first has to learn the height of the open card.
         QTimer::singleShot(0, card, [this, card] {
             const QPoint top = card->mapTo(scroll_->widget(), QPoint(0, 0));
             scroll_->ensureVisible(0, top.y() + std::min(card->height(), scroll_->viewport()->height() - gap), 0, 0);
@@ -335,7 +336,7 @@ void StoryPane::show_evidence(int finding, int step) {
     const Evidence& evidence = steps[static_cast<size_t>(step)];
     session_->explanation_source().select(finding);
     session_->selection().select(selection_of(*session_, *explained_, card->finding(), evidence));
-    emit looked_at(shown_by(*session_, card->finding(), evidence), evidence);
+    emit evidence_shown(shown_by(*session_, card->finding(), evidence), evidence);
 }
 
 void StoryPane::mark_selected() {

@@ -1,4 +1,4 @@
-// The pane a person reads first: why the memory is as it is, where it is, and what was found, with its evidence one
+// The pane to read first: the summary, the composition of the memory, and the findings with their evidence one
 // click away.
 #pragma once
 
@@ -27,28 +27,28 @@ public:
     explicit StoryPane(QWidget* parent = nullptr);
     void set_session(Session* session);
 
-    /// What "Copy explanation" copies; empty while there is none.
+    /// Returns the text of "Copy explanation"; empty while there is none.
     QString plain_text() const;
     void copy_text() const;
     bool has_explanation() const { return explained_ != nullptr; }
     /// Opens a finding's card and moves every pane to its first piece of evidence. Unknown numbers are ignored.
     void select_finding(int finding);
     void show_evidence(int finding, int step);
-    /// Goes through a finding's evidence, step by step.
+    /// Walks through a finding's evidence step by step.
     void walk(int finding);
-    /// False: nobody was being guided.
+    /// Returns false if no walk was in progress.
     bool end_walk();
     void explain_now();
 
     const std::vector<FindingCard*>& cards() const { return cards_; }
     WalkBar& walk_bar() { return *walk_; }
-    QString note_text() const;  ///< said instead of an explanation; empty while there is one
+    QString note_text() const;  ///< the note in place of an explanation; empty while there is one
     void render_to(QPaintDevice& device, QSize size);
     QSize sizeHint() const override { return {340, 600}; }
 
 signals:
-    void looked_at(tidemark::gui::ShownBy by, const tidemark::Evidence& evidence);
-    void close_asked();
+    void evidence_shown(tidemark::gui::ShownBy by, const tidemark::Evidence& evidence);
+    void close_requested();
     void explained_changed();
 
 protected:
@@ -72,7 +72,7 @@ private:
     QPointer<Session> session_;
     std::shared_ptr<const Explained> explained_;
     std::vector<FindingCard*> cards_;
-    int walked_ = -1;  ///< the finding somebody is guided through
+    int walked_ = -1;  ///< the finding whose evidence is walked through
     QTimer poll_;
     QScrollArea* scroll_;
     WalkBar* walk_;

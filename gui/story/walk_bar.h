@@ -1,4 +1,4 @@
-// The guide through a finding's evidence: which step of how many, what it says, back and on.
+// The walk through a finding's evidence: the step and the number of steps, its text, back and forward.
 #pragma once
 
 #include <QFrame>

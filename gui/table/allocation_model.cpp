@@ -105,11 +105,11 @@ QString AllocationModel::title(AllocationColumn column) {
         case AllocationColumn::id: return tr("Allocation");
         case AllocationColumn::address: return tr("Address");
         case AllocationColumn::requested: return tr("Requested");
-        case AllocationColumn::taken: return tr("Taken");
-        case AllocationColumn::rounding: return tr("Rounding");
-        case AllocationColumn::allocated_at: return tr("Made at");
+        case AllocationColumn::taken: return tr("Block size");
+        case AllocationColumn::rounding: return tr("Allocator rounding");
+        case AllocationColumn::allocated_at: return tr("Allocated at");
         case AllocationColumn::freed_at: return tr("Freed at");
-        case AllocationColumn::lived_for: return tr("Lived for");
+        case AllocationColumn::lived_for: return tr("Lifetime");
         case AllocationColumn::stream: return tr("Stream");
         case AllocationColumn::pool: return tr("Pool");
         case AllocationColumn::line: return tr("Line");
@@ -145,7 +145,7 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
             if (!lived) {
                 return tr("to the end");
             }
-            // Its beginning lies before the history: what is known is a lower bound.
+            // It was allocated before the history begins, so the lifetime is a lower bound.
             return all.alloc_event[a] == before_history ? QStringLiteral("≥ ") + duration_text(*lived)
                                                         : duration_text(*lived);
         }

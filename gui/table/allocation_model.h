@@ -1,4 +1,4 @@
-// Every allocation of a device as rows of a table: no object per row, texts are made when they are looked at.
+// Every allocation of a device as rows of a table: no object per row, texts are made on demand.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -15,15 +15,15 @@ public:
 
     /// Shows these rows of this device; nulls show nothing.
     void show(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const AllocationRows> rows);
-    /// The colour an allocation has in the other panes, shown before its line.
+    /// Returns the color of an allocation in the other panes, shown before its line.
     void set_color_of(std::function<QColor(AllocationIndex)> color_of);
 
-    /// What the column Category shows; asked whenever a cell is.
+    /// Sets the source of the column Category, which is called for each cell.
     void set_categories(std::function<CategoryLookup()> categories);
     CategoryLookup categories() const { return categories_ ? categories_() : CategoryLookup(); }
 
     AllocationIndex allocation_at(int row) const;
-    /// -1 if the allocation is not among the rows.
+    /// Returns -1 if the allocation is not among the rows.
     int row_of(AllocationIndex a) const;
     const AllocationRows* rows() const { return rows_.get(); }
 
@@ -35,7 +35,7 @@ public:
     static QString title(AllocationColumn column);
     static QString shown_text(const Analysis& analysis, AllocationIndex a, AllocationColumn column,
                               const CategoryLookup& category_of);
-    /// Bytes as digits, times in seconds: for copies, CSV and hovering.
+    /// Returns bytes as digits and times in seconds: for copies, CSV and hovering.
     static QString exact_cell(const Analysis& analysis, AllocationIndex a, AllocationColumn column,
                               const CategoryLookup& category_of);
 

@@ -48,7 +48,7 @@ std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQu
     return rows;
 }
 
-/// Position of each stack when stacks are ordered by a text.
+/// Returns the rank of each stack in the order of a text.
 template <class TextOf>
 std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_stack) {
     std::vector<std::pair<QString, StackId>> named;
@@ -65,7 +65,7 @@ std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_sta
     return ranks;
 }
 
-/// Position of each origin when origins are ordered by one of their texts.
+/// Returns the rank of each origin in the order of one of its texts.
 std::vector<uint64_t> origin_ranks(const std::vector<Origin>& origins, std::string Origin::*text) {
     std::vector<uint32_t> order(origins.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -157,7 +157,7 @@ std::vector<bool> stacks_matching(const StackTable& stacks, const std::string& t
                                   .arg(to_qstring(stacks.string(frame.function)));
         frame_matches[f] = words.contains(wanted, Qt::CaseInsensitive);
     }
-    // A caller's id is smaller than its callee's, so it is decided first.
+    // A caller's id is smaller than its callee's, so its result exists already.
     std::vector<bool> result(stacks.stack_count());
     for (StackId s = 1; s < stacks.stack_count(); ++s) {
         result[s] = frame_matches[stacks.stack(s).frame] || result[stacks.stack(s).caller];

@@ -1,4 +1,4 @@
-// Which allocations of a device are wanted, in which order. Pure work for a worker thread.
+// A query for allocations of a device: filters and order. Pure functions for a worker thread.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ enum class AllocationColumn : int {
 };
 constexpr int allocation_column_count = 16;
 
-/// What the columns op, module and phase show of an allocation's origin.
+/// Returns the member of Origin that the columns op, module and phase show.
 std::string Origin::*origin_text(AllocationColumn column);
 
 struct AllocationQuery {
@@ -53,11 +53,11 @@ struct AllocationRows {
     uint64_t requested = 0, taken = 0;  ///< bytes of all rows
 };
 
-/// Null if cancelled. Ties keep the order of events.
+/// Returns null if canceled. Ties are in the order of events.
 std::shared_ptr<const AllocationRows> find_allocations(const Analysis& analysis, const AllocationQuery& query,
                                                        Progress& progress);
 
-/// For each stack, whether one of its frames matches. Every frame is looked at once.
+/// Returns for each stack whether one of its frames matches. Every frame is tested once.
 std::vector<bool> stacks_matching(const StackTable& stacks, const std::string& text);
 
 }  // namespace tidemark::gui

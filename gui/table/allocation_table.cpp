@@ -16,6 +16,7 @@
 
 #include "gui/model/grouping.h"
 #include "gui/model/palette.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/delimited.h"
@@ -99,11 +100,11 @@ QWidget* AllocationTable::make_filters() {
     };
     text_ =
         field(tr("Function, file or line"), tr("Part of a function, a file or file:line, anywhere in the stack"), 400);
-    min_ = field(tr("from 1 MiB"), tr("Smallest size taken"), 110);
-    max_ = field(tr("to 2 GiB"), tr("Largest size taken"), 110);
+    min_ = field(tr("from 1 MiB"), tr("Smallest block size"), 110);
+    max_ = field(tr("to 2 GiB"), tr("Largest block size"), 110);
     address_ = field(tr("Address 0x…"), tr("Blocks that cover this address"), 160);
     alive_ = check(tr("Alive at cursor"), tr("Only what is in use at the cursor"));
-    only_stack_ = check(tr("Chosen stack"), tr("Only allocations of the chosen stack"));
+    only_stack_ = check(tr("Selected stack"), tr("Only allocations of the selected stack"));
     never_freed_ = check(tr("Never freed"), tr("Only what was alive when the trace ended"));
     auto* row = new QHBoxLayout(bar);
     row->setContentsMargins(8, 4, 8, 0);
@@ -197,7 +198,7 @@ void AllocationTable::set_session(Session* session) {
             if (only_stack_->isChecked()) {
                 schedule(scrubbing_pause);
             }
-            show_choice();
+            show_selection();
         });
         connect(&selection, &Selection::device_changed, this, [this] { schedule(0); });
         connect(session_, &Session::grouping_changed, this, &AllocationTable::update_colors);
@@ -222,7 +223,7 @@ void AllocationTable::update_colors() {
     });
 }
 
-/// At a reader's pace, and never while an answer is being made: it would never be finished.
+/// Updates at a readable pace, and never during a query, which would then never finish.
 void AllocationTable::follow_growth() {
     update_colors();
     show_known_columns();
@@ -231,7 +232,7 @@ void AllocationTable::follow_growth() {
     }
 }
 
-/// Imported snapshots know nothing of operators, modules, phases and categories.
+/// Hides columns without data: imported snapshots have no operators, modules, phases and categories.
 void AllocationTable::show_known_columns() {
     const auto& origins = session_->trace().origins;
     for (const auto column : {AllocationColumn::op, AllocationColumn::module, AllocationColumn::phase}) {
@@ -333,11 +334,11 @@ void AllocationTable::show_rows(std::shared_ptr<const AllocationRows> rows) {
     show_counts();
     show_note();
     if (keep_scroll_) {
-        show_choice(false);
+        show_selection(false);
         table_->verticalScrollBar()->setValue(scroll);
     } else {
         table_->scrollToTop();
-        show_choice();
+        show_selection();
     }
 }
 
@@ -347,26 +348,27 @@ void AllocationTable::show_counts() {
         counts_->clear();
         return;
     }
-    counts_->setText(tr("%1 of %2 allocations · %3 taken, %4 requested")
+    counts_->setText(tr("%1 of %2 allocation(s) · %3 in blocks, %4 requested", nullptr,
+                        plural(session_->device().allocations.size()))
                          .arg(count_text(static_cast<int64_t>(rows->rows.size())),
                               count_text(session_->device().allocations.size()), bytes_text(rows->taken),
                               bytes_text(rows->requested)));
-    counts_->setToolTip(tr("%1 taken, %2 requested, added up over all lives")
+    counts_->setToolTip(tr("%1 in blocks, %2 requested, summed over all lifetimes")
                             .arg(exact_bytes_text(rows->taken), exact_bytes_text(rows->requested)));
 }
 
 void AllocationTable::show_note() {
     QString note;
     if (!session_) {
-        note = empty_trace_ ? tr("This trace holds no memory events of any device.")
+        note = empty_trace_ ? tr("This trace has no memory events of any device.")
                             : tr("No trace is open. Open one to see its allocations.");
     } else if (!model_->rows()) {
-        note = tr("Looking at the allocations…");
+        note = tr("Reading the allocations…");
     } else if (model_->rowCount() == 0) {
-        note = session_->device().allocations.size() == 0 ? tr("The trace holds no allocation of this device.")
+        note = session_->device().allocations.size() == 0 ? tr("The trace has no allocation of this device.")
                : asked_.stack.has_value() || !only_stack_->isChecked()
                    ? tr("No allocation passes the filters.")
-                   : tr("No stack is chosen: choose one, or clear “Chosen stack”.");
+                   : tr("No stack is selected. Select one, or clear “Selected stack”.");
     }
     note_->setText(note);
     note_->setVisible(!note.isEmpty());
@@ -385,7 +387,7 @@ void AllocationTable::select_row(int row) {
     }
 }
 
-void AllocationTable::show_choice(bool scroll_there) {
+void AllocationTable::show_selection(bool scroll_there) {
     if (following_ || !session_ || !model_->rows()) {
         return;
     }

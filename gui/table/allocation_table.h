@@ -49,7 +49,7 @@ private:
     QWidget* make_filters();
     void make_table();
     AllocationQuery query() const;
-    /// Empty or a size: *bytes; else the field is marked.
+    /// Reads a size or an empty field into *bytes; marks the field otherwise.
     bool read_size(QLineEdit* field, uint64_t* bytes) const;
     void schedule(int milliseconds);
     void request();
@@ -57,7 +57,7 @@ private:
     void show_progress();
     void show_counts();
     void show_note();
-    void show_choice(bool scroll_there = true);
+    void show_selection(bool scroll_there = true);
     void select_row(int row);
     void update_colors();
     void follow_growth();
@@ -66,8 +66,8 @@ private:
     QPointer<Session> session_;
     bool empty_trace_ = false;
     bool stale_ = false;
-    bool following_ = false;    ///< the row is being set from the selection
-    bool keep_scroll_ = false;  ///< the rows to come are those of the same question to a longer run
+    bool following_ = false;    ///< the row is set from the selection
+    bool keep_scroll_ = false;  ///< the next rows are those of the same query on a longer run
     AllocationQuery asked_;
     AllocationColumn sort_by_ = AllocationColumn::taken;
     bool descending_ = true;

@@ -177,11 +177,11 @@ QVariant AttributionModel::headerData(int section, Qt::Orientation orientation, 
     }
     switch (section) {
         case name: return tr("Allocated by");
-        case taken: return tr("Taken");
+        case taken: return tr("Block size");
         case share: return tr("Share");
         case count: return tr("Allocations");
         case requested: return tr("Requested");
-        case pending: return tr("Waiting");
+        case pending: return tr("Pending free");
         default: return {};
     }
 }

@@ -1,4 +1,4 @@
-// Who allocated what is active at the cursor, and the allocator's counters, as tables.
+// The allocation sites of memory active at the cursor, and the allocator's counters, as tables.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -13,7 +13,7 @@ namespace tidemark::gui {
 
 using Attribution = std::vector<AttributionGroup>;
 
-/// Groups of active allocations; the last row is the total, however the others are sorted.
+/// Groups of active allocations; the last row is the total in any order.
 class AttributionModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -23,10 +23,10 @@ public:
 
     explicit AttributionModel(QObject* parent = nullptr);
     void show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Attribution> attribution, GroupBy by);
-    /// The colour of a group in the other panes, by its name; invalid for groups without one.
+    /// Returns the color of a group in the other panes by its name; invalid for groups without one.
     void set_color_of(std::function<QColor(const AttributionGroup&)> color_of);
 
-    /// Null for the total.
+    /// Returns null for the total.
     const AttributionGroup* group_at(int row) const;
     int row_of_stack(StackId stack) const;
     const AttributionGroup& total() const { return total_; }
@@ -54,7 +54,7 @@ private:
     std::function<QColor(const AttributionGroup&)> color_of_;
 };
 
-/// The table people know from torch.cuda.memory_summary().
+/// The table of torch.cuda.memory_summary().
 class CountersModel : public QAbstractTableModel {
     Q_OBJECT
 public:

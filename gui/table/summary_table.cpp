@@ -17,6 +17,7 @@
 
 #include "gui/model/grouping.h"
 #include "gui/model/palette.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/delimited.h"
@@ -26,10 +27,10 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int scrubbing_pause = 40;  // milliseconds: several moves of the cursor, one answer
-constexpr int growing_pause = 250;   // a run that goes on moves the cursor all the time
+constexpr int scrubbing_pause = 40;  // milliseconds: several moves of the cursor cause one request
+constexpr int growing_pause = 250;   // a growing run moves the cursor all the time
 
-/// A bar as long as the group's share, under its percentage.
+/// Paints a bar as long as the group's share, under its percentage.
 class ShareDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -136,12 +137,12 @@ void SummaryTable::make_controls() {
                                                  {tr("by step"), GroupBy::step},
                                                  {tr("by category"), GroupBy::category},
                                                  {tr("by node of the graph"), GroupBy::node},
-                                                 {tr("by step that made the graph"), GroupBy::graph_step}};
+                                                 {tr("by step that created the graph"), GroupBy::graph_step}};
     for (const auto& [name, by] : kinds) {
         by_->addItem(name, static_cast<int>(by));
     }
     time_point_ = new QLabel(this);
-    time_point_->setAccessibleName(tr("Moment of the table"));
+    time_point_->setAccessibleName(tr("Time of the table"));
     auto* row = new QHBoxLayout;
     row->setContentsMargins(8, 4, 8, 0);
     row->addWidget(tabs_);
@@ -183,7 +184,7 @@ void SummaryTable::set_session(Session* session) {
             counters_task_.abandon();
             schedule();
         });
-        connect(&selection, &Selection::selected_changed, this, &SummaryTable::show_choice);
+        connect(&selection, &Selection::selected_changed, this, &SummaryTable::show_selection);
         connect(session_, &Session::grown, this, &SummaryTable::follow_growth);
         connect(session_, &Session::grouping_changed, this, [this] {
             set_group_by(session_->group_by());
@@ -208,7 +209,7 @@ void SummaryTable::update_colors() {
     attribution_->set_color_of([groups = session_->shared_groups(), theme = Theme::current(), same_groups,
                                 session = QPointer<Session>(session_)](const AttributionGroup& g) {
         const Grouping& grouping = groups->grouping;
-        // A holder has the colour its largest allocation has elsewhere, if the same kind of groups is coloured
+        // A referrer has the color of its largest allocation elsewhere, if the same kind of groups is colored
         // there.
         return same_groups && session && g.largest < grouping.group_of.size()
                    ? color_of_group(theme, *groups,
@@ -225,7 +226,7 @@ void SummaryTable::schedule() {
     }
 }
 
-/// Nothing changes at a moment that has passed but the colours; a cursor at the end moves and asks anew by itself.
+/// Only the colors change at a time in the past; a cursor at the end moves, which sends a new request.
 void SummaryTable::follow_growth() {
     update_colors();
     stale_ = stale_ || !isVisible();
@@ -239,7 +240,7 @@ void SummaryTable::request() {
     const auto analysis = session_->shared_analysis();
     const EventNumber time_point = session_->selection().state().time_point;
     time_point_->setText(
-        tr("%1, after %2 events")
+        tr("%1, after %2 event(s)", nullptr, plural(session_->selection().state().time_point))
             .arg(time_point_text(session_->device().time_of_state(time_point)), count_text(time_point)));
     if (front() == counters_table_) {
         // The first answer walks the whole history; later ones are quick.
@@ -269,19 +270,19 @@ void SummaryTable::take(std::shared_ptr<const Answer> answer) {
     attribution_table_->verticalScrollBar()->setValue(scroll);
     following_ = false;
     show_note();
-    show_choice();
+    show_selection();
 }
 
 void SummaryTable::show_note() {
     QString note;
     const bool counters = front() == counters_table_;
     if (!session_) {
-        note = empty_trace_ ? tr("This trace holds no memory events of any device.")
+        note = empty_trace_ ? tr("This trace has no memory events of any device.")
                             : tr("No trace is open. Open one to see who allocated its memory.");
     } else if (counters ? counters_->rowCount() == 0 : !attribution_->is_known()) {
         note = counters ? tr("Counting events…") : tr("Adding up…");
     } else if (!counters && attribution_->rowCount() == 0) {
-        note = tr("Nothing is allocated at this moment.");
+        note = tr("Nothing is allocated at the cursor.");
     }
     note_->setText(note);
     note_->setVisible(!note.isEmpty());
@@ -306,7 +307,7 @@ void SummaryTable::select_row(int row) {
     following_ = false;
 }
 
-void SummaryTable::show_choice() {
+void SummaryTable::show_selection() {
     if (following_ || !session_) {
         return;
     }

@@ -1,4 +1,4 @@
-// The pane that says who allocated what is active at the cursor, and what torch.cuda.memory_stats() said then.
+// The pane with the allocation sites of active memory at the cursor, and the counters of torch.cuda.memory_stats().
 #pragma once
 
 #include <QPointer>
@@ -23,7 +23,7 @@ public:
     explicit SummaryTable(QWidget* parent = nullptr);
 
     void set_session(Session* session);
-    /// Both write and copy the table in front.
+    /// Export and copy use the table in front.
     void export_csv(const QString& path);
     void copy_selection();
 
@@ -58,7 +58,7 @@ private:
     void take(std::shared_ptr<const Answer> answer);
     void follow_growth();
     void select_row(int row);
-    void show_choice();
+    void show_selection();
     void show_note();
     void update_colors();
     QTableView* front() const;

@@ -16,7 +16,7 @@ AllocationsPlot::AllocationsPlot(QWidget* parent)
       }) {
     setObjectName(QStringLiteral("allocations"));
     setAccessibleName(tr("Allocations over time"));
-    set_purpose(tr("Each allocation is a band over its life. The Table pane lists the same allocations."));
+    set_purpose(tr("Each allocation is a band over its lifetime. The Table pane lists the same allocations."));
 }
 
 void AllocationsPlot::set_color_by(ColorBy by) {
@@ -60,7 +60,7 @@ void AllocationsPlot::paint_picture(QCPPainter& painter) {
     draw_picture(painter, area(), picture_.image, picture_.request, session()->time_view(), low(), high());
 }
 
-/// Outlines the chosen allocation: at least two pixels high, however thin its band is.
+/// Outlines the selected allocation at least two pixels high, however thin its band is.
 void AllocationsPlot::paint_overlay(QCPPainter& painter) {
     const PictureRequest& r = picture_.request;
     const AllocationIndex selected = session()->selection().state().allocation;
@@ -133,7 +133,7 @@ AllocationIndex AllocationsPlot::allocation_at(QPoint point) const {
     if (!column || !area().contains(point)) {
         return no_allocation;
     }
-    // The centre of the picture's pixel row, as painted.
+    // The center of the picture's pixel row, as painted.
     const double row_bytes =
         (picture_.request.high - picture_.request.low) / std::max(picture_.request.pixels.height(), 1);
     const double bytes = yAxis->pixelToCoord(point.y() + 0.5);
@@ -158,7 +158,7 @@ QString AllocationsPlot::lifetime_text(AllocationIndex a) const {
     if (!freed) {
         return tr("%1 to the end, never freed").arg(from);
     }
-    return tr("%1, lived %2").arg(from, QString::fromStdString(format_duration(*freed - created)));
+    return tr("%1, lifetime %2").arg(from, QString::fromStdString(format_duration(*freed - created)));
 }
 
 QString AllocationsPlot::describe(QPoint point) {

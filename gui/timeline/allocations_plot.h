@@ -1,5 +1,5 @@
-// Every allocation as a band over its life, what never dies at the bottom. Zooms in both directions until every
-// allocation can be seen, named and chosen.
+// Every allocation as a band over its lifetime, with those never freed at the bottom. Zooms until every
+// allocation can be seen, named and selected.
 #pragma once
 
 #include "gui/widgets/picture.h"
@@ -14,9 +14,9 @@ public:
     explicit AllocationsPlot(QWidget* parent = nullptr);
     ColorBy color_by() const { return color_by_; }
     void set_color_by(ColorBy by);
-    /// Zooms time and bytes to the chosen allocation's life; false if none is chosen.
+    /// Zooms time and bytes to the selected allocation's lifetime; returns false if none is selected.
     bool focus_selected();
-    /// The allocation drawn at a point of the plot, or no_allocation.
+    /// Returns the allocation drawn at a point of the plot, or no_allocation.
     AllocationIndex allocation_at(QPoint point) const;
     const AllocationsPicture& picture() const { return picture_; }
 

@@ -7,7 +7,7 @@ namespace tidemark::gui {
 
 namespace {
 
-/// The user's steps before those seen at the optimizer: the first row is what the program calls a step.
+/// Orders the user's steps before those seen at the optimizer: the first row is what the program calls a step.
 void add_step_rows(AnnotationRows& result, const Trace& trace) {
     auto spans = std::make_shared<std::vector<Annotation>>();
     spans->reserve(trace.steps.size());
@@ -73,7 +73,7 @@ std::vector<const Annotation*> AnnotationRows::at(int64_t time) const {
     std::vector<const Annotation*> open;
     const auto after =
         std::upper_bound(all.begin(), all.end(), time, [](int64_t t, const Annotation* a) { return t < a->start; });
-    // Deeply nested spans start late: walking back a while finds them; outer ones are found by their rows.
+    // Deeply nested spans start late, so a short walk back finds them; the rows find the outer ones.
     for (auto it = after; it != all.begin() && open.size() < most && after - it < 1000;) {
         --it;
         if ((*it)->end > time) {

@@ -1,4 +1,4 @@
-// Where on the time axis findings are: a flag where each begins, and the moments of its evidence.
+// The places of findings on the time axis: a flag where each begins, and the times of its evidence.
 #pragma once
 
 #include <vector>
@@ -13,18 +13,18 @@ namespace tidemark::gui {
 
 struct FindingFlag {
     int finding = 0;  ///< position in Explanation::findings
-    int number = 0;   ///< as its card says
+    int number = 0;   ///< as on its card
     Severity severity{};
     EventNumber event = 0;
 };
 
-/// Of all findings but those that every program has. Without an explanation: none.
+/// Returns the flags of all findings without those of severity background. Without an explanation: none.
 std::vector<FindingFlag> finding_flags(const Session& session);
 
-/// The states at which the chosen finding's evidence is seen, rising; empty: none is chosen.
+/// Returns the states that show the selected finding's evidence in ascending order; empty if none is selected.
 std::vector<EventNumber> selected_time_points(const Session& session);
 
-/// What the pointer reads over a flag, as rich text.
+/// Returns the tooltip of a flag as rich text.
 QString flag_tip(const Session& session, const FindingFlag& flag);
 
 }  // namespace tidemark::gui

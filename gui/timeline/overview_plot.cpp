@@ -17,13 +17,13 @@ namespace tidemark::gui {
 namespace {
 constexpr int grip_width = 6;
 constexpr double flag_width = 22, flag_height = 14;
-constexpr int smallest_brush = 6;  // pixels: a deep zoom must stay visible and grippable
+constexpr int smallest_brush = 6;  // pixels: the brush of a deep zoom stays visible and draggable
 }  // namespace
 
 OverviewPlot::OverviewPlot(QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("overview"));
     setAccessibleName(tr("Overview of the whole run"));
-    setAccessibleDescription(tr("Drag the brush to move, its edges to zoom, beside it to choose a new span."));
+    setAccessibleDescription(tr("Drag the brush to move it, its edges to zoom, or beside it to select a new span."));
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setMinimumHeight(56);
@@ -197,7 +197,7 @@ void OverviewPlot::paint_brush(QPainter& painter) const {
     painter.drawPolygon(QPolygonF({{cursor, y}, {cursor - 4, y + 5}, {cursor + 4, y + 5}}));
 }
 
-/// Why not everything is shown, in the larger space beside the brush, until the view is moved.
+/// Paints the reason for the partial view in the larger space beside the brush, until the view is moved.
 void OverviewPlot::paint_start_hint(QPainter& painter, double brush_left, double brush_right) const {
     const auto start = session_->start_view();
     if (!start) {
@@ -225,7 +225,7 @@ QString OverviewPlot::start_hint(const StartView& start) {
 
 // ---- findings -------------------------------------------------------------------------------------------------------
 
-/// Flags at one place stand beside each other, those told first nearest to it.
+/// Places flags of one time beside each other, the first finding nearest to it.
 std::vector<QRectF> OverviewPlot::flag_boxes() const {
     std::vector<QRectF> boxes;
     const double last = area().right() + TimePlot::right_margin - flag_width;
@@ -279,7 +279,7 @@ void OverviewPlot::paint_flags(QPainter& painter) const {
     }
 }
 
-/// Where the chosen finding's evidence is.
+/// Marks the evidence of the selected finding.
 void OverviewPlot::paint_steps(QPainter& painter) const {
     const Theme theme = Theme::current();
     painter.setPen(Qt::NoPen);
@@ -371,7 +371,7 @@ void OverviewPlot::mousePressEvent(QMouseEvent* event) {
     to_ = view.to();
     const bool whole = from_ <= view.whole_from() && to_ >= view.whole_to();
     if (whole && grip_ == Grip::inside) {
-        grip_ = Grip::outside;  // nothing to move: the drag draws a new brush
+        grip_ = Grip::outside;  // the whole run is shown, so the drag draws a new brush
     }
 }
 
@@ -406,7 +406,7 @@ void OverviewPlot::mouseReleaseEvent(QMouseEvent* event) {
     const double at = position(event->position().x());
     const bool click = std::abs(pixel(press_) - event->position().x()) < 4;
     if (click && grip_ == Grip::outside) {
-        // A click beside the brush brings it there; with everything shown it moves the cursor.
+        // A click beside the brush moves it there; if everything is shown, the click moves the cursor.
         view.show(at - (to_ - from_) / 2, at + (to_ - from_) / 2);
         session_->selection().set_time_point(view.state_at(at));
     } else if (click && grip_ == Grip::inside) {

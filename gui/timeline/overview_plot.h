@@ -1,4 +1,4 @@
-// The whole run at a glance, always visible: the highest allocated bytes of every pixel column, reserved above,
+// The whole run, always visible: the highest allocated bytes of every pixel column, reserved above,
 // marks, flags of out-of-memory events and of findings, and a brush over what the other plots show.
 #pragma once
 
@@ -16,9 +16,9 @@ public:
     void set_session(Session* session);
     void render_to(QPainter& painter, QSize size);
     QSize sizeHint() const override { return {400, 78}; }
-    /// Where findings begin, or are best seen.
+    /// Returns the flags of the findings.
     const std::vector<FindingFlag>& flags() const { return flags_; }
-    QRectF flag_box(const FindingFlag& flag) const;  ///< of one of them
+    QRectF flag_box(const FindingFlag& flag) const;  ///< in the coordinates of the widget
 
 signals:
     void finding_selected(int finding);
@@ -57,9 +57,9 @@ private:
     QPixmap run_;  ///< everything but the brush and the flags
     std::vector<FindingFlag> flags_;
     HoverTip* tip_ = nullptr;
-    QSize size_;  ///< what is painted for: the widget's size, or an export's
+    QSize size_;  ///< the painted size: the widget's, or an export's
     Grip grip_ = Grip::none;
-    double press_ = 0, from_ = 0, to_ = 0;  ///< where the drag began, and the span then
+    double press_ = 0, from_ = 0, to_ = 0;  ///< the start of the drag, and the span at that time
 };
 
 }  // namespace tidemark::gui

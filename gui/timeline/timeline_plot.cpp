@@ -23,7 +23,7 @@ AxisMap time_map(const Session& session, QRect area) {
     return {view.from(), view.to(), static_cast<double>(area.left()), static_cast<double>(area.left() + area.width())};
 }
 
-/// Kept free of labels: the names of the lines are there.
+/// The area of the line names, which has no other labels.
 int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
 
 /// A label with its own background, so that it is readable over any picture.
@@ -116,7 +116,7 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
 
 namespace {
 
-/// Bytes of these allocations in each column; columns are by moment.
+/// Returns the bytes of these allocations in each column.
 std::vector<int64_t> bytes_in_columns(const Allocations& all, const std::vector<AllocationIndex>& allocations,
                                       const std::vector<Column>& columns) {
     std::vector<int64_t> bytes(columns.size() + 1);
@@ -136,7 +136,7 @@ std::vector<int64_t> bytes_in_columns(const Allocations& all, const std::vector<
 
 }  // namespace
 
-/// What the pointer rests on in another pane, as an area of its own from the bottom up.
+/// Paints the allocations under the pointer in another pane as an area from the bottom up.
 void TimelinePlot::paint_overlay(QCPPainter& painter) {
     const std::vector<AllocationIndex>& hovered = session()->selection().hovered();
     if (hovered.empty() || !picture_.columns || picture_.request.axis != session()->time_view().axis()) {
@@ -164,7 +164,7 @@ void TimelinePlot::paint_overlay(QCPPainter& painter) {
     painter.restore();
 }
 
-/// For SVG: the same columns as shapes.
+/// Paints the same columns as shapes, for SVG.
 void TimelinePlot::paint_vector(QCPPainter& painter) const {
     painter.setClipRect(area());
     const PictureRequest& r = picture_.request;
@@ -230,7 +230,7 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
         const bool odd = (it - row.begin()) % 2;
         fill.setAlpha(odd ? 62 : 96);
         if (right - left < 2) {
-            // Too many to tell apart: one pixel stands for all that end in it.
+            // Too many to distinguish: one pixel represents all that end in it.
             painter.fillRect(QRectF(std::floor(left), strip.top(), 2, strip.height()), fill);
             const auto pixel_end = view.time_at(x.value(std::floor(left) + 2));
             const auto next =
@@ -250,7 +250,7 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
     painter.restore();
 }
 
-/// Where steps end, as lines through the plot, unless they are so many that they would hide it.
+/// Paints the ends of steps as lines, unless so many lines would hide the plot.
 void TimelinePlot::paint_steps(QCPPainter& painter) const {
     constexpr double least_distance = 24;
     const TimeView& view = session()->time_view();
@@ -336,7 +336,7 @@ void TimelinePlot::paint_peak(QCPPainter& painter) const {
                 theme().text);
 }
 
-/// What the three lines are, in the corner above the idle memory.
+/// Names the three lines in the corner above the cached memory.
 void TimelinePlot::paint_legend(QCPPainter& painter) const {
     const std::array<std::pair<QString, QColor>, 3> lines = {{{tr("reserved"), theme().reserved_line},
                                                               {tr("active"), theme().active_line},
@@ -409,7 +409,7 @@ QString TimelinePlot::describe(QPoint point) {
 void TimelinePlot::clicked(QPoint point) {
     const auto column = column_at(picture_, position_at(point.x()));
     if (column && area().contains(point)) {
-        // The moment the column shows, not the one a fraction of a pixel away.
+        // The time the column shows, not the one a fraction of a pixel away.
         session()->selection().set_time_point((*picture_.columns)[*column].time_point);
     } else {
         set_time_point_at(point);

@@ -13,7 +13,7 @@ class TimelinePlot : public TimePlot {
     Q_OBJECT
 public:
     explicit TimelinePlot(QWidget* parent = nullptr);
-    /// The picture last painted (tests look at its columns).
+    /// Returns the picture painted last.
     const TimelinePicture& picture() const { return picture_; }
 
 protected:

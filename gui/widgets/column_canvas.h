@@ -1,4 +1,4 @@
-// What pictures of columns are painted on.
+// The canvas of pictures that are painted by columns.
 #pragma once
 
 #include <QImage>
@@ -36,7 +36,7 @@ public:
                   background);
     }
 
-    /// Tiles keep both sides of the transposition in the cache.
+    /// Works by tiles, so that both sides of the transposition stay in the cache.
     QImage to_image() const {
         QImage image(width_, height_, QImage::Format_RGB32);
         constexpr int tile = 16;
@@ -73,7 +73,7 @@ inline Columns columns_of(const PictureRequest& r) {
     return cache.get(*r.analysis, r.axis, r.from, r.to, r.pixels.width());
 }
 
-/// What lies beyond the end of a run that goes on.
+/// Leaves the part beyond the end of a growing run empty.
 inline void clear_future(ColumnCanvas& canvas, const PictureRequest& r) {
     if (r.known_to < r.to) {
         const double part = (r.known_to - r.from) / (r.to - r.from);

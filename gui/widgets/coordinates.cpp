@@ -36,7 +36,7 @@ double decimal_tick_step(double span, int count) {
 
 namespace {
 
-/// Decimals a number needs to be exact, at most 6.
+/// Returns the decimals a number needs to be exact, at most 6.
 int decimals_of(double number) {
     int decimals = 0;
     for (double x = number; decimals < 6 && std::fabs(x - std::round(x)) > 1e-9; x *= 10) {
@@ -54,7 +54,7 @@ QString byte_tick_label(double bytes, double step) {
     }
     const auto magnitude = [](double x) { return static_cast<int>(std::floor(std::log2(std::max(x, 1.0)) / 10)); };
     int unit = std::clamp(magnitude(std::fabs(bytes)), 0, 5);
-    // Neighbouring ticks must differ: as many decimals as a step needs, in a smaller unit where that is more than two.
+    // Neighboring ticks must differ: as many decimals as a step needs, in a smaller unit if that is more than two.
     int decimals = decimals_of(step / std::exp2(10 * unit));
     while (decimals > 2 && unit > 0) {
         --unit;
@@ -72,7 +72,7 @@ QString time_tick_label(double ns, double step_ns) {
     const double step = step_ns / 1e9;
     const int decimals = step >= 1 ? 0 : std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 9);
     QString text = QString::number(ns / 1e9, 'f', decimals);
-    // Long fractions are read in groups of three.
+    // Long fractions are written in groups of three.
     const auto dot = text.indexOf('.');
     for (auto at = dot + 4; dot >= 0 && at < text.size(); at += 4) {
         text.insert(at, QChar(0x202f));

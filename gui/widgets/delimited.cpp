@@ -56,7 +56,7 @@ bool write_csv(const QString& path, const QStringList& header, const std::functi
     QStringList cells;
     while (ok && next(cells)) {
         if (canceled && *canceled) {
-            return false;  // the unfinished file goes with `file`
+            return false;  // `file` removes the unfinished file
         }
         buffer += csv_line(cells).toUtf8();
         if (buffer.size() > (1 << 20)) {

@@ -19,12 +19,12 @@ QString tsv_line(const QStringList& cells);
 bool write_csv(const QString& path, const QStringList& header, const std::function<bool(QStringList&)>& next,
                QString* error, const std::atomic<bool>* canceled = nullptr);
 
-/// A cell's text under exact_text_role (see gui/model/text.h), or what it displays.
+/// Returns a cell's text under exact_text_role (see gui/model/text.h), or what it displays.
 QString exact_text(const QAbstractItemModel& model, int row, int column);
 
-/// Every row of a small model.
+/// Writes every row of a small model.
 bool write_model_csv(const QAbstractItemModel& model, const QString& path, QString* error);
-/// The chosen rows of a view with their header, as TSV on the clipboard.
+/// Copies the selected rows of a view with their header as TSV to the clipboard.
 void copy_rows(const QAbstractItemView& view);
 
 }  // namespace tidemark::gui

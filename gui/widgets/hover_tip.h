@@ -8,11 +8,11 @@ namespace tidemark::gui {
 class HoverTip : public QLabel {
     Q_OBJECT
 public:
-    /// A child of the window `owner` lives in, so that it is grabbed and closed with it.
+    /// A child of the window of `owner`, so that it is grabbed and closed with it.
     explicit HoverTip(QWidget* owner);
-    /// Shows `html` beside a point of `owner`, inside its window.
+    /// Shows `html` beside a point of `owner` inside its window.
     void show_at(const QWidget* owner, QPoint point, const QString& html);
-    /// Leaves a copy that stays until it is clicked.
+    /// Pins a copy that stays until it is clicked.
     void pin();
 
 protected:
@@ -22,7 +22,7 @@ private:
     bool pinned_ = false;
 };
 
-/// A small coloured square for rich text.
+/// Returns a small colored square for rich text.
 QString swatch(const QColor& color);
 
 }  // namespace tidemark::gui

@@ -8,6 +8,7 @@
 
 #include "gui/model/grouping.h"
 #include "gui/model/palette.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/base/units.h"
 
@@ -41,7 +42,7 @@ void Legend::update_rows() {
     if (session_ && session_->has_device()) {
         const auto groups = session_->shared_groups();
         const Allocations& all = session_->device().allocations;
-        // Rows keep their order while the cursor moves; an empty rest needs none.
+        // Rows stay in order while the cursor moves; an empty group "other" has no row.
         for (int g = 0; g < groups->count(); ++g) {
             rows_.push_back({g, 0});
         }
@@ -88,7 +89,7 @@ void Legend::paintEvent(QPaintEvent*) {
     }
 }
 
-/// The user's line and its bytes; below it the frame that tells groups of that line apart; then a bar.
+/// Paints the user's line with its bytes, below it the frame that distinguishes groups of that line, then a bar.
 void Legend::paint_row(QPainter& painter, const QRect& box, const Row& row, double part) const {
     const Theme theme = Theme::current();
     const auto groups = session_->shared_groups();
@@ -140,7 +141,7 @@ bool Legend::event(QEvent* event) {
         if (row >= 0) {
             const Row& r = rows_[static_cast<size_t>(row)];
             const QString name = QString::fromStdString(session_->grouping().names[static_cast<size_t>(r.group)]);
-            QToolTip::showText(help->globalPos(), tr("%1\n%2 at the cursor (%3 bytes)")
+            QToolTip::showText(help->globalPos(), tr("%1\n%2 at the cursor (%3 byte(s))", nullptr, plural(r.bytes))
                                                       .arg(name, QString::fromStdString(format_bytes(r.bytes)),
                                                            QString::fromStdString(format_count(r.bytes))));
         }

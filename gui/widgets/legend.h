@@ -1,4 +1,4 @@
-// Names the colours: the groups with their bytes at the cursor, most bytes first. A click chooses a group.
+// Names the colors: the groups with their bytes at the cursor, most bytes first. A click selects a group.
 #pragma once
 
 #include <QPointer>

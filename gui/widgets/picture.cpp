@@ -54,8 +54,8 @@ void paint_stacks(ColumnCanvas& canvas, const TimelinePicture& picture) {
     }
 }
 
-/// A line through the columns' maxima. What joins one maximum to the next is fainter, so that hundreds of peaks side by
-/// side stay peaks and do not become a black wall.
+/// Paints a line through the columns' maxima. The joints between maxima are fainter, so that hundreds of peaks side by
+/// side stay visible as peaks.
 void paint_maxima(ColumnCanvas& canvas, const TimelinePicture& picture, Series series, QColor color) {
     const PictureRequest& r = picture.request;
     const auto s = static_cast<size_t>(series);
@@ -79,7 +79,7 @@ void paint_maxima(ColumnCanvas& canvas, const TimelinePicture& picture, Series s
 
 // ---- allocations ----------------------------------------------------------------------------------------------
 
-/// Colours allocations; everything that does not depend on the single allocation is prepared once.
+/// Colors allocations; everything that does not depend on the single allocation is prepared once.
 class BandColors {
 public:
     explicit BandColors(const PictureRequest& r) : r_(r), all_(r.analysis->device().allocations) {
@@ -121,7 +121,7 @@ private:
     QRgb plain(AllocationIndex a, EventNumber time_point) const {
         switch (r_.color_by) {
             case ColorBy::group:
-                // Shades tell neighbours of one group apart; the hue stays the group's.
+                // Shades distinguish neighbors of one group; the hue stays the group's.
                 return group_[r_.groups->grouping.group_at(a, time_point)][(a * 2654435761u >> 20) % shades];
             case ColorBy::stack: return id_color(r_.theme, all_.stack[a]).rgb();
             case ColorBy::size:
@@ -163,7 +163,7 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
     int begin = bands.empty() ? 0 : row(bands.front().bottom);
     for (size_t i = 0; i < bands.size(); ++i) {
         const Band& band = bands[i];
-        // Bands lie on each other, so a band ends where the next begins.
+        // Bands are stacked, so a band ends where the next begins.
         const int64_t top = i + 1 < bands.size() ? bands[i + 1].bottom
                                                  : band.bottom + static_cast<int64_t>(all.block_size[band.allocation]);
         if (band.allocation == r.selected) {
@@ -181,7 +181,7 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
     }
 }
 
-/// Columns first to last; a column that shows the same moment as its left neighbour is a copy of it.
+/// Paints columns first to last; a column of the same time as its left neighbor is a copy of it.
 void paint_columns(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int first, int last) {
     const std::vector<Column>& columns = *picture.columns;
     std::vector<Band> bands;

@@ -1,4 +1,4 @@
-// The pictures inside the plots, painted pixel column by pixel column from immutable data. Thread: any.
+// The pictures inside the plots, painted by pixel columns from immutable data. Thread: any.
 #pragma once
 
 #include <QImage>
@@ -15,15 +15,15 @@ namespace tidemark::gui {
 
 enum class ColorBy : uint8_t { group, stack, size, age, stream };
 
-/// What to paint: a span of time and of bytes onto so many device pixels.
+/// The input of a picture: a span of time and of bytes, and the size in device pixels.
 struct PictureRequest {
     std::shared_ptr<const Analysis> analysis;
     std::shared_ptr<const Groups> groups;
     std::shared_ptr<ColumnCache> column_cache;       ///< may be null
-    std::shared_ptr<const LazyBreakdown> breakdown;  ///< for the ledger's picture
+    std::shared_ptr<const LazyBreakdown> breakdown;  ///< for the picture of the memory breakdown
     TimeAxis axis = TimeAxis::wall_clock;
     double from = 0, to = 1;                                    ///< axis units, left and right edge
-    double known_to = std::numeric_limits<double>::infinity();  ///< what lies beyond has yet to happen: left empty
+    double known_to = std::numeric_limits<double>::infinity();  ///< the end of the recorded part; empty beyond
     double low = 0, high = 1;                                   ///< bytes, bottom and top edge
     QSize pixels;
     int line_width = 1;  ///< device pixels
@@ -32,7 +32,7 @@ struct PictureRequest {
     AllocationIndex selected = no_allocation;
     StackId selected_stack = 0;              ///< 0: none
     int selected_group = -1;                 ///< -1: none
-    std::vector<AllocationIndex> hovered{};  ///< rising; where there are any, they alone are lit
+    std::vector<AllocationIndex> hovered{};  ///< ascending; if there are any, only they are highlighted
 
     bool anything_selected() const { return selected != no_allocation || selected_stack != 0 || selected_group >= 0; }
 };
@@ -43,7 +43,7 @@ struct TimelinePicture {
     Columns columns;               ///< one per pixel column
     std::vector<int64_t> stacked;  ///< bytes: [column * groups + group], stacked from group 0 up
 };
-/// Stacked active bytes by group, with the envelopes of reserved, active and allocated over them: each column shows
+/// Paints active bytes stacked by group, under the envelopes of reserved, active and allocated: each column shows
 /// the highest and the lowest value in it, so no peak is lost.
 TimelinePicture paint_timeline(const PictureRequest& request);
 
@@ -51,13 +51,13 @@ struct AllocationsPicture {
     PictureRequest request;
     QImage image;
     Columns columns;
-    /// Where the chosen allocation lies in each column: bytes bottom and top; bottom < 0 where it is not alive.
+    /// The selected allocation in each column: bytes bottom and top; bottom < 0 where it is not alive.
     std::vector<std::pair<int64_t, int64_t>> selected_band;
 };
-/// Each allocation a band over its life. A pixel shows the allocation at its centre.
+/// Paints each allocation as a band over its lifetime. A pixel shows the allocation at its center.
 AllocationsPicture paint_allocations(const PictureRequest& request);
 
-/// The colour an allocation has in pictures.
+/// Returns the color of an allocation in pictures.
 QColor allocation_color(const PictureRequest& request, AllocationIndex allocation, EventNumber time_point);
 
 }  // namespace tidemark::gui

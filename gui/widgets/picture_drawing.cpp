@@ -43,7 +43,7 @@ void draw_picture(QCPPainter& painter, QRect area, const QImage& image, const Pi
     const AxisMap y{low, high, static_cast<double>(area.top() + area.height()), static_cast<double>(area.top())};
     const QRectF target(QPointF(x.pixel(painted.from), y.pixel(painted.high)),
                         QPointF(x.pixel(painted.to), y.pixel(painted.low)));
-    // Far beyond the area the painter's integers would overflow: cut the image to what is visible.
+    // Far beyond the area the painter's integers would overflow, so the image is cut to the visible part.
     const QRectF visible = target.intersected(QRectF(area));
     if (visible.isEmpty()) {
         return;

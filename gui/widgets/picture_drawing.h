@@ -1,4 +1,4 @@
-// Between plots and their pictures: what to ask for, and how to show what is there meanwhile.
+// Requests of plots for pictures, and the drawing of an older picture in the meantime.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace tidemark::gui {
 
-/// A request for the span and the bytes the axes show, over `area`, at `ratio` device pixels per pixel.
+/// Returns a request for the span and the bytes the axes show, over `area`, at `ratio` device pixels per pixel.
 PictureRequest picture_request(const Session& session, const Theme& theme, QRect area, double ratio, double low,
                                double high);
 
-/// Draws an image where its span and bytes lie on the axes now: shifted and scaled until a fresh one is there.
+/// Draws an image where its span and bytes lie on the axes now: shifted and scaled until a new one arrives.
 void draw_picture(QCPPainter& painter, QRect area, const QImage& image, const PictureRequest& painted,
                   const TimeView& view, double low, double high);
 
-/// The picture's column at an axis position; nothing if the picture does not cover it.
+/// Returns the picture's column at an axis position; nothing if the picture does not cover it.
 template <class Picture>
 std::optional<size_t> column_at(const Picture& picture, double position) {
     const PictureRequest& r = picture.request;

@@ -1,4 +1,4 @@
-// The only way into QCustomPlot: its header needs Qt's foreach and is not clean under our warnings.
+// Includes QCustomPlot, whose header needs Qt's foreach and produces warnings.
 #pragma once
 
 #ifdef QT_NO_FOREACH

@@ -38,7 +38,7 @@ QString linked(const QString& escaped, const QString& link, const QColor& color)
                                 .arg(link, color.name(), escaped);
 }
 
-/// Long paths may break after a slash instead of widening the pane; double blanks stay.
+/// Lets long paths break after a slash instead of widening the pane; double blanks stay.
 QString breakable(const QString& text) {
     return text.toHtmlEscaped()
         .replace(u'/', QStringLiteral("/&#8203;"))

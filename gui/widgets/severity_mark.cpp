@@ -8,7 +8,7 @@ namespace {
 
 constexpr int room = 5;  // pixels beside the word
 
-/// Of a square with sides from -1 to 1.
+/// The shapes in a square from -1 to 1.
 QPolygonF shape_of(Severity severity) {
     switch (severity) {
         case Severity::leak:
@@ -35,17 +35,16 @@ QPolygonF shape_of(Severity severity) {
 
 QString severity_help(Severity severity) {
     switch (severity) {
-        case Severity::leak: return SeverityMark::tr("Memory goes up again and again and does not come back.");
+        case Severity::leak: return SeverityMark::tr("Memory grows again and again and is never freed.");
         case Severity::failure: return SeverityMark::tr("The run could not have the memory it asked for.");
-        case Severity::waste:
-            return SeverityMark::tr("It does not grow, but more memory is taken than the work needs.");
+        case Severity::waste: return SeverityMark::tr("Memory does not grow, but the program uses more than it needs.");
         case Severity::pattern: return SeverityMark::tr("What the program's own doing looks like in memory: expected.");
         case Severity::background: return SeverityMark::tr("Every program has it.");
     }
     return {};
 }
 
-/// After Okabe and Ito: told apart with every common kind of colour blindness.
+/// After Okabe and Ito: distinguishable with every common kind of color blindness.
 QColor severity_color(const Theme& theme, Severity severity) {
     switch (severity) {
         case Severity::leak: return theme.dark ? QColor(0xf0, 0x7f, 0x2e) : QColor(0xd5, 0x5e, 0x00);

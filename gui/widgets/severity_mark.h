@@ -1,4 +1,4 @@
-// What a person should make of a finding, at a glance: a shape, a colour and a word, so that none is needed alone.
+// The severity of a finding at a glance: a shape, a color and a word, so that none is needed alone.
 #pragma once
 
 #include <QWidget>
@@ -12,10 +12,10 @@ namespace tidemark::gui {
 
 QString severity_help(Severity severity);  ///< one sentence
 QColor severity_color(const Theme& theme, Severity severity);
-/// The shape of a verdict, filling `box`.
+/// Paints the shape of a severity into `box`.
 void paint_severity(QPainter& painter, const QRectF& box, const Theme& theme, Severity severity);
 
-/// The shape and the word.
+/// Shows the shape and the word.
 class SeverityMark : public QWidget {
     Q_OBJECT
 public:

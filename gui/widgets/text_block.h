@@ -1,12 +1,12 @@
-// Text as high as it is long: breaks anywhere rather than being cut, its links work with mouse and keyboard, and the
-// wheel scrolls what it lies in.
+// A text that grows with its length: it breaks anywhere and is never cut, its links work with mouse and keyboard; the
+// wheel scrolls the widget around it.
 #pragma once
 
 #include <QTextBrowser>
 
 namespace tidemark::gui {
 
-/// Text of a finding as rich text: escaped, with `what stands between backticks` as code.
+/// Returns a finding's text as rich text: escaped, with `text between backticks` as code.
 QString rich_text(const QString& text);
 
 class TextBlock : public QTextBrowser {
@@ -14,9 +14,9 @@ class TextBlock : public QTextBrowser {
 public:
     /// `name` is what a screen reader calls it.
     explicit TextBlock(const QString& name, QWidget* parent = nullptr);
-    /// With links it is on the way of the Tab key. Colours of the theme are in `html`, so a new theme needs a new one.
+    /// The Tab key reaches a text with links. `html` contains theme colors, so a new theme needs new `html`.
     void show_html(const QString& html);
-    /// Clicks go to what it lies in.
+    /// Passes clicks to the widget around it.
     void let_clicks_through();
 
     int heightForWidth(int width) const override;

@@ -9,7 +9,7 @@
 
 namespace tidemark::gui {
 
-/// Hands a layer's drawing to the plot.
+/// Lets the plot draw a layer of QCustomPlot.
 class TimePlot::Painted : public QCPLayerable {
 public:
     Painted(TimePlot* plot, const QString& layer, void (TimePlot::*paint)(QCPPainter&))
@@ -166,7 +166,7 @@ QString TimePlot::values_at_cursor() const {
                             count_text(state.time_point), value(Series::allocated), value(Series::active),
                             value(Series::reserved));
     if (state.allocation != no_allocation) {
-        text += ' ' + tr("Chosen: allocation %1, %2.")
+        text += ' ' + tr("Selected: allocation %1, %2.")
                           .arg(allocation_text(device, state.allocation),
                                bytes_text(device.allocations.block_size[state.allocation]));
     }
@@ -184,7 +184,7 @@ void TimePlot::follow_time_view() {
 }
 
 void TimePlot::repaint_overlay() {
-    if (isVisible()) {  // what is hidden is painted as a whole when it is shown
+    if (isVisible()) {  // a hidden plot is painted as a whole when it is shown
         layer(QStringLiteral("overlay"))->replot();
     }
 }
@@ -245,7 +245,7 @@ void TimePlot::changeEvent(QEvent* event) {
 }
 
 void TimePlot::paintEvent(QPaintEvent* event) {
-    // A move to a screen of another density: the library does not follow by itself.
+    // The library does not follow a move to a screen of another density by itself.
     if (bufferDevicePixelRatio() != devicePixelRatioF()) {
         setBufferDevicePixelRatio(devicePixelRatioF());
         view_changed();
@@ -267,7 +267,7 @@ void TimePlot::paint_base(QCPPainter& painter) {
         view_changed();
     }
     const QString reason = has_data() ? empty_reason()
-                           : session_ ? tr("This trace holds no memory events of any device.")
+                           : session_ ? tr("This trace has no memory events of any device.")
                                       : tr("Nothing is open.");
     if (has_data()) {
         painter.save();
@@ -332,7 +332,7 @@ void TimePlot::paint_range(QCPPainter& painter) {
     paint_range_label(painter, *range, (left + right) / 2);
 }
 
-/// How long the chosen span is and what it changed.
+/// Paints the length of the selected span and the change of memory over it.
 void TimePlot::paint_range_label(QCPPainter& painter, std::pair<double, double> range, double middle) {
     const TimeView& view = session_->time_view();
     const Curves& curves = session_->analysis().curves();

@@ -1,4 +1,4 @@
-// What every plot over time has in common: the shared axis, its keys, wheel and mouse, cursor, chosen range, export.
+// The base of all plots over time: the shared axis, keys, wheel and mouse, cursor, selected range, export.
 #pragma once
 
 #include <QPointer>
@@ -12,7 +12,7 @@
 
 namespace tidemark::gui {
 
-/// How the plots answer the wheel.
+/// The effect of the wheel on the plots.
 enum class WheelMode : uint8_t { scrolls, zooms };
 
 class TimePlot : public QCustomPlot {
@@ -21,11 +21,11 @@ public:
     explicit TimePlot(QWidget* parent = nullptr);
     ~TimePlot() override;
 
-    /// nullptr: nothing is open; the plot then says so.
+    /// With nullptr nothing is open, and the plot says so.
     void set_session(Session* session);
-    /// False where another plot right below carries the same axis.
+    /// False if another plot right below has the same axis.
     void set_time_labels(bool shown);
-    /// Every change is painted completely before the call that made it returns.
+    /// Paints every change completely before the call returns.
     void set_synchronous(bool on) { synchronous_ = on; }
     void set_wheel_mode(WheelMode mode) { wheel_mode_ = mode; }
     /// Paints the complete plot, synchronously and at its best, onto an image or an SVG generator.
@@ -33,7 +33,7 @@ public:
     /// Paints the complete plot on screen before it returns.
     void refresh_now();
 
-    /// Vertical zoom; nothing happens on plots that show everything all the time.
+    /// Zooms vertically; without effect on plots that always show everything.
     void zoom_bytes(double factor, double at_pixel);
     void show_bytes(double low, double high);
     void show_all_bytes() { show_bytes(0, whole_bytes_); }
@@ -41,7 +41,7 @@ public:
     static constexpr int left_margin = 92, right_margin = 14, bottom_margin = 24;
 
 signals:
-    /// A click or a key wants the view on the chosen thing (double click).
+    /// The user asks to zoom to the selection (double click).
     void focus_requested();
 
 protected:
@@ -50,7 +50,7 @@ protected:
     const Theme& theme() const { return theme_; }
     QRect area() const { return axisRect()->rect(); }
     void set_top_margin(int pixels);
-    /// What the plot is for, in front of the values at the cursor, for those who hear it.
+    /// Sets the purpose of the plot for screen readers, which follows the values at the cursor.
     void set_purpose(const QString& sentence);
     void repaint_picture() { replot(rpQueuedReplot); }
     void repaint_overlay();
@@ -66,15 +66,15 @@ protected:
     virtual void view_changed() {}                        ///< span, bytes, size, theme or selection
     virtual void paint_picture(QCPPainter& painter) = 0;  ///< below the axes
     virtual void paint_overlay(QCPPainter&) {}            ///< above everything; cheap
-    virtual QString empty_reason() const { return {}; }   ///< why there is nothing to see; empty: there is
+    virtual QString empty_reason() const { return {}; }   ///< the reason for an empty plot, else empty
     virtual QString describe(QPoint) { return {}; }       ///< rich text of the tooltip
     virtual void clicked(QPoint point) { set_time_point_at(point); }
     virtual void double_clicked(QPoint) {}
 
     void set_time_point_at(QPoint point);
-    /// The vertical axis: 0 to `whole` bytes at most. Resets a vertical zoom.
+    /// Sets the vertical axis to 0 to `whole` bytes. Resets a vertical zoom.
     void set_whole_bytes(double whole);
-    /// A higher limit; keeps a vertical zoom.
+    /// Raises the limit; a vertical zoom stays.
     void grow_whole_bytes(double whole);
     double low() const { return yAxis->range().lower; }
     double high() const { return yAxis->range().upper; }

@@ -154,7 +154,7 @@ void TimePlot::wheelEvent(QWheelEvent* event) {
 
 void TimePlot::enterEvent(QEnterEvent* event) {
     QCustomPlot::enterEvent(event);
-    // Keys go where the pointer is, unless someone is typing.
+    // Keys go to the plot under the pointer, unless the user types into a field.
     if (qobject_cast<QLineEdit*>(QApplication::focusWidget()) == nullptr) {
         setFocus(Qt::MouseFocusReason);
     }
@@ -189,7 +189,7 @@ void TimePlot::keyReleaseEvent(QKeyEvent* event) {
 }
 
 void TimePlot::focusOutEvent(QFocusEvent* event) {
-    space_held_ = false;  // its release goes to whoever has the focus now
+    space_held_ = false;  // the widget with the focus gets its release
     QCustomPlot::focusOutEvent(event);
 }
 

@@ -1,11 +1,11 @@
-// A flat button of a pane's own bar.
+// A flat button of a pane's bar.
 #pragma once
 
 #include <QToolButton>
 
 namespace tidemark::gui {
 
-/// The tip is also what a screen reader says. It belongs to whatever layout it is put into.
+/// Returns a button whose tip is also its name for screen readers. Its layout owns it.
 inline QToolButton* tool_button(const QString& text, const QString& tip) {
     auto* button = new QToolButton;
     button->setText(text);

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     }
     QApplication qt(argc, argv);
     Application application(Settings::Keep::in_memory);
-    application.set_theme(ThemeChoice::light, false);
+    application.set_theme(ThemeSetting::light, false);
     QCommandLineParser parser;
     parser.addHelpOption();
     const QCommandLineOption size_option("size", "Size of the window.", "WxH", "1600x900");

@@ -17,7 +17,7 @@ class Session;
 /// reading.
 QJsonObject measure_graph(Session& session, QSize size);
 
-/// Every frame is measured twice: `complete` paints everything afresh before it returns; `interactive` is what the
+/// Measures every frame twice: `complete` paints everything before it returns; `interactive` is what the
 /// GUI thread does while pictures are painted in the background.
 Status measure_frames(Application& application, const QString& trace, QSize size);
 

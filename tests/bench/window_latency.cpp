@@ -41,7 +41,7 @@ private:
     std::vector<double> newest_, oldest_;
 };
 
-/// What the GUI thread does at a stretch: how long a timer that is always due has to wait.
+/// Measures how long the GUI thread is busy without a break: the delay of a timer that is always due.
 class GuiThreadWatch : public QObject {
 public:
     GuiThreadWatch() {

@@ -75,7 +75,7 @@ private slots:
         }
     }
 
-    void canceling_gives_nothing() {
+    void canceled_work_returns_nothing() {
         const auto session = hand_made_session();
         Progress progress;
         progress.canceled = true;

@@ -1,4 +1,4 @@
-// The details pane: what it says about an allocation, a segment, a stack and a moment, and what its links do.
+// The inspector: what it says about an allocation, a segment, a stack and a point in time, and what its links do.
 #include <QClipboard>
 #include <QFile>
 #include <QGuiApplication>

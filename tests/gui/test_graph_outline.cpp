@@ -66,7 +66,7 @@ class GraphOutlineTest : public QObject {
     Q_OBJECT
 
 private slots:
-    void runs_are_found() {
+    void repeated_runs_are_found() {
         const std::vector<uint64_t> keys{9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 8, 7, 7, 7, 7};
         const std::vector<Run> runs = repeated_runs(keys);
         QCOMPARE(runs.size(), size_t{4});
@@ -78,7 +78,7 @@ private slots:
         QCOMPARE(runs[3].times, 4u);
     }
 
-    void alike_layers_become_one_box() {
+    void similar_layers_become_one_box() {
         const Outlined made(transformer_graph());
         const OutlineGroup* repeat = made.find(GroupKind::repeat);
         QVERIFY(repeat != nullptr);
@@ -91,7 +91,7 @@ private slots:
         QVERIFY(std::find(opened.begin(), opened.end(), repeat->key) == opened.end());
     }
 
-    void graphs_with_roots_alike_become_one_box() {
+    void graphs_with_similar_roots_become_one_box() {
         const Outlined made(retained_outputs_graph(100));
         const OutlineGroup* graphs = made.find(GroupKind::graphs);
         QVERIFY(graphs != nullptr);
@@ -133,7 +133,7 @@ private slots:
         QCOMPARE(flaw(*scene), QString());
     }
 
-    void never_more_boxes_than_a_picture_bears() {
+    void a_picture_has_at_most_most_boxes() {
         const Outlined made(transformer_graph());
         std::vector<uint64_t> opened = made.outline->opened_at_first();
         for (const OutlineGroup& group : made.outline->groups()) {
@@ -144,7 +144,7 @@ private slots:
         QCOMPARE(flaw(*made.scene(opened)), QString());
     }
 
-    void drawings_have_no_flaws_and_are_always_the_same() {
+    void drawings_are_valid_and_deterministic() {
         for (const SyntheticGraph& graph : {transformer_graph(), retained_outputs_graph(), chain_graph(3000)}) {
             const Outlined made(graph);
             std::vector<uint64_t> opened = made.outline->opened_at_first();
@@ -164,7 +164,7 @@ private slots:
         }
     }
 
-    void opening_keeps_the_order_of_the_others() {
+    void opening_a_group_leaves_the_order_of_the_others() {
         const Outlined made(transformer_graph());
         const std::vector<uint64_t> opened = made.outline->opened_at_first();
         const auto before = made.scene(opened);

@@ -111,7 +111,7 @@ private slots:
         QVERIFY2(why.contains("never been given to backward"), qPrintable(why));
     }
 
-    void a_path_leads_from_referrer_to_block() {
+    void the_retention_path_leads_from_referrer_to_block() {
         const auto made = retained_outputs_graph();
         const auto session = made.session();
         const auto pane = shown_pane(session.get());
@@ -127,7 +127,7 @@ private slots:
         QVERIFY(marks.boxes[static_cast<size_t>(box_named(*pane, "100 graphs"))] & GraphMarks::keeps);
     }
 
-    void hovering_lights_the_memory_a_box_keeps() {
+    void hovering_highlights_the_memory_a_box_retains() {
         const auto session = retained_outputs_graph().session();
         const auto pane = shown_pane(session.get());
         QSignalSpy lit(&session->selection(), &Selection::hovered_changed);
@@ -140,7 +140,7 @@ private slots:
         QCOMPARE(lit.count(), 2);
     }
 
-    void roots_are_gathered_sorted_and_searched() {
+    void roots_are_grouped_sorted_and_searched() {
         const auto session = retained_outputs_graph().session();
         const auto pane = shown_pane(session.get());
         RootListModel& roots = pane->roots().roots();
@@ -158,7 +158,7 @@ private slots:
         wait(*pane);
     }
 
-    void search_finds_nodes_by_all_they_are_known_by() {
+    void search_finds_nodes_by_type_module_line_and_parameter() {
         const Outlined made(transformer_graph(12, 1));
         const auto found = [&](const char* text) {
             return find_nodes(made.graph->index, *made.time_point, parse_graph_query(text), made.progress)->size();
@@ -171,7 +171,7 @@ private slots:
         QCOMPARE(parse_graph_query("addmm > 1.5 MiB").above, int64_t{3} << 19);
     }
 
-    void found_nodes_are_marked_also_in_closed_groups() {
+    void found_nodes_are_marked_in_closed_groups_too() {
         const auto session = transformer_graph(12, 1).session();
         const auto pane = shown_pane(session.get());
         const GraphPicture& picture = *pane->view().picture();
@@ -180,7 +180,7 @@ private slots:
         QVERIFY(boxes_with(picture, {}).empty());
     }
 
-    void regions() {
+    void regions_restrict_the_drawing() {
         const auto made = retained_outputs_graph();
         const Outlined all(made);
         const NodeIndex root = all.time_point->roots().front();
@@ -191,7 +191,7 @@ private slots:
         QCOMPARE(Outlined(made, around).outline->order().size(), size_t{2});
     }
 
-    void says_what_to_do_where_nothing_is_drawn() {
+    void notes_explain_an_empty_drawing() {
         const auto graph = finished_graph();
         const auto session = graph.session();
         const auto pane = shown_pane(session.get());
@@ -222,7 +222,7 @@ private slots:
         QCOMPARE(session->selection().state().allocation, no_allocation);
     }
 
-    void a_graph_read_anew_keeps_the_selected_node() {
+    void the_selected_node_stays_when_the_graph_is_read_again() {
         const auto longer = retained_outputs_graph(3);
         const auto session = longer.session();
         session->selection().select_node(5);
@@ -257,7 +257,7 @@ private slots:
         QVERIFY(session->grouping().names.size() >= 2);
     }
 
-    void categories_differ_for_every_eye() {
+    void category_colors_differ_with_color_blindness() {
         for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
             for (int a = 0; a < category_count; ++a) {
                 for (int b = a + 1; b < category_count; ++b) {
@@ -271,7 +271,7 @@ private slots:
         }
     }
 
-    void details_report_what_an_allocation_was() {
+    void details_report_the_categories_of_an_allocation() {
         const auto made = transformer_graph(2, 2);
         const auto session = made.session();
         InspectorPane pane;
@@ -288,7 +288,7 @@ private slots:
         QVERIFY(session->selection().state().node.has_value());
     }
 
-    void the_first_picture_comes_at_once() {
+    void the_first_picture_appears_quickly() {
         QElapsedTimer clock;
         const auto session = transformer_graph(12, 1).session();
         clock.start();

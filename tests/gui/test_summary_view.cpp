@@ -14,7 +14,7 @@ class SummaryViewTest : public QObject {
     Q_OBJECT
 
 private slots:
-    void attribution_add_up_however_grouped() {
+    void attribution_adds_up_for_every_grouping() {
         for (const char* name : recorded_names()) {
             const auto session = recorded_session(name);
             if (!session) {
@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(session->selection().state().stack, std::optional(table.attribution().group_at(1)->stack));
     }
 
-    void counters_come_lazily() {
+    void counters_are_computed_on_demand() {
         const auto session = hand_made_session();
         SummaryTable table;
         table.resize(900, 300);
