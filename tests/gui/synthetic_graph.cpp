@@ -190,7 +190,7 @@ Value op(Program& p, const char* type, std::initializer_list<NodeIndex> to, std:
     return {p.node(type, to, saves, output), output};
 }
 
-/// One that keeps its own result.
+/// A node that saves its own result.
 Value op_of_result(Program& p, const char* type, NodeIndex to, uint64_t bytes) {
     const AllocationIndex output = p.allocate(bytes);
     return {p.node(type, {to}, {{"result", output}}, output), output};
