@@ -59,8 +59,8 @@ std::string total_phrase(const ReportInput& reported, const Words& words) {
                                      : words("known total; nvidia-smi may show more");
 }
 
-std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
-    std::vector<Fact> facts;
+std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
+    std::vector<LabeledFact> facts;
     const auto add = [&](std::string label, std::string value) {
         if (!value.empty()) {
             facts.push_back({std::move(label), std::move(value)});

@@ -18,11 +18,11 @@ std::string page_title(const ReportInput& reported, const Words& words);
 /// The label of the sum of all shares: "total, as nvidia-smi shows it"
 std::string total_phrase(const ReportInput& reported, const Words& words);
 
-struct Fact {
+struct LabeledFact {
     std::string label, value;
 };
 /// Bytes, count, growth, beginning, line and referrer; unknown ones are left out.
-std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words);
+std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words);
 
 /// An argument of `--at`: "event:12", "time:34ns"; "" for evidence without a point in time.
 std::string time_point_argument(const Evidence& evidence);

@@ -90,7 +90,7 @@ std::string shares(const ReportInput& reported, const Words& words) {
 
 std::string facts(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string rows;
-    for (const Fact& fact : facts_of(reported, finding, words)) {
+    for (const LabeledFact& fact : facts_of(reported, finding, words)) {
         rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_escaped(fact.label), marked_up(fact.value));
     }
     return rows.empty() ? "" : "<dl>\n" + rows + "</dl>\n";

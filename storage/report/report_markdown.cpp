@@ -107,7 +107,7 @@ std::string fix_list(const ReportInput& reported, const Finding& finding, const 
 std::string finding_section(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
     std::string text =
         fmt::format("\n### {}. {}: {}\n\n", number, severity_title(words, finding.severity), escaped(finding.title));
-    for (const Fact& fact : facts_of(reported, finding, words)) {
+    for (const LabeledFact& fact : facts_of(reported, finding, words)) {
         text += fmt::format("- **{}**: {}\n", fact.label, escaped(fact.value));
     }
     for (const std::string& sentences : finding.text) {

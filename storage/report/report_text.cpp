@@ -154,12 +154,12 @@ void Page::finding(size_t number, const Finding& finding) {
 }
 
 void Page::facts(const Finding& finding) {
-    const std::vector<Fact> facts = facts_of(reported_, finding, words_);
+    const std::vector<LabeledFact> facts = facts_of(reported_, finding, words_);
     size_t width = 0;
-    for (const Fact& fact : facts) {
+    for (const LabeledFact& fact : facts) {
         width = std::max(width, display_width(fact.label) + 2);
     }
-    for (const Fact& fact : facts) {
+    for (const LabeledFact& fact : facts) {
         labeled(6, pad_right(fact.label, width), dim, fact.value);
     }
 }
