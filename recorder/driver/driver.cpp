@@ -209,7 +209,7 @@ TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size)
     return failure.empty();
 }
 
-TIDEMARK_EXPORT void tidemark_driver_release(void) {
+TIDEMARK_EXPORT void tidemark_driver_pause(void) {
     const std::lock_guard lock(listener_mutex);
     if (listener != nullptr && listener->listening) {
         listener->cupti.unsubscribe(listener->subscriber);
@@ -218,7 +218,7 @@ TIDEMARK_EXPORT void tidemark_driver_release(void) {
     }
 }
 
-TIDEMARK_EXPORT int tidemark_driver_retake(void) {
+TIDEMARK_EXPORT int tidemark_driver_resume(void) {
     const std::lock_guard lock(listener_mutex);
     return listener != nullptr && (listener->listening || listen(*listener).empty());
 }

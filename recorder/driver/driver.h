@@ -32,11 +32,11 @@ int InitializeInjection(void);
 int tidemark_driver_attach(char* sentence, size_t sentence_size);
 
 /* Gives CUPTI up, for somebody else who needs it. */
-void tidemark_driver_release(void);
+void tidemark_driver_pause(void);
 
-/* Takes CUPTI back after tidemark_driver_release; may be tried again and again. 1: listening; 0: it is still taken, or
+/* Takes CUPTI back after tidemark_driver_pause; may be tried again and again. 1: listening; 0: it is still taken, or
  * was never had. */
-int tidemark_driver_retake(void);
+int tidemark_driver_resume(void);
 
 #ifdef __cplusplus
 }

@@ -52,7 +52,7 @@ std::string said(const tidemark_record& record) {
 class Driver : public testing::Test {
 protected:
     void SetUp() override {
-        tidemark_driver_release();
+        tidemark_driver_pause();
         stub_core() = {};
         fake().subscribe_result = 0;
         fake().referrer = "";
@@ -128,10 +128,10 @@ TEST_F(Driver, SaysWhenListeningBeginsAndEnds) {
     char sentence[8] = "before";
     EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 1);
     EXPECT_STREQ(sentence, "");
-    tidemark_driver_release();
-    tidemark_driver_release();
+    tidemark_driver_pause();
+    tidemark_driver_pause();
     EXPECT_FALSE(fake().subscribed);
-    EXPECT_EQ(tidemark_driver_retake(), 1);
+    EXPECT_EQ(tidemark_driver_resume(), 1);
     EXPECT_THAT(recorded(), ElementsAre("on", "off", "on"));
 }
 
@@ -321,9 +321,9 @@ TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsReferrer) {
     EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 0);
     EXPECT_THAT(sentence, HasSubstr("in use by CUPTI for Kineto"));
     EXPECT_THAT(stub_core().data_gaps(), ElementsAre(std::string(sentence)));
-    EXPECT_EQ(tidemark_driver_retake(), 0);
+    EXPECT_EQ(tidemark_driver_resume(), 0);
     fake().subscribe_result = 0;
-    EXPECT_EQ(tidemark_driver_retake(), 1);
+    EXPECT_EQ(tidemark_driver_resume(), 1);
 }
 
 TEST_F(Driver, OtherRefusalsSayWhatHelps) {

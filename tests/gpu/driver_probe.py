@@ -22,6 +22,7 @@ ACTIONS = ("alloc", "free", "context created", "context destroyed", "module", "o
 
 # --- the programs that are looked at ---------------------------------------------------------------------------------
 
+
 class Cuda:
     """The runtime that torch has loaded, called without torch."""
 
@@ -81,6 +82,7 @@ def runtime_calls(step):
 def injected(step):
     step("start")
     import torch
+
     torch.cuda.init()
     step("torch segment")
     tensor = torch.empty(100 * MIB, dtype=torch.uint8, device="cuda")
@@ -95,12 +97,12 @@ def injected(step):
     (matrix @ matrix).sum().item()
     step("lent to the profiler")
     driver = ctypes.CDLL("libtidemark_driver.so")
-    driver.tidemark_driver_release()
+    driver.tidemark_driver_pause()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         (matrix @ matrix).sum().item()
     print(f"   the profiler saw {len(profile.events())} GPU events")
     step("taken back")
-    print(f"   retake: {driver.tidemark_driver_retake()}")
+    print(f"   retake: {driver.tidemark_driver_resume()}")
     runtime_calls_after = Cuda()
     runtime_calls_after("cudaFree", runtime_calls_after.out("cudaMalloc", size(3 * MIB)))
     step("end")
@@ -108,6 +110,7 @@ def injected(step):
 
 def expandable(step):
     import torch
+
     torch.cuda.init()
     step("expandable segment")
     tensor = torch.empty(100 * MIB, dtype=torch.uint8, device="cuda")
@@ -119,6 +122,7 @@ def expandable(step):
 
 def late(step):
     import torch
+
     tensor = torch.empty(100 * MIB, dtype=torch.uint8, device="cuda")
     step("late attach")
     sentence = ctypes.create_string_buffer(512)
@@ -135,6 +139,7 @@ PROGRAMS = {"injected": injected, "expandable": expandable, "late": late}
 
 
 # --- looking at them -------------------------------------------------------------------------------------------------
+
 
 def said(record):
     if "loss" in record:
@@ -161,13 +166,19 @@ def pair(memory, bytes_=None):
 
 
 def matched(records, memory, action, bytes_=None):
-    return sum(1 for record in records if record.get("action") == action and MEMORIES[record["memory"]] == memory
-               and (bytes_ is None or record["size"] == bytes_))
+    return sum(
+        1
+        for record in records
+        if record.get("action") == action
+        and MEMORIES[record["memory"]] == memory
+        and (bytes_ is None or record["size"] == bytes_)
+    )
 
 
 def total(records, memory, action):
-    return sum(record["size"] for record in records
-               if record.get("action") == action and MEMORIES[record["memory"]] == memory)
+    return sum(
+        record["size"] for record in records if record.get("action") == action and MEMORIES[record["memory"]] == memory
+    )
 
 
 RUNTIME = {
@@ -191,12 +202,15 @@ EXPECTED = {
         "pinned tensor": lambda records: total(records, "pinned", ALLOC) >= 11 * MIB,
         "cublas": lambda records: any("cublas" in record.get("source", "") for record in records),
         "lent to the profiler": lambda records: any(record.get("action") == OFF for record in records),
-        "taken back": lambda records: any(record.get("action") == ON for record in records)
-        and pair("device", 3 * MIB)(records),
+        "taken back": lambda records: (
+            any(record.get("action") == ON for record in records) and pair("device", 3 * MIB)(records)
+        ),
     },
     "expandable": {
-        "expandable segment": lambda records: total(records, "physical", ALLOC) >= 100 * MIB
-        and total(records, "mapped", ALLOC) == total(records, "physical", ALLOC),
+        "expandable segment": lambda records: (
+            total(records, "physical", ALLOC) >= 100 * MIB
+            and total(records, "mapped", ALLOC) == total(records, "physical", ALLOC)
+        ),
         "expandable segment freed": lambda records: total(records, "physical", FREE) >= 100 * MIB,
     },
     "late": {
@@ -210,8 +224,11 @@ EXPECTED = {
 def run(name, parts, log):
     environment = {**os.environ, "TIDEMARK_PROBE_LOG": log}
     if name != "late":
-        environment |= {"TIDEMARK_RECORD": "1", "CUDA_INJECTION64_PATH": os.path.join(parts, "libtidemark_driver.so"),
-                        "TEARDOWN_CUPTI": "1"}
+        environment |= {
+            "TIDEMARK_RECORD": "1",
+            "CUDA_INJECTION64_PATH": os.path.join(parts, "libtidemark_driver.so"),
+            "TEARDOWN_CUPTI": "1",
+        }
     if name == "expandable":
         environment["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"
     return subprocess.run([sys.executable, __file__, parts, name], env=environment).returncode
@@ -236,7 +253,7 @@ def main():
         print(f"   exit status {status}")
         for step, is_right in expected.items():
             records = steps.get(step, [])
-            fine = step in steps and is_right(records) or step == "before"
+            fine = (step in steps and is_right(records)) or step == "before"
             wrong += not fine
             shown = "; ".join(said(record) for record in records[:12])
             print(f"{'ok   ' if fine else 'WRONG'} {step}: {len(records)} records: {shown}")

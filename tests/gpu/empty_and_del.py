@@ -1,6 +1,6 @@
 """What one allocator event costs the training thread: torch.empty and del, many times. Prints ns per pair.
 
-    python empty_and_del.py [--pairs N]
+python empty_and_del.py [--pairs N]
 """
 
 import argparse

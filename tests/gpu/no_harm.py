@@ -109,8 +109,13 @@ def bare(arguments, **options):
 
 
 def recorded(trace, arguments, **options):
-    return subprocess.run([TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable, *arguments],
-                          capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(
+        [TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **options,
+    )
 
 
 def info(trace):
@@ -171,9 +176,22 @@ def ends(folder, text, status, words):
 
 def interrupted(folder):
     trace = folder + "/t.tide"
-    running = subprocess.Popen([TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable,
-                                program(folder, WORK + "print('up', flush=True); time.sleep(60)")],
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    running = subprocess.Popen(
+        [
+            TIDEMARK,
+            "record",
+            "--replace",
+            "-o",
+            trace,
+            "--",
+            sys.executable,
+            program(folder, WORK + "print('up', flush=True); time.sleep(60)"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
     running.stdout.readline()
     os.killpg(running.pid, signal.SIGINT)
     status = running.wait(60)
@@ -184,8 +202,10 @@ def interrupted(folder):
 
 def recorder_killed(folder):
     trace = folder + "/t.tide"
-    kill = ("import subprocess\nsubprocess.run(['pkill', '-9', 'tidemark-record'])\ntime.sleep(0.3)\n"
-            "more = [torch.ones(1000, device='cuda') for _ in range(1000)]\nprint('alive', flush=True)")
+    kill = (
+        "import subprocess\nsubprocess.run(['pkill', '-9', 'tidemark-record'])\ntime.sleep(0.3)\n"
+        "more = [torch.ones(1000, device='cuda') for _ in range(1000)]\nprint('alive', flush=True)"
+    )
     time_before = time.monotonic()
     done = recorded(trace, [program(folder, WORK + "time.sleep(0.5)\n" + kill)])
     require("alive" in done.stdout and done.returncode == 0, f"{done.returncode} {done.stderr[-500:]}")
@@ -202,8 +222,9 @@ def late_start(folder):
     require(done.returncode == 0, done.stderr[-800:])
     compared = 0
     for number, truth in enumerate(json.loads(done.stdout.splitlines()[-1])):
-        asked = subprocess.run([TIDEMARK, "stats", trace, "--at", f"mark:m{number}", "--format", "json"],
-                               capture_output=True, text=True)
+        asked = subprocess.run(
+            [TIDEMARK, "stats", trace, "--at", f"mark:m{number}", "--format", "json"], capture_output=True, text=True
+        )
         seen = json.loads(asked.stdout)
         for key, value in truth.items():
             if key.endswith(".current"):
