@@ -89,7 +89,7 @@ enum tidemark_memory {
 enum tidemark_end {
     TIDEMARK_END_STOPPED = 0,   /* tidemark.stop(), or the end of `with tidemark.record()` */
     TIDEMARK_END_EXITED = 1,    /* the interpreter shut down */
-    TIDEMARK_END_EXCEPTION = 2, /* ... after an exception nobody caught; payload: its last line */
+    TIDEMARK_END_EXCEPTION = 2, /* ... after an uncaught exception; payload: its last line */
     TIDEMARK_END_INTERRUPTED = 3
 };
 

@@ -1,4 +1,4 @@
-// Tells whether the recorded program still runs.
+// Checks whether the recorded program still runs.
 #pragma once
 
 #include <sys/types.h>

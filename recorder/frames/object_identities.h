@@ -1,4 +1,4 @@
-// Tells whether addresses still belong to the same Python objects: destroyed objects are replaced by others.
+// Checks whether addresses still belong to the same Python objects: destroyed objects are replaced by others.
 #pragma once
 
 #include <array>

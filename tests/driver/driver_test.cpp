@@ -55,7 +55,7 @@ protected:
         tidemark_driver_pause();
         stub_core() = {};
         fake().subscribe_result = 0;
-        fake().referrer = "";
+        fake().subscriber = "";
         set_pool_bytes(0);
         unsetenv("TIDEMARK_WITH");
         unsetenv("TIDEMARK_RECORD");
@@ -314,9 +314,9 @@ TEST_F(Driver, ContextsAndModules) {
                                         "context destroyed d1", "free device d0 1000+0"));
 }
 
-TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsReferrer) {
+TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsSubscriber) {
     fake().subscribe_result = cupti::multiple_subscribers;
-    fake().referrer = "CUPTI for Kineto";
+    fake().subscriber = "CUPTI for Kineto";
     char sentence[512];
     EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 0);
     EXPECT_THAT(sentence, HasSubstr("in use by CUPTI for Kineto"));

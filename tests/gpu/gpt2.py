@@ -115,7 +115,7 @@ def main():
         torch.use_deterministic_algorithms(True)
     losses, seconds = train(options.steps, options.warm_up, options.layers, options.device)
     digest = hashlib.sha256(struct.pack(f"{len(losses)}d", *losses)).hexdigest()
-    print(json.dumps({"step_ms": 1000 * seconds / options.steps, "data_gaps": digest, "last_data_gap": losses[-1]}))
+    print(json.dumps({"step_ms": 1000 * seconds / options.steps, "losses": digest, "last_loss": losses[-1]}))
 
 
 if __name__ == "__main__":

@@ -137,8 +137,8 @@ def program(folder, text, name="program.py"):
 
 def same_losses(folder):
     arguments = [os.path.join(HERE, "gpt2.py"), "--steps", "8", "--warm-up", "2", "--layers", "4", "--deterministic"]
-    expected = json.loads(bare(arguments).stdout.splitlines()[-1])["data_gaps"]
-    seen = json.loads(recorded(folder + "/t.tide", arguments).stdout.splitlines()[-1])["data_gaps"]
+    expected = json.loads(bare(arguments).stdout.splitlines()[-1])["losses"]
+    seen = json.loads(recorded(folder + "/t.tide", arguments).stdout.splitlines()[-1])["losses"]
     require(expected == seen, f"losses {seen} instead of {expected}")
     return expected[:16]
 

@@ -60,11 +60,10 @@ protected:
         EXPECT_EQ(truth.allocations.segment, trace.allocations.segment);
     }
     /// What `table` holds, one line per row.
-    std::vector<std::string> rows(const std::string& query) const {
-        return query_rows(output_, query);
-    }
+    std::vector<std::string> rows(const std::string& query) const { return query_rows(output_, query); }
     static int64_t data_gaps_of_kind(const Trace& trace, DataGapKind kind) {
-        return std::count_if(trace.data_gaps.begin(), trace.data_gaps.end(), [&](const DataGap& l) { return l.kind == kind; });
+        return std::count_if(trace.data_gaps.begin(), trace.data_gaps.end(),
+                             [&](const DataGap& l) { return l.kind == kind; });
     }
     static std::string data_gaps_of(const Trace& trace) {
         std::string all;

@@ -74,7 +74,8 @@ class _Compiler:
         standard = "c++17" if torch_version(torch) < (2, 12) else "c++20"
         root, self.sources = _sources()
         self.options = [
-            f"-std={standard}", "-O2", "-fPIC", "-w", f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
+            f"-std={standard}", "-O2", "-fPIC", "-w",
+            f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
             "-I", root, "-I", generated,
             *(word for folder in [*self.torch_includes, *cuda_includes] for word in ("-isystem", folder)),
         ]  # fmt: skip

@@ -54,8 +54,8 @@ def _of_namespace(places: _links.Places, root: _roots.Root, value: Any) -> Link:
 
 
 def _cycle_name(objects: Sequence[Any]) -> str:
-    telling = [_introspect.class_of(o) for o in objects if not _introspect.is_exactly(o, dict, types.CellType, type)]
-    names = telling or [_introspect.class_of(o) for o in objects]
+    specific = [_introspect.class_of(o) for o in objects if not _introspect.is_exactly(o, dict, types.CellType, type)]
+    names = specific or [_introspect.class_of(o) for o in objects]
     shown = names if len(names) <= 6 else [*names[:5], "…"]
     return " → ".join([*shown, names[0]])
 
