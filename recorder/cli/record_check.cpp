@@ -23,11 +23,12 @@ using nlohmann::ordered_json;
 
 constexpr int python_seconds = 20;
 
-/// Does not import torch, which takes seconds: the file version.py has the version.
+/// Does not import torch, which takes seconds: its version is in a file of its own. Argument: the recorder's home,
+/// whose Python package knows where CUDA headers lie.
 constexpr const char* python_questions = R"(
-import glob, importlib.util, json, os, platform, runpy, sys
+import importlib.util, json, os, platform, runpy, sys
 facts = {"python": platform.python_version(), "executable": sys.executable}
-roots = []
+site_packages = ""
 spec = importlib.util.find_spec("torch")
 if spec is not None and spec.origin:
     package = os.path.dirname(spec.origin)
@@ -35,12 +36,13 @@ if spec is not None and spec.origin:
     facts["torch"] = version["__version__"]
     facts["cuda"] = version.get("cuda")
     facts["torch_lib"] = os.path.join(package, "lib")
-    roots += glob.glob(os.path.join(os.path.dirname(package), "nvidia", "*"))
-roots = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"] + roots
-needed = ("cuda_runtime_api.h", "crt/host_config.h")  # wheels may lack the second
-found = [os.path.join(root, "include") for root in roots
-         if root and all(os.path.exists(os.path.join(root, "include", header)) for header in needed)]
-facts["cuda_headers"] = found[0] if found else None
+    site_packages = os.path.dirname(package)
+headers_module = os.path.join(sys.argv[1], "python", "tidemark", "_cuda_headers.py")
+if os.path.exists(headers_module):
+    headers = runpy.run_path(headers_module)
+    cuda = facts.get("cuda") or ""
+    facts["cuda_headers"] = ", ".join(headers["find"](site_packages, cuda))
+    facts["cuda_headers_remedy"] = headers["remedy"](cuda)
 print(json.dumps(facts))
 )";
 
@@ -83,11 +85,11 @@ Arguments python_of(const Arguments& command) {
     return {};
 }
 
-json ask_python(Arguments python) {
+json ask_python(Arguments python, const RecorderHome& home) {
     if (python.empty()) {
         return json::object();
     }
-    python.insert(python.end(), {"-c", python_questions});
+    python.insert(python.end(), {"-c", python_questions, home.folder});
     const json facts = json::parse(output_of(python, python_seconds), nullptr, false);
     return facts.is_object() ? facts : json::object();
 }
@@ -153,11 +155,9 @@ CheckedPart check_cuda_headers(const json& facts, const Words& words) {
     if (const std::string folder = text_of(facts, "cuda_headers"); !folder.empty()) {
         return {"cuda_headers", words("CUDA headers"), true, folder, ""};
     }
-    const bool is_cuda_12 = text_of(facts, "cuda").starts_with("12");
+    const std::string fix = text_of(facts, "cuda_headers_remedy");
     return {"cuda_headers", words("CUDA headers"), false, words("not found"),
-            words("PyTorch's headers need them to build the plugin: pip install {packages}, or install the CUDA "
-                  "Toolkit and set CUDA_HOME.",
-                  with("packages", is_cuda_12 ? "nvidia-cuda-runtime-cu12" : "nvidia-cuda-runtime nvidia-cuda-crt"))};
+            fix.empty() ? "" : words("PyTorch's headers need them to build the plugin: {fix}.", with("fix", fix))};
 }
 
 std::string find_cupti(const json& facts) {
@@ -200,7 +200,7 @@ const char* RecordCheck::works() const {
 
 RecordCheck check_recording(const Arguments& command, const Words& words) {
     RecordCheck check{find_recorder_home(), {}};
-    const json facts = ask_python(python_of(command));
+    const json facts = ask_python(python_of(command), check.home);
     check.parts = {check_home(check.home, words), check_gpu(words),      check_python(facts, words),
                    check_torch(facts, words),     check_compiler(words), check_cuda_headers(facts, words),
                    check_cupti(facts, words)};

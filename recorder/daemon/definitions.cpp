@@ -8,8 +8,7 @@ namespace tidemark::recorder {
 
 namespace {
 
-/// Numbers are given one after the other, and some of the definitions may have been dropped: one this far ahead of the
-/// others is damage.
+/// Ids are consecutive, but definitions may have been dropped. An id this far ahead of the others is damaged.
 constexpr size_t longest_jump = 1 << 16;
 
 template <class Row>

@@ -11,13 +11,13 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr auto longest_wait_for_event = std::chrono::seconds(2);
-/// More are not held in memory while one is waited for.
+/// Limit of events that are held in memory while an earlier one is missing.
 constexpr size_t most_pending = 1 << 18;
 constexpr size_t most_questions = 1 << 18;
 constexpr size_t most_blocks_reported = 1 << 24;
-/// A longer gap means a damaged number, not lost events.
+/// A longer gap means a damaged sequence number, not lost events.
 constexpr uint64_t longest_gap = uint64_t{1} << 27;
-/// Every further disagreement has most likely the same cause.
+/// Further disagreements most likely have the same cause.
 constexpr int64_t most_disagreements_reported = 10;
 
 bool is_asked_later(const MemoryQuestion& a, const MemoryQuestion& b) { return a.sequence > b.sequence; }
@@ -93,7 +93,7 @@ int64_t DeviceTrack::answer_to(const MemoryQuestion& question) const {
     return replay_->allocation_at(question.address, static_cast<EventNumber>(std::min(question.sequence, now)));
 }
 
-/// `events`: how many have come.
+/// `events`: number of events received.
 void DeviceTrack::answer_those_due(uint64_t events) {
     while (!questions_.empty() && questions_.front().sequence <= events) {
         answers_.push_back({questions_.front().ticket, answer_to(questions_.front())});
@@ -111,7 +111,7 @@ void DeviceTrack::advance(bool at_end) {
     }
 }
 
-/// False: the start state has not come and is waited for.
+/// Returns false while the start state is missing and may still come.
 bool DeviceTrack::has_begun(bool at_end) {
     if (!replay_) {
         if (queue_.pending() == 0 || (!at_end && queue_.pending() < most_pending)) {
@@ -178,14 +178,14 @@ void DeviceTrack::give_up_gap() {
     events_lost_ += static_cast<int64_t>(count);
 }
 
-/// False: it names something that is not defined yet.
+/// Returns false if the event names something that is not defined yet.
 bool DeviceTrack::apply(const QueuedEvent& queued, bool whatever_is_known) {
     const auto& record = queued.record.event;
     const ThreadDefinitions* stack_thread =
         record.stack_thread == 0 ? queued.thread : context_.definitions.find(record.stack_thread);
     auto stack = stack_thread == nullptr ? std::nullopt : stack_thread->stack(record.stack);
     const auto phase = context_.definitions.phase(record.phase);
-    // What its own thread did not define before is never defined: it was dropped.
+    // A definition of the event's own thread precedes the event, so a missing one was dropped.
     const bool may_come = (!stack && stack_thread != queued.thread) || !phase;
     if (may_come && !whatever_is_known) {
         return false;

@@ -19,15 +19,15 @@
 namespace tidemark::recorder {
 namespace {
 
-/// Never destroyed: the driver calls back after the destructors of the program's statics have run.
+/// Never destroyed: the driver calls back after the destructors of static objects have run.
 struct Listener {
     const tidemark_api& core;
     const CuptiLibrary& cupti;
     DriverCalls* calls;
     cupti::Subscriber subscriber = nullptr;
     bool listening = false;
-    /// The recording that the environment asks for begins with the first thing to record: many processes (launchers,
-    /// loaders) only count the GPUs.
+    /// Whether the first change starts the recording that the environment asks for. Many processes (launchers, loaders)
+    /// only count the GPUs and need none.
     std::atomic<bool> starts_recording{false};
 };
 Listener* listener = nullptr;
@@ -52,7 +52,7 @@ tidemark_record driver_record(const DriverChange& change) {
     return record;
 }
 
-/// All changes of one call have one cause.
+/// Sends the changes of one call, which share stack and source.
 void record(const tidemark_api& core, const DriverChanges& changes) {
     tidemark_ring* ring = changes.empty() ? nullptr : core.this_thread();
     if (ring == nullptr) {
@@ -90,11 +90,11 @@ void called_back(void* user, cupti::Domain domain, uint32_t id, const void* data
         }
         record(now.core, changes);
     } catch (const std::bad_alloc&) {
-        // This is the program's own driver call: it goes on without being recorded.
+        // This is a driver call of the program: it continues without being recorded.
     }
 }
 
-/// In a forked child another thread may hold what no thread will give back. The subscription itself is inherited.
+/// In a forked child, a thread that does not exist there may hold the lock. The child inherits the subscription.
 void renew_in_child() {
     new (&listener_mutex) std::mutex;
     if (listener != nullptr) {
@@ -131,7 +131,7 @@ Failure failure_of(const CuptiLibrary& cupti, int result, const char* referrer) 
     }
 }
 
-/// 0, or CUPTI's error with the holder's name where it tells one.
+/// Returns 0, or CUPTI's error with the name of the current subscriber if CUPTI reports one.
 int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& referrer) {
     if (now.cupti.subscribe_v2 != nullptr) {
         cupti::SubscriberParams params{sizeof params, "Tidemark", referrer.data(), referrer.size()};
@@ -140,7 +140,7 @@ int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& 
     return now.cupti.subscribe(&now.subscriber, called_back, &now);
 }
 
-/// Empty: listening.
+/// Returns an empty failure when it is subscribed.
 Failure listen(Listener& now) {
     if (!now.listening) {
         std::array<char, cupti::old_subscriber_name_size> referrer{};
@@ -149,7 +149,7 @@ Failure listen(Listener& now) {
             return failure_of(now.cupti, result, referrer.data());
         }
         for (const CallbackId& wanted : wanted_callbacks()) {
-            // One that this CUPTI does not know is one the program cannot call.
+            // If this CUPTI does not know a callback, the program cannot call the function.
             now.cupti.enable_callback(1, now.subscriber, wanted.domain, wanted.id);
         }
         now.listening = true;
@@ -192,7 +192,7 @@ extern "C" {
 TIDEMARK_EXPORT int InitializeInjection(void) {
     const tidemark_api* core = tidemark_core(TIDEMARK_CORE_VERSION);
     const bool is_recording = core != nullptr && core->recording() != 0;
-    // A child may inherit the injection alone: it keeps CUPTI for itself.
+    // A child process may inherit only the injection; then it does not subscribe.
     if ((is_recording || recording_is_asked_for()) && part_is_asked_for("driver") &&
         tidemark_driver_attach(nullptr, 0) != 0) {
         const std::lock_guard lock(listener_mutex);
@@ -221,7 +221,7 @@ TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size)
     return failure.empty();
 }
 
-TIDEMARK_EXPORT void tidemark_driver_release(void) {
+TIDEMARK_EXPORT void tidemark_driver_pause(void) {
     const std::lock_guard lock(listener_mutex);
     if (listener != nullptr && listener->listening) {
         listener->cupti.unsubscribe(listener->subscriber);
@@ -230,7 +230,7 @@ TIDEMARK_EXPORT void tidemark_driver_release(void) {
     }
 }
 
-TIDEMARK_EXPORT int tidemark_driver_retake(void) {
+TIDEMARK_EXPORT int tidemark_driver_resume(void) {
     const std::lock_guard lock(listener_mutex);
     return listener != nullptr && (listener->listening || listen(*listener).empty());
 }

@@ -1,4 +1,4 @@
-// What the program tells about its run beside allocator events: steps, marks, named spans, settings, losses.
+// Records of the run besides allocator events: steps, marks, named spans, settings, data gaps.
 #pragma once
 
 #include <map>
@@ -13,20 +13,20 @@
 
 namespace tidemark::recorder {
 
-class RunStory {
+class RunLog {
 public:
-    RunStory(StreamingWriter& writer, const TickClock& clock) : writer_(writer), clock_(clock) {}
+    RunLog(StreamingWriter& writer, const TickClock& clock) : writer_(writer), clock_(clock) {}
 
-    /// False: it does not count, for the user tells what a step is.
+    /// Returns false for an optimizer step that does not count because the user reports steps.
     bool on_step(const tidemark_record& record);
     void on_mark(const tidemark_record& record, std::span<const std::byte> payload);
     void on_span(const tidemark_record& record, const ThreadDefinitions& thread);
     void on_meta(std::span<const std::byte> payload);
     void on_data_gap(const tidemark_record& record, std::span<const std::byte> payload);
 
-    /// Settings of the allocator so far, values as JSON.
+    /// Returns the settings of the allocator so far, with values as JSON.
     const std::map<std::string, std::string>& settings() const { return settings_; }
-    /// Sentences about what could not be recorded.
+    /// Returns sentences about what could not be recorded.
     const std::vector<std::string>& data_gaps() const { return data_gaps_; }
     void lose(const DataGap& data_gap);
     /// A part of the whole trace that is not recorded.

@@ -1,5 +1,5 @@
 // Which part of what nvidia-smi shows for a process is its context and its kernels.
-#include "recorder/daemon/gpu_use.h"
+#include "recorder/daemon/gpu_usage.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ constexpr int64_t mib = 1 << 20;
 
 TEST(ContextGrowth, TheFirstRestIsTheContext) {
     ContextGrowth growth;
-    const auto found = growth.look({600 * mib, 100 * mib, 0, 5});
+    const auto found = growth.attribute({600 * mib, 100 * mib, 0, 5});
     ASSERT_TRUE(found);
     EXPECT_EQ(DriverMemoryKind::context, found->kind);
     EXPECT_EQ(500 * mib, found->bytes);
@@ -23,15 +23,15 @@ TEST(ContextGrowth, TheFirstRestIsTheContext) {
 
 TEST(ContextGrowth, LaterGrowthIsKernelsOnlyWhenModulesWereLoaded) {
     ContextGrowth growth;
-    growth.look({500 * mib, 0, 1, 0});
-    EXPECT_FALSE(growth.look({540 * mib, 0, 1, 0})) << "nothing explains it";
-    const auto kernels = growth.look({550 * mib, 0, 1, 3});
+    growth.attribute({500 * mib, 0, 1, 0});
+    EXPECT_FALSE(growth.attribute({540 * mib, 0, 1, 0})) << "nothing explains it";
+    const auto kernels = growth.attribute({550 * mib, 0, 1, 3});
     ASSERT_TRUE(kernels);
     EXPECT_EQ(DriverMemoryKind::kernels, kernels->kind);
     EXPECT_EQ(50 * mib, kernels->bytes);
-    EXPECT_FALSE(growth.look({550 * mib, 0, 1, 9})) << "modules that took nothing";
-    EXPECT_FALSE(growth.look({650 * mib, 100 * mib, 1, 12})) << "an allocation that is known";
-    const auto context = growth.look({950 * mib, 100 * mib, 2, 12});
+    EXPECT_FALSE(growth.attribute({550 * mib, 0, 1, 9})) << "modules that took nothing";
+    EXPECT_FALSE(growth.attribute({650 * mib, 100 * mib, 1, 12})) << "an allocation that is known";
+    const auto context = growth.attribute({950 * mib, 100 * mib, 2, 12});
     ASSERT_TRUE(context);
     EXPECT_EQ(DriverMemoryKind::context, context->kind);
 }
@@ -72,9 +72,9 @@ TEST_F(GpuUseTest, AReadingIsASampleOfTheDeviceAndEachProcess) {
     Origins origins(*writer_);
     Definitions definitions(*writer_, origins);
     DriverLog driver(*writer_, definitions, clock_);
-    GpuUse use(*writer_, driver, clock_, 42);
+    GpuUsage use(*writer_, driver, clock_, 42);
     use.on_reading(reading({{42, 700 * mib}, {7, std::nullopt}, {8, 100 * mib}}), 200 * mib);
-    use.look_at_quiet_time_points(clock_.now() + 1'000'000'000);
+    use.attribute_quiet_readings(clock_.now() + 1'000'000'000);
     const auto trace = finished();
     ASSERT_EQ(3u, trace->samples.size());
     EXPECT_FALSE(trace->samples[0].pid);
@@ -91,7 +91,7 @@ TEST_F(GpuUseTest, InAContainerTheNewProcessIsTheProgram) {
     Origins origins(*writer_);
     Definitions definitions(*writer_, origins);
     DriverLog driver(*writer_, definitions, clock_);
-    GpuUse use(*writer_, driver, clock_, 42);
+    GpuUsage use(*writer_, driver, clock_, 42);
     use.on_reading(reading({{7, mib}, {8, mib}}), 0);
     use.on_reading(reading({{7, mib}, {8, mib}, {31337, 700 * mib}}), 0);
     EXPECT_EQ(31337, finished()->nvml_pid);
@@ -101,7 +101,7 @@ TEST_F(GpuUseTest, OutOfMemoryGetsASampleOfItsOwn) {
     Origins origins(*writer_);
     Definitions definitions(*writer_, origins);
     DriverLog driver(*writer_, definitions, clock_);
-    GpuUse use(*writer_, driver, clock_, 42);
+    GpuUsage use(*writer_, driver, clock_, 42);
     use.on_reading(reading({}), 0);
     use.on_out_of_memory(0, true);
     use.on_out_of_memory(0, false);

@@ -1,9 +1,9 @@
-#include "recorder/daemon/memory_finder.h"
+#include "recorder/daemon/allocation_finder.h"
 
 namespace tidemark::recorder {
 
-std::optional<int64_t> MemoryFinder::find(uint8_t device, uint64_t address, uint64_t sequence,
-                                          const MemoryTicket& ticket) {
+std::optional<int64_t> AllocationFinder::find(uint8_t device, uint64_t address, uint64_t sequence,
+                                              const MemoryTicket& ticket) {
     if (device == TIDEMARK_NO_DEVICE || address == 0) {
         return no_allocation_row;
     }

@@ -1,4 +1,4 @@
-// What NVML's readings say about a device: samples, and how much of the program's use is its context and its kernels.
+// Writes NVML's readings as samples, and estimates the memory of the program's context and kernels from them.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@
 
 namespace tidemark::recorder {
 
-/// At quiet moments, what the process uses beyond the driver memory it is known to have: its context when one was
-/// made since the last quiet moment (or this is the first), kernels when modules were loaded; else it stays unknown.
+/// Attributes what the process uses beyond its known driver memory, at readings without changes nearby: to the context
+/// if one was created since the last such reading (or this is the first), to kernels if modules were loaded, else to
+/// nothing.
 class ContextGrowth {
 public:
-    struct TimePoint {
+    struct Usage {
         int64_t process_bytes = 0, driver_bytes = 0;
         int64_t contexts = 0, modules = 0;  ///< so far
     };
@@ -28,46 +29,47 @@ public:
         DriverMemoryKind kind;  ///< context or kernels
         int64_t bytes;
     };
-    std::optional<Growth> look(const TimePoint& time_point);
+    std::optional<Growth> attribute(const Usage& usage);
 
 private:
-    std::optional<TimePoint> last_;
+    std::optional<Usage> last_;
     int64_t explained_ = 0;  ///< bytes of context and kernels so far
 };
 
-class GpuUse {
+class GpuUsage {
 public:
-    GpuUse(StreamingWriter& writer, const DriverLog& driver, const TickClock& clock, int64_t program)
+    GpuUsage(StreamingWriter& writer, const DriverLog& driver, const TickClock& clock, int64_t program)
         : writer_(writer), driver_(driver), clock_(clock), program_(program) {}
 
-    /// `reserved_bytes`: of the allocator's segments on a device, where driver calls are not seen.
+    /// Writes a reading. `reserved_bytes`: of the allocator's segments, used while driver calls are not recorded.
     void on_reading(const NvmlReading& reading, int64_t reserved_bytes);
-    /// The program ran out of memory on a device: the last reading, or the next when none was taken for it.
+    /// Marks a reading as that of an out-of-memory error: the last one, or the next one if none was taken for the
+    /// error.
     void on_out_of_memory(int device, bool was_sampled);
-    /// Looks at readings whose moment has turned out to be quiet. `read_until`: events up to there are known.
-    void look_at_quiet_time_points(int64_t read_until);
+    /// Attributes readings without changes nearby. `read_until`: trace time up to which all events are known.
+    void attribute_quiet_readings(int64_t read_until);
 
 private:
-    struct Held {
+    struct PendingReading {
         int64_t time;
-        ContextGrowth::TimePoint time_point;
+        ContextGrowth::Usage usage;
         int64_t last_change;  ///< before it
     };
     struct Device {
         std::vector<int64_t> first_pids;
-        std::optional<int64_t> pid_at_driver;  ///< how the driver numbers the program
+        std::optional<int64_t> pid_at_driver;  ///< of the program, as the driver numbers it
         std::optional<NvmlReading> last;
-        std::deque<Held> held;
+        std::deque<PendingReading> pending;
         ContextGrowth growth;
-        size_t modules_seen = 0;  ///< at the last quiet moment
+        size_t modules_seen = 0;  ///< at the last quiet reading
         bool sample_is_of_oom = false;
     };
 
     void find_program(Device& device, const NvmlReading& reading);
     void write_samples(const NvmlReading& reading, SampleSource source);
-    void explain(int id, Device& device, const Held& held);
+    void explain(int id, Device& device, const PendingReading& pending);
     void write_growth(int device, DriverMemoryKind kind, int64_t bytes, int64_t time);
-    /// What kernels took between two looks, shared out over the modules that came between, by the size of their code.
+    /// Distributes the bytes of kernels over the modules loaded between two readings, by the size of their code.
     void write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes);
 
     StreamingWriter& writer_;

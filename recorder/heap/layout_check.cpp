@@ -1,4 +1,4 @@
-#include "recorder/heap/memory_proof.h"
+#include "recorder/heap/layout_check.h"
 
 #include <sys/uio.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ namespace tidemark::heap {
 
 namespace {
 
-/// Nothing: there is no memory.
+/// Returns nothing if there is no memory.
 std::optional<uint64_t> word(Address address, size_t offset) {
     uint64_t value = 0;
     const iovec local{&value, sizeof value};
@@ -22,7 +22,7 @@ std::optional<uint64_t> word(Address address, size_t offset) {
     return value;
 }
 
-/// The list, its type and its items lie where they should.
+/// Returns whether the list, its type and its items lie where the layout says.
 bool list_is_readable(const tidemark_heap_known& known) {
     const auto items = word(known.list, list_items);
     if (word(known.list, object_type) != known.list_type || word(known.list, list_size) != known.item_count || !items) {
@@ -34,7 +34,7 @@ bool list_is_readable(const tidemark_heap_known& known) {
         }
     }
     const auto flags = word(known.list_type, type_flags);
-    return flags && (*flags & flag_collected) != 0 && word(known.list_type, type_traverse).value_or(0) != 0;
+    return flags && (*flags & flag_tracked) != 0 && word(known.list_type, type_traverse).value_or(0) != 0;
 }
 
 int remember(void* object, void* seen) {
@@ -53,20 +53,20 @@ bool list_reports_its_items(const tidemark_heap_known& known) {
 }  // namespace
 
 bool objects_are_as_known(const tidemark_heap_known& known) {
-    // `list` is a type of the interpreter's own, which must not be traversed; the other is a class like a program's.
-    return list_is_readable(known) && list_reports_its_items(known) && is_collected(known.list) &&
-           !is_collected(known.list_type) && is_collected(known.some_class);
+    // `list` is a static type, which must not be traversed; the other one is a class made in Python.
+    return list_is_readable(known) && list_reports_its_items(known) && is_tracked(known.list) &&
+           !is_tracked(known.list_type) && is_tracked(known.some_class);
 }
 
 bool frames_are_as_known(const FrameLayout& layout, const tidemark_heap_known& known) {
-    const auto referrer = layout.apart ? word(known.frame, frame_interpreter_frame) : known.frame;
-    for (uint64_t i = 0; referrer && i < known.variable_count; ++i) {
-        const auto value = word(*referrer + layout.variables, i * sizeof(Address));
+    const auto values = layout.apart ? word(known.frame, frame_interpreter_frame) : known.frame;
+    for (uint64_t i = 0; values && i < known.variable_count; ++i) {
+        const auto value = word(*values + layout.variables, i * sizeof(Address));
         if (!value || (layout.tagged ? *value & ~uint64_t{3} : *value) != known.variables[i]) {
             return false;
         }
     }
-    return referrer.has_value();
+    return values.has_value();
 }
 
 }  // namespace tidemark::heap

@@ -1,4 +1,4 @@
-// Finds the allocations that messages about the graph speak of, on whatever device they are.
+// Finds the allocations that messages about the graph name, on any device.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,18 @@
 
 namespace tidemark::recorder {
 
-class MemoryFinder {
+class AllocationFinder {
 public:
-    /// `track`: the device's, made when it is new.
-    explicit MemoryFinder(std::function<DeviceTrack&(uint32_t)> track) : track_(std::move(track)) {}
+    /// `track`: returns the track of a device and creates it if it is new.
+    explicit AllocationFinder(std::function<DeviceTrack&(uint32_t)> track) : track_(std::move(track)) {}
 
-    /// Row id of the allocation; no_allocation_row: it is no GPU memory, or not known. Nothing: the device's track will answer.
+    /// Returns the row id of the allocation; no_allocation_row: no GPU memory, or unknown. Returns nothing if the
+    /// device's track answers later.
     std::optional<int64_t> find(uint8_t device, uint64_t address, uint64_t sequence, const MemoryTicket& ticket);
-    /// To be told of what tracks answered later.
+    /// Handles a later answer of a track.
     void note(const MemoryAnswer& answer) { not_found_ += answer.allocation == no_allocation_row; }
 
-    /// Memory on a GPU that no allocation was known for.
+    /// Returns how many addresses on a GPU had no known allocation.
     int64_t not_found() const { return not_found_; }
 
 private:
@@ -29,19 +30,19 @@ private:
     int64_t not_found_ = 0;
 };
 
-/// Rows in the order they came, each waiting for its allocation. Tickets are their numbers.
+/// Rows in order of arrival, each waiting for its allocation. A ticket is the number of a row.
 template <class Row>
 class AwaitingMemory {
 public:
     struct Entry {
         Row row;
-        uint32_t came = 0;  ///< number of the commit before
+        uint32_t came = 0;  ///< number of the commit before it
         bool is_answered = false;
         int64_t allocation = no_allocation_row;
     };
 
     uint64_t next_ticket() const { return first_ + entries_.size(); }
-    /// `allocation`: of what next_ticket() was asked for.
+    /// Sets the allocation of the row with this ticket.
     void push(Row row, uint32_t came, std::optional<int64_t> allocation) {
         entries_.push_back({std::move(row), came, allocation.has_value(), allocation.value_or(no_allocation_row)});
     }

@@ -1,4 +1,4 @@
-#include "recorder/daemon/gpu_use.h"
+#include "recorder/daemon/gpu_usage.h"
 
 #include <fmt/format.h>
 
@@ -9,17 +9,17 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr int64_t quiet_ns = 2'000'000;
-/// NVML counts in pages; less is noise.
+/// NVML counts in pages; smaller changes are noise.
 constexpr int64_t least_growth = 1 << 20;
 
 }  // namespace
 
-std::optional<ContextGrowth::Growth> ContextGrowth::look(const TimePoint& time_point) {
+std::optional<ContextGrowth::Growth> ContextGrowth::attribute(const Usage& usage) {
     const bool is_first = !last_;
-    const bool has_context = is_first || time_point.contexts > last_->contexts;
-    const bool has_kernels = !is_first && time_point.modules > last_->modules;
-    last_ = time_point;
-    const int64_t rest = time_point.process_bytes - time_point.driver_bytes - explained_;
+    const bool has_context = is_first || usage.contexts > last_->contexts;
+    const bool has_kernels = !is_first && usage.modules > last_->modules;
+    last_ = usage;
+    const int64_t rest = usage.process_bytes - usage.driver_bytes - explained_;
     if (rest < least_growth || (!has_context && !has_kernels)) {
         return std::nullopt;
     }
@@ -27,7 +27,7 @@ std::optional<ContextGrowth::Growth> ContextGrowth::look(const TimePoint& time_p
     return Growth{has_context ? DriverMemoryKind::context : DriverMemoryKind::kernels, rest};
 }
 
-void GpuUse::find_program(Device& device, const NvmlReading& reading) {
+void GpuUsage::find_program(Device& device, const NvmlReading& reading) {
     const auto& processes = reading.use.processes;
     if (!device.last) {
         for (const auto& process : processes) {
@@ -43,8 +43,8 @@ void GpuUse::find_program(Device& device, const NvmlReading& reading) {
         device.pid_at_driver = program_;
         return;
     }
-    // In a container the driver shows the host's numbers. One process that came after us, or the only one there is,
-    // can only be the program.
+    // In a container the driver reports pids of the host. A process that appeared later, or the only process, must be
+    // the program.
     std::vector<int64_t> candidates;
     for (const auto& process : processes) {
         const bool was_there =
@@ -59,7 +59,7 @@ void GpuUse::find_program(Device& device, const NvmlReading& reading) {
     }
 }
 
-void GpuUse::write_samples(const NvmlReading& reading, SampleSource source) {
+void GpuUsage::write_samples(const NvmlReading& reading, SampleSource source) {
     Sample sample;
     sample.time = clock_.time_of(reading.ticks);
     sample.device = reading.device;
@@ -77,7 +77,7 @@ void GpuUse::write_samples(const NvmlReading& reading, SampleSource source) {
     }
 }
 
-void GpuUse::on_reading(const NvmlReading& reading, int64_t reserved_bytes) {
+void GpuUsage::on_reading(const NvmlReading& reading, int64_t reserved_bytes) {
     Device& device = devices_[reading.device];
     find_program(device, reading);
     write_samples(reading, device.sample_is_of_oom ? SampleSource::nvml_at_oom : SampleSource::nvml);
@@ -86,15 +86,15 @@ void GpuUse::on_reading(const NvmlReading& reading, int64_t reserved_bytes) {
     for (const auto& process : reading.use.processes) {
         if (process.bytes && process.pid == device.pid_at_driver) {
             const int64_t driver_bytes = driver_.bytes_on(reading.device).value_or(reserved_bytes);
-            device.held.push_back({clock_.time_of(reading.ticks),
-                                   {*process.bytes, driver_bytes, driver_.contexts_on(reading.device),
-                                    static_cast<int64_t>(driver_.modules_on(reading.device).size())},
-                                   driver_.last_change(reading.device)});
+            device.pending.push_back({clock_.time_of(reading.ticks),
+                                      {*process.bytes, driver_bytes, driver_.contexts_on(reading.device),
+                                       static_cast<int64_t>(driver_.modules_on(reading.device).size())},
+                                      driver_.last_change(reading.device)});
         }
     }
 }
 
-void GpuUse::on_out_of_memory(int id, bool was_sampled) {
+void GpuUsage::on_out_of_memory(int id, bool was_sampled) {
     Device& device = devices_[id];
     if (was_sampled && device.last) {
         write_samples(*device.last, SampleSource::nvml_at_oom);
@@ -103,24 +103,24 @@ void GpuUse::on_out_of_memory(int id, bool was_sampled) {
     }
 }
 
-void GpuUse::look_at_quiet_time_points(int64_t read_until) {
+void GpuUsage::attribute_quiet_readings(int64_t read_until) {
     for (auto& [id, device] : devices_) {
-        while (!device.held.empty() && device.held.front().time < read_until - quiet_ns) {
-            const Held held = device.held.front();
-            device.held.pop_front();
+        while (!device.pending.empty() && device.pending.front().time < read_until - quiet_ns) {
+            const PendingReading pending = device.pending.front();
+            device.pending.pop_front();
             const int64_t last_change = driver_.last_change(id);
-            const bool was_quiet = held.time - held.last_change >= quiet_ns &&
-                                   (last_change == held.last_change || last_change - held.time >= quiet_ns);
+            const bool was_quiet = pending.time - pending.last_change >= quiet_ns &&
+                                   (last_change == pending.last_change || last_change - pending.time >= quiet_ns);
             if (was_quiet) {
-                explain(id, device, held);
+                explain(id, device, pending);
             }
         }
     }
 }
 
-void GpuUse::explain(int id, Device& device, const Held& held) {
-    const auto growth = device.growth.look(held.time_point);
-    const auto modules = static_cast<size_t>(held.time_point.modules);
+void GpuUsage::explain(int id, Device& device, const PendingReading& pending) {
+    const auto growth = device.growth.attribute(pending.usage);
+    const auto modules = static_cast<size_t>(pending.usage.modules);
     if (growth && growth->kind == DriverMemoryKind::kernels) {
         write_kernels(id, driver_.modules_on(id).subspan(device.modules_seen, modules - device.modules_seen),
                       growth->bytes);
@@ -130,7 +130,7 @@ void GpuUse::explain(int id, Device& device, const Held& held) {
     device.modules_seen = modules;
 }
 
-void GpuUse::write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes) {
+void GpuUsage::write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes) {
     double all = 0, seen = 0;
     for (const auto& load : loads) {
         all += static_cast<double>(load.code_bytes);
@@ -148,7 +148,7 @@ void GpuUse::write_kernels(int device, std::span<const DriverLog::ModuleLoad> lo
     }
 }
 
-void GpuUse::write_growth(int device, DriverMemoryKind kind, int64_t bytes, int64_t time) {
+void GpuUsage::write_growth(int device, DriverMemoryKind kind, int64_t bytes, int64_t time) {
     DriverAllocation row;
     row.kind = kind;
     row.device = device;

@@ -1,4 +1,4 @@
-#include "recorder/daemon/program_watch.h"
+#include "recorder/daemon/program_monitor.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -9,17 +9,17 @@
 
 namespace tidemark::recorder {
 
-ProgramWatch::ProgramWatch(pid_t pid) : pid_(pid), file_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {
+ProgramMonitor::ProgramMonitor(pid_t pid) : pid_(pid), file_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {
     gone_ = file_ < 0 && errno == ESRCH;
 }
 
-ProgramWatch::~ProgramWatch() {
+ProgramMonitor::~ProgramMonitor() {
     if (file_ >= 0) {
         close(file_);
     }
 }
 
-bool ProgramWatch::is_gone() {
+bool ProgramMonitor::is_gone() {
     if (!gone_ && file_ >= 0) {
         pollfd ended{file_, POLLIN, 0};
         gone_ = poll(&ended, 1, 0) == 1 && (ended.revents & POLLIN) != 0;

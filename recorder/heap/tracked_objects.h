@@ -1,28 +1,28 @@
-// All objects that the collector knows, for as long as one call of ours lasts.
+// All objects that the garbage collector tracks, for the duration of one call.
 //
-// Never longer: Python takes a tuple that it is filling for its own as long as nobody else refers to it, and the list
-// refers to everything.
+// The list must not live longer: Python resizes a tuple in place while it is the only owner, and the list refers to
+// everything.
 #pragma once
 
 #include "recorder/heap/object_layout.h"
 
 namespace tidemark::heap {
 
-class Collected {
+class TrackedObjects {
 public:
     using Call = void* (*)(void* function, void* arguments);  ///< PyObject_CallObject
     using Release = void (*)(void* object);                   ///< Py_DecRef
 
     /// `function`: gc.get_objects.
-    Collected(Call call, Release release, Address function)
+    TrackedObjects(Call call, Release release, Address function)
         : release_(release), list_(call(reinterpret_cast<void*>(function), nullptr)) {}
-    ~Collected() {
+    ~TrackedObjects() {
         if (list_ != nullptr) {
             release_(list_);
         }
     }
-    Collected(const Collected&) = delete;
-    Collected& operator=(const Collected&) = delete;
+    TrackedObjects(const TrackedObjects&) = delete;
+    TrackedObjects& operator=(const TrackedObjects&) = delete;
 
     std::span<const Address> objects() const {
         return list_ == nullptr ? std::span<const Address>() : items_of_list(reinterpret_cast<Address>(list_));

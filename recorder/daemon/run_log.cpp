@@ -1,4 +1,4 @@
-#include "recorder/daemon/run_story.h"
+#include "recorder/daemon/run_log.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,13 +14,13 @@ constexpr size_t most_data_gaps_repeated = 100;
 
 }  // namespace
 
-bool RunStory::on_step(const tidemark_record& record) {
+bool RunLog::on_step(const tidemark_record& record) {
     const bool reported = record.detail == 1;
     if (reported_by_user_ && !reported) {
         return false;
     }
     if (reported && !reported_by_user_) {
-        // The user knows better what a step is: those seen at the optimizer are forgotten.
+        // Steps that the user reports replace those of the optimizer.
         reported_by_user_ = true;
         writer_.drop_steps();
         last_step_ = {};
@@ -35,7 +35,7 @@ bool RunStory::on_step(const tidemark_record& record) {
     return true;
 }
 
-void RunStory::on_mark(const tidemark_record& record, std::span<const std::byte> payload) {
+void RunLog::on_mark(const tidemark_record& record, std::span<const std::byte> payload) {
     Mark mark;
     mark.time = clock_.time_of(record.ticks);
     if (record.mark.has_value != 0) {
@@ -51,7 +51,7 @@ void RunStory::on_mark(const tidemark_record& record, std::span<const std::byte>
     writer_.mark(mark);
 }
 
-void RunStory::on_span(const tidemark_record& record, const ThreadDefinitions& thread) {
+void RunLog::on_span(const tidemark_record& record, const ThreadDefinitions& thread) {
     std::vector<int64_t>& open = open_spans_[&thread];
     const int64_t time = clock_.time_of(record.ticks);
     if (record.detail == 0 && open.size() < most_open_spans) {
@@ -65,7 +65,7 @@ void RunStory::on_span(const tidemark_record& record, const ThreadDefinitions& t
     }
 }
 
-void RunStory::on_meta(std::span<const std::byte> payload) {
+void RunLog::on_meta(std::span<const std::byte> payload) {
     const std::string_view text = text_of(payload);
     const size_t middle = text.find('\0');
     if (middle == std::string_view::npos) {
@@ -80,7 +80,7 @@ void RunStory::on_meta(std::span<const std::byte> payload) {
     }
 }
 
-void RunStory::on_data_gap(const tidemark_record& record, std::span<const std::byte> payload) {
+void RunLog::on_data_gap(const tidemark_record& record, std::span<const std::byte> payload) {
     const int kind = record.detail < data_gap_kind_count ? record.detail : static_cast<int>(DataGapKind::not_recorded);
     const std::string_view text = text_of(payload);
     const size_t end = std::min(text.find('\0'), text.size());
@@ -95,14 +95,14 @@ void RunStory::on_data_gap(const tidemark_record& record, std::span<const std::b
     lose(data_gap);
 }
 
-void RunStory::lose(DataGapReason reason, int64_t time, DataGapArguments arguments) {
+void RunLog::lose(DataGapReason reason, int64_t time, DataGapArguments arguments) {
     DataGap data_gap{DataGapKind::not_recorded, -1, time};
     data_gap.reason = reason;
     data_gap.arguments = std::move(arguments);
     lose(data_gap);
 }
 
-void RunStory::lose(const DataGap& data_gap) {
+void RunLog::lose(const DataGap& data_gap) {
     writer_.data_gap(data_gap);
     if (data_gaps_.size() < most_data_gaps_repeated) {
         data_gaps_.push_back(data_gap_words(Words(Language::english), data_gap));
