@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the docs and renews what the pages of findings quote from `tidemark explain`.
+"""Draws the pictures of the docs and updates what the pages of findings quote, and the index of findings.
 
     docs/make_pictures.py RECORDED [--build build/release] [--only NAME]... [--replace OLD=NEW]...
+
+The head of each page of docs/findings says what stands in docs/FINDINGS.md, and from which trace its picture is drawn.
 
 RECORDED is a folder of traces NAME.medium.tide, as written by tests/corpus/record.py or as packed in
 tests/data/corpus/medium.tar.xz. NAME is a finding, or a picture of docs/images. --replace removes paths of the
@@ -23,58 +25,43 @@ import typing
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "findings"
 LARGEST_BYTES = 60_000
+INDEX = ROOT / "docs" / "FINDINGS.md"
+KINDS = ROOT / "storage" / "explain" / "finding_kinds.h"
 SIZE = "1400x790"
 SIZE_WITH_GRAPH = "1600x760"  # the pane of the graph is wider
 
-# The trace that shows each finding best, and the options that draw the window on it.
-SHOWN = {
-    "retained-graph": ("s01_list_of_cpu_outputs", "--pane", "graph"),
-    "eval-without-no-grad": ("s10_validation_without_no_grad", "--stack-by", "category", "--pane", "segments"),
-    "loss-accumulated-with-graph": ("w01_evaluate", "--stack-by", "category", "--pane", "segments"),
-    "hidden-state-not-detached": ("w03_hidden_state_carried", "--pane", "segments"),
-    "create-graph-cycle": ("w05_create_graph_cycle", "--pane", "summary"),
-    "hook-reference-cycle": ("w06_hook_cycle", "--pane", "segments"),
-    "hook-retains-activations": ("w09_forward_hook_stores", "--stack-by", "module", "--pane", "summary"),
-    "ctx-retains-tensors": ("w10_tensor_on_ctx", "--pane", "segments"),
-    "growing-container": ("w02_outputs_in_dict", "--pane", "summary"),
-    "exception-retains-frames": ("w25_exception_kept", "--pane", "summary"),
-    "autocast-cache": ("w29_autocast_cache", "--stack-by", "op", "--pane", "segments"),
-    "cuda-graph-pools-grow": ("w28_graph_for_each_shape", "--stack-by", "pool", "--pane", "segments"),
-    "non-pytorch-growth": ("w24_library_takes_more", "--pane", "breakdown"),
-    "pinned-memory-growth": ("w31_pinned_memory",),
-    "unexplained-growth": ("tests/data/snapshots/s0_graph_leak.pickle", "--pane", "summary"),
-    "out-of-memory": ("s09_list_until_out_of_memory", "--pane", "segments"),
-    "fragmentation": ("w15_fragmentation", "--pane", "segments"),
-    "garbage-cycles": ("w26_reference_cycles", "--pane", "summary"),
-    "stale-local": ("w27_local_of_previous_round", "--pane", "segments"),
-    "retain-grad": ("w08_retain_grad", "--stack-by", "category", "--pane", "graph"),
-    "gradients-not-cleared": ("w12_gradients_in_forward", "--stack-by", "category", "--pane", "graph"),
-    "checkpoint-on-gpu": ("w30_checkpoint_on_gpu", "--stack-by", "category", "--pane", "graph"),
-    "saved-in-two-dtypes": ("w32_saved_twice", "--stack-by", "category", "--pane", "graph"),
-    "pending-free": ("w17_record_stream", "--pane", "segments"),
-    "empty-cache-thrash": ("s05_empty_cache_each_step", "--pane", "breakdown"),
-    "broadcast-materialized": ("s14_loss_beside_memory", "--pane", "segments"),
-    "workspace-burst": ("w18_cudnn_workspace", "--stack-by", "op", "--pane", "graph"),
-    "stray-context": ("w21_stray_context", "--pane", "graph"),
-    "profiler-overhead": ("w34_profiler_takes_memory", "--pane", "breakdown"),
-    "optimizer-state": ("s13_adam_first_step", "--stack-by", "category", "--pane", "segments"),
-    "gradient-accumulation": ("w13_gradient_accumulation", "--stack-by", "category", "--pane", "graph"),
-    "second-iteration-peak": ("s12_three_linears", "--stack-by", "category", "--pane", "segments"),
-    "reserved-high-water": ("s11_validation_sizes", "--pane", "segments"),
-    "outlier-iteration": ("w33_one_longer_batch", "--pane", "summary"),
-    "released-graph": ("s03_second_backward", "--pane", "graph"),
-    "op-temporary": ("s04_gigabyte_times_five", "--stack-by", "category", "--pane", "graph"),
-    "live-variables": ("s07_six_names", "--pane", "segments"),
-    "block-reuse": ("s08_after_a_big_one", "--pane", "segments"),
-    "bounded-cache": ("h08_cache_of_constant_size", "--pane", "segments"),
-    "collective-buffers": ("w22_process_groups", "--pane", "breakdown"),
-    "steady": ("s02_detached", "--pane", "segments"),
-    "cached-memory": ("w16_reserved_above_allocated", "--pane", "breakdown"),
-    "library-workspace": ("w19_cublas_workspaces", "--stack-by", "category", "--pane", "segments"),
-    "private-pools": ("tests/data/recorded/graphs.tide", "--stack-by", "pool", "--pane", "segments"),
-    "cuda-context": ("s06_one_element", "--pane", "breakdown"),
-    "other-processes": ("w23_other_process", "--pane", "breakdown"),
-}
+SEVERITIES = {
+    "leak": "Leaks", "failure": "Failure", "waste": "Waste", "pattern": "Patterns", "background": "Background",
+}  # and the heading of its table in the index
+
+
+class Page:
+    """What the head of docs/findings/WORD.md says about a finding."""
+
+    def __init__(self, word):
+        self.path = PAGES / f"{word}.md"
+        text = self.path.read_text()
+        head = re.search(r"^\*(\w+).*?\* · (.*) · \[all findings\]", text, re.MULTILINE)
+        drawn = re.search(r"^<!-- drawn from: (.*) -->$", text, re.MULTILINE)
+        self.word, self.severity, self.summary = word, head[1], head[2]
+        self.shown = drawn[1].split() if drawn else None  # the trace that shows it best, and options of the window
+
+
+def words():
+    """Returns the identifiers of all findings, in the order of the program's list."""
+    return re.findall(r'\(\w+, "([a-z-]+)"\)', KINDS.read_text())
+
+
+def update_index():
+    """Writes the tables of FINDINGS.md from the heads of the pages."""
+    pages = [Page(word) for word in words()]
+    text = INDEX.read_text()
+    for severity, heading in SEVERITIES.items():
+        rows = "".join(f"| [{page.word}](findings/{page.word}.md) | {page.summary} |\n"
+                       for page in pages if page.severity == severity)
+        text = re.sub(rf"(^## {heading}\n.*?^\|---\|---\|\n)(?:\|[^\n]*\n)*", lambda table: table[1] + rows, text,
+                      count=1, flags=re.MULTILINE | re.DOTALL)
+    INDEX.write_text(text)
 
 # The pictures of the user guide and the README: the trace and the options.
 GUIDE = {
@@ -180,7 +167,7 @@ def update_page(path, name, text):
 
 
 def draw_finding(tools, options, folder, word):
-    shown, *how = SHOWN[word]
+    shown, *how = Page(word).shown
     is_path = "/" in shown
     source = ROOT / shown if is_path else options.recorded / f"{shown}.medium.tide"
     name = source.stem if is_path else shown
@@ -201,14 +188,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recorded", type=pathlib.Path)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
-    parser.add_argument("--only", action="append", choices=[*SHOWN, *GUIDE])
+    parser.add_argument("--only", action="append", choices=[*words(), *GUIDE])
     parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
     options = parser.parse_args()
+    update_index()
     tools = Tools(options.build.resolve())
     with tempfile.TemporaryDirectory() as scratch:
-        for name in options.only or [*SHOWN, *GUIDE]:
-            if name in SHOWN:
-                draw_finding(tools, options, pathlib.Path(scratch), name)
+        for name in options.only or [*words(), *GUIDE]:
+            if name not in GUIDE:
+                if Page(name).shown:
+                    draw_finding(tools, options, pathlib.Path(scratch), name)
             else:
                 draw_guide(tools, pathlib.Path(scratch), name)
             print(name)

@@ -9,6 +9,9 @@
 // that recognizes the cause reports it.
 // DIAGNOSIS: a finding of its own, found by diagnoses/NAME.cpp. Diagnoses run phase by phase (see diagnoses.h).
 // BOTH: a leak for the classifier, and something else for the diagnosis.
+//
+// A new finding needs a line here, its file, the translations of its sentences, and docs/findings/WORD.md. The script
+// docs/make_finding_pictures.py writes the index and draws the picture. Tests say what is missing.
 #define TIDEMARK_FINDING_KINDS(CLASSIFIER, DIAGNOSIS, BOTH)                \
     CLASSIFIER(exception_retains_frames, "exception-retains-frames")       \
     CLASSIFIER(ctx_retains_tensors, "ctx-retains-tensors")                 \
