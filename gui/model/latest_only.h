@@ -1,7 +1,7 @@
 // Work off the GUI thread of which only the newest request matters.
 #pragma once
 
-#include <QFuture>
+#include <QFutureWatcher>
 #include <QObject>
 #include <QPromise>
 #include <QThreadPool>
@@ -34,38 +34,35 @@ public:
 
     LatestOnly(QObject* owner, OnNewerRequest policy, Deliver deliver,
                QThreadPool* pool = QThreadPool::globalInstance())
-        : state_(std::make_shared<State>(State{owner, policy, std::move(deliver), pool, nullptr, nullptr})) {}
-    ~LatestOnly() {
-        abandon();
-        state_->deliver = nullptr;
-    }
+        : owner_(owner), policy_(policy), deliver_(std::move(deliver)), pool_(pool) {}
+    ~LatestOnly() { abandon(); }
     LatestOnly(const LatestOnly&) = delete;
     LatestOnly& operator=(const LatestOnly&) = delete;
 
     void start(Job job) {
-        if (!state_->running) {
-            launch(state_, std::move(job));
+        if (!running_) {
+            launch(std::move(job));
             return;
         }
-        if (state_->policy == OnNewerRequest::cancel_running) {
-            state_->running->progress.canceled = true;
+        if (policy_ == OnNewerRequest::cancel_running) {
+            running_->progress.canceled = true;
         }
-        state_->waiting = std::move(job);
+        waiting_ = std::move(job);
     }
 
     /// Cancels the running job, forgets the waiting one and delivers neither.
     void abandon() {
-        state_->waiting = nullptr;
-        if (state_->running) {
-            state_->running->progress.canceled = true;
-            state_->running->wanted = false;
+        waiting_ = nullptr;
+        if (running_) {
+            running_->progress.canceled = true;
+            running_->wanted = false;
         }
     }
 
     /// Returns whether a result is still to come.
-    bool busy() const { return state_->waiting || (state_->running && state_->running->wanted); }
+    bool busy() const { return waiting_ || (running_ && running_->wanted); }
     /// Returns what the running job reports as done, 0 to 1.
-    double fraction() const { return state_->running ? state_->running->fraction.load() : 0; }
+    double fraction() const { return running_ ? running_->fraction.load() : 0; }
 
 private:
     struct Running {
@@ -73,45 +70,40 @@ private:
         std::atomic<double> fraction{0};
         bool wanted = true;  // owner's thread only
     };
-    /// Outlives the LatestOnly until the detached job's continuation has run.
-    struct State {
-        QObject* owner;
-        OnNewerRequest policy;
-        Deliver deliver;  ///< empty once the LatestOnly is gone
-        QThreadPool* pool;
-        std::shared_ptr<Running> running;
-        Job waiting;
-    };
 
-    static void launch(const std::shared_ptr<State>& state, Job job) {
+    void launch(Job job) {
         auto running = std::make_shared<Running>();
         running->progress.report = [raw = running.get()](const char*, double fraction) { raw->fraction = fraction; };
-        state->running = running;
-        QtConcurrent::run(state->pool, [running, job = std::move(job)](QPromise<Result>& promise) {
+        running_ = running;
+        watcher_ = std::make_unique<QFutureWatcher<Result>>();
+        QObject::connect(watcher_.get(), &QFutureWatcherBase::finished, owner_, [this] { finish(); });
+        watcher_->setFuture(QtConcurrent::run(pool_, [running, job = std::move(job)](QPromise<Result>& promise) {
             promise.addResult(job(running->progress));
-        }).then(state->owner, [state, running](const QFuture<Result>& future) { finish(state, running, future); });
+        }));
     }
 
-    static void finish(const std::shared_ptr<State>& state, const std::shared_ptr<Running>& running,
-                       const QFuture<Result>& future) {
-        state->running.reset();
-        if (!state->deliver) {
-            return;
+    void finish() {
+        const std::shared_ptr<Running> running = std::exchange(running_, nullptr);
+        const QFuture<Result> future = watcher_->future();
+        watcher_.release()->deleteLater();  // it is sending its signal
+        if (waiting_) {
+            launch(std::exchange(waiting_, nullptr));
         }
-        if (state->waiting) {
-            launch(state, std::exchange(state->waiting, nullptr));
-        }
-        Result result;
         if (running->wanted && future.resultCount() > 0) {
-            result = future.resultAt(0);
-        }
-        if (result) {
-            const Deliver deliver = state->deliver;  // a delivery may destroy the LatestOnly
-            deliver(std::move(result));
+            if (Result result = future.resultAt(0)) {
+                const Deliver deliver = deliver_;  // a delivery may destroy the LatestOnly
+                deliver(std::move(result));
+            }
         }
     }
 
-    std::shared_ptr<State> state_;
+    QObject* owner_;
+    OnNewerRequest policy_;
+    Deliver deliver_;
+    QThreadPool* pool_;
+    std::shared_ptr<Running> running_;
+    std::unique_ptr<QFutureWatcher<Result>> watcher_;  ///< of the running job
+    Job waiting_;
 };
 
 }  // namespace tidemark::gui

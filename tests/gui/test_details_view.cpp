@@ -31,7 +31,7 @@ private slots:
         pane.set_session(session.get());
         verify_says(pane, {"1,000 bytes", "1.00 KiB (1,024 bytes)", "24 bytes", "allocated", "event 1", "event 3",
                            "stream 0", "default pool", "0x1001000", "4.00 KiB (4,096 bytes)", "train_step",
-                           "2 allocations in all, 1 alive now", "Owners of this address: 2"});
+                           "2 allocations in all, 1 alive now", "Allocations at this address: 2"});
         QVERIFY(pane.plain_stack().startsWith(
             "/home/anna/venv/lib/python3.12/site-packages/torch/nn/linear.py:10 forward"));
     }
@@ -44,7 +44,7 @@ private slots:
         verify_says(pane, {"before the history begins", "never: alive at the end"});
         session->selection().select_allocation(2);
         session->selection().set_time_point(8);
-        verify_says(pane, {"freed, waiting for a stream", "Free completed: 0.000008 s"});
+        verify_says(pane, {"pending free", "Free completed: 0.000008 s"});
     }
 
     void reports_segment_stack_and_time_point() {
@@ -52,7 +52,7 @@ private slots:
         session->selection().set_time_point(6);
         InspectorPane pane;
         pane.set_session(session.get());
-        verify_says(pane, {"after 6 of 9 events", "Who holds the memory", "alloc"});
+        verify_says(pane, {"after 6 of 9 events", "Retained by", "alloc"});
         session->selection().select_segment(0);
         verify_says(pane, {"Segment of 2.00 MiB", "Its blocks: 3"});
         session->selection().select_stack(session->device().allocations.stack[1]);

@@ -4,7 +4,7 @@
 #include "gui/graph/graph_scene.h"
 #include "gui/graph/layered_layout.h"
 #include "gui/graph/repeated_runs.h"
-#include "tests/gui/synthetic_graph.h"
+#include "tests/gui/outlined_graph.h"
 
 namespace tidemark::gui {
 
@@ -12,32 +12,7 @@ using namespace tidemark::gui::test;
 
 namespace {
 
-/// An outline of everything alive at the end, and pictures of it.
-struct Outlined {
-    explicit Outlined(const SyntheticGraph& made, GraphRegion region = {})
-        : graph(made.graph),
-          time_point(std::make_shared<GraphState>(graph->index, graph->categories, made.trace->duration)),
-          outline(GraphOutline::make(graph->index, *time_point, region, progress)) {}
-
-    std::shared_ptr<const GraphScene> scene(const std::vector<uint64_t>& opened) const {
-        return make_scene(graph->index, *time_point, *outline, opened, {}, progress);
-    }
-    const OutlineGroup* find(GroupKind kind) const {
-        for (const OutlineGroup& group : outline->groups()) {
-            if (group.kind == kind) {
-                return &group;
-            }
-        }
-        return nullptr;
-    }
-
-    Progress progress;
-    std::shared_ptr<const Graph> graph;
-    std::shared_ptr<const GraphState> time_point;
-    std::shared_ptr<const GraphOutline> outline;
-};
-
-/// Why a scene is no good drawing; empty if it is one.
+/// Returns the first flaw of a drawing; empty if it has none.
 QString flaw(const GraphScene& scene) {
     for (size_t a = 0; a < scene.boxes.size(); ++a) {
         const GraphBox& box = scene.boxes[a];

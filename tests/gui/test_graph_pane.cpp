@@ -1,4 +1,4 @@
-// The graph pane: how nodes are gathered and opened, where boxes lie, what lights up, what is said.
+// The graph pane: opening groups, walking with keys, selection, retention path, roots, search.
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -10,7 +10,7 @@
 #include "gui/inspector/inspector_pane.h"
 #include "gui/model/grouping.h"
 #include "storage/base/units.h"
-#include "synthetic_graph.h"
+#include "tests/gui/outlined_graph.h"
 
 namespace tidemark::gui {
 

@@ -204,13 +204,13 @@ private slots:
         MainWindow* window = application.open_window();
         const std::shared_ptr<Session> session = test::synthetic_session();
         window->show_session(session, QStringLiteral("synthetic.tide"));
-        QCOMPARE(session->grouping().names.back(), std::string("the rest"));
+        QCOMPARE(session->grouping().names.back(), std::string("other"));
         application.set_language(QStringLiteral("zh_CN"));
-        QVERIFY(session->grouping().names.back() != "the rest");
+        QVERIFY(session->grouping().names.back() != "other");
         const DataGap data_gap{DataGapKind::pool_unknown, -1, 0, 4, 0, DataGapReason::pool_not_in_history, {}, {}};
         QVERIFY(data_gap_text(data_gap).contains(QStringLiteral("4 个段")));
         application.set_language(QStringLiteral("en"));
-        QCOMPARE(session->grouping().names.back(), std::string("the rest"));
+        QCOMPARE(session->grouping().names.back(), std::string("other"));
     }
 
     void errors_are_shown() {
