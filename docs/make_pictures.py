@@ -20,9 +20,6 @@ import sys
 import tempfile
 import typing
 
-import zopfli.png
-from PIL import Image
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "findings"
 LARGEST_BYTES = 60_000
@@ -95,7 +92,7 @@ class Tools:
 
     def explain(self, trace, *options):
         environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1"}
-        command = [self.command, "explain", trace, "--lang", "en", *options]
+        command = [self.command, "explain", trace, "--language", "en", *options]
         return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
     def draw(self, trace, picture, finding, options):
@@ -140,10 +137,15 @@ def find(tools, trace, word):
 
 
 def in_few_colors(picture, count):
+    from PIL import Image
+
     return picture.quantize(count, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
 
 
 def save_small(png, path):
+    import zopfli.png
+    from PIL import Image
+
     picture = Image.open(png).convert("RGB")
     for colors in (128, 96, 64, 48, 32):
         packed = io.BytesIO()
@@ -171,7 +173,7 @@ def reported(tools, trace, finding):
     return "\n".join(lines)
 
 
-def renew_page(path, name, text):
+def update_page(path, name, text):
     page = path.read_text()
     quoted = f"```\n$ tidemark explain {name}.tide\n{text}\n```"
     path.write_text(re.sub(r"```\n\$ tidemark explain .*?\n```", lambda _: quoted, page, count=1, flags=re.DOTALL))

@@ -34,7 +34,7 @@ def read_help(program, *command):
     rest: list[str] = []
     for line in lines[max(lines.index(usage), lines.index(summary)) + 1 :]:
         entry = re.match(r"  (\S.*?)(?:  +(\S.*))?$", line)
-        if not rest and re.match(r"(Positionals|Options|Subcommands|Arguments):$", line):
+        if not rest and re.match(r"(Positionals|Options|Commands|Arguments):$", line):
             entries = sections.setdefault(line[:-1], [])
         elif entries is not None and entry:
             entries.append((entry[1], entry[2] or ""))
@@ -85,10 +85,10 @@ def page(program, see_also):
     yield f".SH NAME\n{escaped(name)} \\- {escaped(summary)}"
     yield f".SH SYNOPSIS\n.B {escaped(text.usage)}"
     for heading, entries in text.sections.items():
-        yield f".SH {'COMMANDS' if heading == 'Subcommands' else heading.upper()}"
+        yield f".SH {heading.upper()}"
         yield from list_of(entries)
     yield from text_of(text.rest)
-    commands = [command for command, _ in text.sections.get("Subcommands", [])]
+    commands = [command for command, _ in text.sections.get("Commands", [])]
     if commands:
         yield ".SH COMMANDS IN DETAIL"
         for command in commands:

@@ -21,7 +21,7 @@ using tidemark::recorder::ThreadRing;
 
 namespace {
 
-// The one recording of this process. A forked child clears it: the rings belong to the parent's threads.
+// The current recording. A forked child clears it: the rings belong to the parent's threads.
 std::atomic<Recording*> current{nullptr};
 std::atomic<uint32_t (*)(tidemark_ring*)> walk_stack{nullptr};
 std::mutex start_mutex;
@@ -33,7 +33,7 @@ struct ThreadPart {
 };
 thread_local ThreadPart this_thread_part;
 
-/// At the end of a thread. Destructors that run later may still free GPU memory: they get a new ring.
+/// Runs at the end of a thread. Destructors that run later may still free GPU memory; they get a new ring.
 void retire_ring(void* ring) {
     this_thread_part = {};
     Recording::retire(static_cast<ThreadRing*>(ring));
@@ -43,7 +43,7 @@ void forget_in_child() {
     current.store(nullptr, std::memory_order_relaxed);
     this_thread_part = {};
     pthread_setspecific(thread_end, nullptr);
-    new (&start_mutex) std::mutex;  // the parent may have held it
+    new (&start_mutex) std::mutex;  // another thread of the parent may have locked it
 }
 
 void prepare_process() {
@@ -105,7 +105,8 @@ void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk,
 constexpr tidemark_api api{
     TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now, set_stack_walker};
 
-/// The first process without a rank takes the name as it is, the others add who they are: SESSIONS.md.
+/// Returns the name for this process: the first one without a rank keeps `output`, others add rank or pid
+/// (SESSIONS.md).
 std::string output_of_this_process(const std::string& output, const std::string& session) {
     const std::string rank(environment("RANK"));
     if (rank.empty()) {

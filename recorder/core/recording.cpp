@@ -31,7 +31,7 @@ constexpr auto longest_wait_for_room = milliseconds(1000);
 constexpr auto longest_start = milliseconds(15000);
 constexpr int region_fd_of_recorder = 3;
 
-/// Looks until the condition holds or the time is over, sleeping in between.
+/// Polls until the condition holds or the time is over. Returns whether it holds.
 template <class Condition>
 bool wait_until(Condition&& holds, milliseconds longest, std::chrono::microseconds pause) {
     const auto deadline = Clock::now() + longest;
@@ -44,7 +44,7 @@ bool wait_until(Condition&& holds, milliseconds longest, std::chrono::microsecon
     return true;
 }
 
-/// How the recorder process starts: nothing of the program's but the shared memory; default signals.
+/// Starts the recorder process with default signals. It inherits only the shared memory.
 class SpawnPlan {
 public:
     explicit SpawnPlan(int region_file) {
@@ -78,7 +78,7 @@ private:
     posix_spawnattr_t attributes_;
 };
 
-/// A file that is not the one the recorder's number will hide.
+/// Moves a file above the descriptor that the recorder process uses.
 int above_standard_files(int file) {
     if (file > region_fd_of_recorder) {
         return file;
@@ -91,7 +91,7 @@ int above_standard_files(int file) {
 }  // namespace
 
 Recording* Recording::start(const tidemark_options& options, std::string& error) {
-    auto* recording = new Recording;  // lives as long as the process: see the header
+    auto* recording = new Recording;  // never destroyed: see the header
     recording->output_ = options.output;
     if (recording->make_region(options, error) && recording->spawn_recorder(options, error) &&
         recording->wait_until_ready(error)) {
@@ -147,7 +147,7 @@ bool Recording::spawn_recorder(const tidemark_options& options, std::string& err
                 ". Reinstall Tidemark, or set TIDEMARK_HOME to the folder that holds its recorder.";
         return false;
     }
-    // It forks itself away at once, so that it is no child of the program, whose wait() must not see it.
+    // The recorder forks itself away at once: the program's wait() must not see it as a child.
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
@@ -234,7 +234,7 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
     }
     ring.congested = true;
     if (region_.header().heartbeat.load(std::memory_order_relaxed) == heartbeat) {
-        ended_ = true;  // the recorder is gone: the program goes on alone
+        ended_ = true;  // the recorder is gone; the program continues without it
     }
     return false;
 }
@@ -284,7 +284,7 @@ bool Recording::end(uint32_t wait_ms) {
     if (!wait_until(over, milliseconds(wait_ms), std::chrono::microseconds(500))) {
         return false;
     }
-    // The pages go back; a thread that still writes gets fresh ones, which nobody reads.
+    // Releases the pages. A thread that still writes gets new ones, which no one reads.
     madvise(region_.slots(0), ring_count * header.ring_capacity * sizeof(tidemark_record), MADV_REMOVE);
     return header.recorder_state.load(std::memory_order_acquire) == RecorderState::finished;
 }

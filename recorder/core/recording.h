@@ -1,7 +1,7 @@
-// One recording of this process: the shared memory, the recorder process beside it, the rings of its threads.
+// One recording of this process: the shared memory, the recorder process, the rings of the threads.
 //
-// Never destroyed: any thread may be in the middle of a push when a recording ends, so its mapping stays (its pages
-// are given back). Thread-safe.
+// Never destroyed: any thread may be pushing a record when the recording ends, so the mapping stays. Its pages are
+// released. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,19 @@
 
 namespace tidemark::recorder {
 
-/// A thread's ring with what only its thread uses.
+/// A thread's ring with the state that only its thread uses.
 struct ThreadRing : tidemark_ring {
     RingHeader* header = nullptr;
     tidemark_record* slots = nullptr;
     uint64_t capacity = 0;
-    bool congested = false;  ///< a push has waited in vain: do not wait again before there is room
+    bool congested = false;  ///< a push timed out; the next ones do not wait until there is room
     Texts texts;
 };
 
 class Recording {
 public:
-    /// Makes the shared memory and starts the recorder process; returns when that is ready. nullptr: `error` says why.
+    /// Creates the shared memory, starts the recorder process and waits until it is ready. Returns nullptr with a
+    /// sentence in `error` on failure.
     static Recording* start(const tidemark_options& options, std::string& error);
 
     bool active() const {
@@ -34,17 +35,19 @@ public:
     }
     const std::string& output() const { return output_; }
 
-    /// A ring for the calling thread, or nullptr when all are taken.
+    /// Returns a ring for the calling thread, or nullptr when all are in use.
     ThreadRing* claim_ring();
-    /// The thread of the ring has ended.
+    /// Gives up the ring of a thread that ends.
     static void retire(ThreadRing* ring);
 
+    /// Sends a message; see tidemark_api::push.
     bool push(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes);
-    /// Defines the text in the ring's thread if it is new; 0 when that failed.
+    /// Returns the id of the text in the ring and defines it if it is new; 0: that failed.
     uint32_t text(ThreadRing& ring, std::string_view text);
 
+    /// Asks for an NVML sample; see tidemark_api::sample_now.
     bool sample_now(uint32_t wait_ms);
-    /// No more records are taken. True when the recorder has finished the trace within the time.
+    /// Stops taking records. Returns true when the recorder completes the trace within `wait_ms`.
     bool end(uint32_t wait_ms);
 
 private:

@@ -1,10 +1,10 @@
-/* What the training process tells the recorder process: 64-byte records in shared-memory rings.
+/* Messages from the training process to the recorder process: 64-byte records in shared-memory rings.
  *
- * C ABI, the only thing the parts of the recorder share (plugin, driver part, Python package, recorder process).
- * A message is one record, followed by `extra` records that carry its payload bytes. Identifiers of texts, ops,
- * pools and stacks belong to the thread (ring) that defined them and are defined in that ring before they are used.
- * Only stacks are used across threads: a backward thread names the forward thread's stack as (serial, id).
- * Across rings nothing is ordered but what `sequence` orders. Id 0 is always "nothing".
+ * C ABI, shared by all parts of the recorder (plugin, driver part, Python package, recorder process).
+ * A message is one record, followed by `extra` records with its payload bytes. Ids of texts, ops, pools and stacks
+ * belong to the thread (ring) that defines them; the definition precedes the first use in that ring. Only stacks are
+ * used across threads: a backward thread names the forward thread's stack as (serial, id). Messages of different rings
+ * are ordered only by `sequence`. Id 0 always means none.
  */
 #pragma once
 
@@ -14,30 +14,31 @@
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
-    TIDEMARK_EVENT = 1,   /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
-    TIDEMARK_TEXT = 2,    /* defines a text id of this thread; payload: UTF-8 */
-    TIDEMARK_STACK = 3,   /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
-    TIDEMARK_OP = 4,      /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
-    TIDEMARK_POOL = 5,    /* defines a pool id of this thread */
-    TIDEMARK_MODULE = 6,  /* names a module (frames refer to it by address); payload: its path; latest name wins */
-    TIDEMARK_DEVICE = 7,  /* payload: "name\0pci bus id\0uuid" */
-    TIDEMARK_STATE = 8,   /* allocator state at a cut in a device's events; detail: tidemark_state_part */
-    TIDEMARK_MARK = 9,    /* payload: uint64_t sequence[devices], then the name */
-    TIDEMARK_STEP = 10,   /* a step ended; detail: 0 seen at the optimizer, 1 told by the user */
-    TIDEMARK_SPAN = 11,   /* a named range of this thread; detail: 0 begins, 1 ends (innermost open one) */
-    TIDEMARK_PHASE = 12,  /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
-    TIDEMARK_OOM = 13,    /* told to the out-of-memory observers, right after the allocator's own oom event */
-    TIDEMARK_DRIVER = 14, /* driver memory; detail: tidemark_driver_action */
-    TIDEMARK_DATA_GAP = 15,   /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
-    TIDEMARK_META = 16,   /* payload: "key\0value": settings and versions */
-    TIDEMARK_END = 17,    /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
-    TIDEMARK_NODE = 18,   /* an autograd node; payload: tidemark_edge[edges], then tidemark_saved[saved] */
-    TIDEMARK_NODE_RUN = 19,  /* the engine has run a node; detail: 1: what it saved was released with that */
-    TIDEMARK_NODE_DESTROYED = 20, /* a node was destroyed, and with it what it still kept */
-    TIDEMARK_LABEL = 21,     /* what the memory at an address is from now on; detail: tidemark_category */
-    TIDEMARK_HEAP_SCAN = 22, /* the Python heap was searched for holders; those found follow; payload: reason */
-    TIDEMARK_REFERRER = 23       /* who holds one tensor; payload: per link, outermost first, five texts that each end
-                                  with NUL: kind, name, function, file, line */
+    TIDEMARK_EVENT = 1,     /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
+    TIDEMARK_TEXT = 2,      /* defines a text id of this thread; payload: UTF-8 */
+    TIDEMARK_STACK = 3,     /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
+    TIDEMARK_OP = 4,        /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
+    TIDEMARK_POOL = 5,      /* defines a pool id of this thread */
+    TIDEMARK_MODULE = 6,    /* names a module (frames refer to it by address); payload: its path; latest name wins */
+    TIDEMARK_DEVICE = 7,    /* payload: "name\0pci bus id\0uuid" */
+    TIDEMARK_STATE = 8,     /* allocator state at a cut in a device's events; detail: tidemark_state_part */
+    TIDEMARK_MARK = 9,      /* payload: uint64_t sequence[devices], then the name */
+    TIDEMARK_STEP = 10,     /* a step ended; detail: 0 reported by the optimizer hook, 1 by the user */
+    TIDEMARK_SPAN = 11,     /* a named range of this thread; detail: 0 begins, 1 ends (innermost open one) */
+    TIDEMARK_PHASE = 12,    /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
+    TIDEMARK_OOM = 13,      /* from the out-of-memory observers, right after the allocator's own oom event */
+    TIDEMARK_DRIVER = 14,   /* driver memory; detail: tidemark_driver_action */
+    TIDEMARK_DATA_GAP = 15, /* something cannot be recorded; detail: DataGapKind of vocabulary.h;
+                                payload: word of a DataGapReason (facts.h), NUL, details */
+    TIDEMARK_META = 16,     /* payload: "key\0value": settings and versions */
+    TIDEMARK_END = 17,      /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
+    TIDEMARK_NODE = 18,     /* an autograd node; payload: tidemark_edge[edges], then tidemark_saved[saved] */
+    TIDEMARK_NODE_RUN = 19, /* the engine executed a node; detail: 1: that released what the node saved */
+    TIDEMARK_NODE_DESTROYED = 20, /* a node was destroyed, with everything it still saved */
+    TIDEMARK_LABEL = 21,          /* the category of the memory at an address from now on; detail: tidemark_category */
+    TIDEMARK_HEAP_SCAN = 22,      /* a scan of the Python heap; its referrers follow; payload: reason */
+    TIDEMARK_REFERRER = 23        /* the retention path of one tensor; payload: per link, root first, five texts that
+                                   each end with NUL: kind, name, function, file, line */
 };
 
 enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
@@ -49,10 +50,10 @@ enum tidemark_phase {
     TIDEMARK_PHASE_BACKWARD = 2,
     TIDEMARK_PHASE_OPTIMIZER = 3,
     TIDEMARK_PHASE_EVAL = 4,
-    TIDEMARK_PHASE_FIRST_NAMED = 16 /* named by the user: TIDEMARK_PHASE tells the name */
+    TIDEMARK_PHASE_FIRST_NAMED = 16 /* named by the user: TIDEMARK_PHASE has the name */
 };
 
-/* A state is told as BEGIN, its segments and blocks, END; always by one thread and of one device. */
+/* A state is a sequence of BEGIN, its segments and blocks, and END, from one thread and for one device. */
 enum tidemark_state_part {
     TIDEMARK_STATE_BEGIN = 0,   /* sequence: events before the cut; flags: tidemark_state_purpose */
     TIDEMARK_STATE_SEGMENT = 1, /* address, size, stream, pool, flags: tidemark_segment_flags */
@@ -60,8 +61,8 @@ enum tidemark_state_part {
     TIDEMARK_STATE_END = 3
 };
 enum tidemark_state_purpose {
-    TIDEMARK_STATE_START = 0, /* what was there before event 0: always sent, also when nothing was there */
-    TIDEMARK_STATE_CHECK = 1  /* what the replayed state must equal after `sequence` events */
+    TIDEMARK_STATE_START = 0, /* the state before event 0; always sent, even if empty */
+    TIDEMARK_STATE_CHECK = 1  /* the state that the replay must reach after `sequence` events */
 };
 enum tidemark_segment_flags { TIDEMARK_SEGMENT_LARGE = 1, TIDEMARK_SEGMENT_EXPANDABLE = 2 };
 enum tidemark_block_flags { TIDEMARK_BLOCK_ALLOCATED = 1, TIDEMARK_BLOCK_PENDING = 2 };
@@ -71,14 +72,14 @@ enum tidemark_driver_action {
     TIDEMARK_DRIVER_FREE = 1, /* address and memory as in the alloc; size may be 0 */
     TIDEMARK_DRIVER_CONTEXT_CREATED = 2,
     TIDEMARK_DRIVER_CONTEXT_DESTROYED = 3,
-    TIDEMARK_DRIVER_MODULE_LOADED = 4, /* kernels arrived on the device: its use may rise */
-    TIDEMARK_DRIVER_CAPTURE_ON = 5,    /* driver calls are seen from here on */
-    TIDEMARK_DRIVER_CAPTURE_OFF = 6    /* ... and no longer: someone else needs CUPTI */
+    TIDEMARK_DRIVER_MODULE_LOADED = 4, /* the device loaded kernels, which may take memory */
+    TIDEMARK_DRIVER_CAPTURE_ON = 5,    /* driver calls are recorded from here on */
+    TIDEMARK_DRIVER_CAPTURE_OFF = 6    /* driver calls are no longer recorded: another tool uses CUPTI */
 };
 enum tidemark_memory {
     TIDEMARK_MEMORY_DEVICE = 0,   /* cudaMalloc and cuMemAlloc */
     TIDEMARK_MEMORY_ASYNC = 1,    /* cudaMallocAsync: lies in a driver pool */
-    TIDEMARK_MEMORY_POOL = 2,     /* what a driver pool holds; size: its change where known */
+    TIDEMARK_MEMORY_POOL = 2,     /* memory that a driver pool holds; size: its change where known */
     TIDEMARK_MEMORY_PHYSICAL = 3, /* cuMemCreate; address: the handle */
     TIDEMARK_MEMORY_MAPPED = 4,   /* cuMemMap; address: virtual; handle: of the physical memory. Takes no memory */
     TIDEMARK_MEMORY_PINNED = 5,   /* host memory */
@@ -89,33 +90,33 @@ enum tidemark_memory {
 enum tidemark_end {
     TIDEMARK_END_STOPPED = 0,   /* tidemark.stop(), or the end of `with tidemark.record()` */
     TIDEMARK_END_EXITED = 1,    /* the interpreter shut down */
-    TIDEMARK_END_EXCEPTION = 2, /* ... after an exception nobody caught; payload: its last line */
+    TIDEMARK_END_EXCEPTION = 2, /* ... after an uncaught exception; payload: its last line */
     TIDEMARK_END_INTERRUPTED = 3
 };
 
 enum tidemark_node_flags {
     TIDEMARK_NODE_ACCUMULATES = 1, /* AccumulateGrad: `number` is the identity of its variable, `address` its memory */
-    TIDEMARK_NODE_LATE = 2         /* made before anybody looked: when, and by which op and line, is not known */
+    TIDEMARK_NODE_LATE = 2         /* created before the recording: its time, op and line are unknown */
 };
 enum tidemark_saved_flags {
-    TIDEMARK_SAVED_VIEW = 1,  /* a part of the memory only */
-    TIDEMARK_SAVED_PACKED = 2 /* saved_tensors_hooks keep something in its place: address and bytes are 0 */
+    TIDEMARK_SAVED_VIEW = 1,  /* covers only a part of the memory */
+    TIDEMARK_SAVED_PACKED = 2 /* saved_tensors_hooks replaced it: address and bytes are 0 */
 };
 
 enum tidemark_category {
-    TIDEMARK_CATEGORY_NONE = 0, /* what was said before no longer holds */
+    TIDEMARK_CATEGORY_NONE = 0, /* removes the category set before */
     TIDEMARK_CATEGORY_PARAMETER = 1,
     TIDEMARK_CATEGORY_BUFFER = 2,
     TIDEMARK_CATEGORY_GRADIENT = 3,
     TIDEMARK_CATEGORY_OPTIMIZER_STATE = 4,
-    TIDEMARK_CATEGORY_INPUT = 5,     /* made outside every module's call and by no node */
+    TIDEMARK_CATEGORY_INPUT = 5,     /* created outside every module's call and by no node */
     TIDEMARK_CATEGORY_OUTPUT = 6,    /* an op's result that no node made */
-    TIDEMARK_CATEGORY_WORKSPACE = 7, /* taken inside an op, outlived it, and is no result of it */
+    TIDEMARK_CATEGORY_WORKSPACE = 7, /* allocated inside an op, outlived it, and is no result of it */
     TIDEMARK_CATEGORY_COMMUNICATION = 8
 };
 
-/* Memory of a tensor is named by the address of its storage and by the number of events its device had when it was
- * seen: the allocation that held the address then. device 255: not GPU memory. */
+/* The memory of a tensor is identified by the address of its storage and by the number of events of its device at that
+ * time: both name the allocation that had the address then. device 255: not GPU memory. */
 #define TIDEMARK_NO_DEVICE 255
 
 struct tidemark_edge {
@@ -138,7 +139,7 @@ struct tidemark_frame {
     uint32_t function, file; /* text ids of the same thread */
     uint32_t line;
     uint32_t reserved;
-    uint64_t module; /* address of the torch.nn.Module whose call this frame is, else 0 */
+    uint64_t module; /* address of the torch.nn.Module that this frame calls, else 0 */
 };
 
 struct tidemark_record {
@@ -208,17 +209,17 @@ struct tidemark_record {
             uint64_t size;
             uint64_t handle;
             uint32_t stack;
-            uint32_t source; /* text id: the shared object that asked */
+            uint32_t source; /* text id: the shared object that called the driver */
             uint16_t stack_thread;
             uint8_t device;
             uint8_t memory; /* tidemark_memory */
             uint32_t reserved;
         } driver;
         struct {
-            uint64_t number;   /* autograd's sequence number on the thread that made it */
-            uint64_t address;  /* memory that its op took for its first output; 0: none (views, in-place ops) */
-            uint64_t sequence; /* events of `device` when the node was seen; goes for what it saved, too */
-            uint32_t id;       /* of the process, never used again */
+            uint64_t number;   /* autograd's sequence number on the thread that created it */
+            uint64_t address;  /* memory that its op allocated for its first output; 0: none (views, in-place ops) */
+            uint64_t sequence; /* events of `device` when the node was found; also applies to what it saved */
+            uint32_t id;       /* unique in the process, never reused */
             uint32_t type;     /* text id: "MulBackward0" */
             uint32_t stack;    /* of the forward op, in the namespace of stack_thread */
             uint32_t op;       /* innermost op of this thread */
@@ -229,7 +230,7 @@ struct tidemark_record {
         } node;
         struct {
             uint64_t reserved;
-            uint64_t address;  /* AccumulateGrad: memory of its variable's gradient, now that it has run */
+            uint64_t address; /* AccumulateGrad: memory of its variable's gradient after the execution */
             uint64_t sequence;
             uint32_t id;
             uint8_t device;
@@ -238,21 +239,21 @@ struct tidemark_record {
             uint32_t id;
         } node_destroyed;
         struct {
-            uint64_t address; /* 0: only names the identity */
+            uint64_t address; /* 0: the label only names the identity */
             uint64_t sequence;
-            uint64_t identity; /* of the tensor: how AccumulateGrad nodes find the names of their variables */
+            uint64_t identity; /* of the tensor, by which AccumulateGrad nodes find the names of their variables */
             uint32_t name;     /* text id: "transformer.h.0.attn.weight" */
             uint8_t device;
         } label;
         struct {
             uint64_t duration_ns;
-            uint64_t objects; /* looked at */
+            uint64_t objects; /* visited */
             uint64_t tensors; /* searched for */
         } heap_scan;
         struct {
             uint64_t address; /* the tensor's memory; 0: none on a GPU */
             uint64_t sequence;
-            uint32_t node; /* that made the tensor: the root of a graph; 0: none */
+            uint32_t node; /* id of the node that made the tensor, the root of a graph; 0: none */
             uint8_t device;
         } referrer;
         uint8_t raw[48];

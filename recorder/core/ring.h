@@ -1,7 +1,7 @@
 // Layout of the shared memory between a training process (producers) and its recorder process (the consumer).
 //
 // One anonymous shared file per recorded process: a RegionHeader, `ring_count` RingHeaders, then the slots of each
-// ring. One thread produces into a ring, the recorder consumes from all. Pages nobody touched take no memory.
+// ring. One thread produces into a ring, the recorder consumes all rings. Untouched pages take no memory.
 // Nothing here allocates, locks or throws.
 #pragma once
 
@@ -31,21 +31,21 @@ struct RegionHeader {
     uint64_t ring_capacity = 0;  ///< slots per ring, a power of two
     int64_t program_pid = 0;
     alignas(64) std::atomic<ProgramState> program_state{ProgramState::recording};
-    /// Rises when the program wants the recorder to look at once (futex word); `samples_wanted` when it also wants
-    /// NVML asked, and waits a moment for `samples_taken` to follow.
+    /// Futex word that the program raises to wake the recorder. It raises `samples_wanted` to request an NVML sample,
+    /// and waits for `samples_taken` to follow.
     std::atomic<uint32_t> wake{0};
     std::atomic<uint32_t> samples_wanted{0};
-    /// Looked at for every record: alone in its cache line, which nobody writes while all is well.
+    /// Read for every record: has its own cache line, which no one writes during a recording.
     alignas(64) std::atomic<RecorderState> recorder_state{RecorderState::starting};
     alignas(64) std::atomic<uint32_t> samples_taken{0};
-    /// ticks() of the recorder's last look at the rings: how the program knows that it lives.
+    /// ticks() when the recorder last read the rings. The program takes it for a sign of life.
     std::atomic<uint64_t> heartbeat{0};
     char failure[512] = {};  ///< the sentence, when recorder_state is failed; written before it
 };
 
 enum class RingState : uint32_t {
-    free = 0,     ///< nobody's; the recorder has read all of it
-    in_use = 1,   ///< a thread's
+    free = 0,     ///< unused; the recorder has read all of it
+    in_use = 1,   ///< belongs to a thread
     retired = 2,  ///< its thread has ended; the recorder frees it when it has read all of it
 };
 
@@ -55,7 +55,7 @@ struct RingHeader {
     int64_t native_thread = 0;
     alignas(64) std::atomic<uint64_t> head{0};  ///< records produced so far
     std::atomic<uint64_t> dropped{0};           ///< records lost because the ring was full for too long
-    uint64_t known_tail = 0;                    ///< the producer's last look at tail
+    uint64_t known_tail = 0;                    ///< the producer's last copy of tail
     alignas(64) std::atomic<uint64_t> tail{0};  ///< records consumed so far
 };
 
@@ -93,7 +93,7 @@ inline bool try_push(RingHeader& ring, tidemark_record* slots, uint64_t capacity
         }
     }
     const uint64_t mask = capacity - 1;
-    // The recorder's core owns the line since it read it a round ago: ask for those of the next records now.
+    // The recorder's CPU core owns the cache line since it last read it: prefetch those of the next records.
     __builtin_prefetch(&slots[(head + prefetched_records) & mask], 1);
     slots[head & mask] = record;
     const auto* bytes = static_cast<const std::byte*>(payload);

@@ -1,4 +1,4 @@
-// The texts one thread has told the recorder: each once, then by number. Not thread-safe.
+// The texts that one thread has defined: each is sent once, then named by its id. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace tidemark::recorder {
 
 class Texts {
 public:
-    /// The number of a text already told, or 0.
+    /// Returns the id of a defined text, or 0.
     uint32_t find(std::string_view text) const;
-    /// The number the next new text gets.
+    /// Returns the id of the next new text.
     uint32_t next() const { return static_cast<uint32_t>(texts_.size()) + 1; }
     void add(std::string_view text);
 

@@ -12,7 +12,7 @@ namespace {
 
 using Segments = std::map<uint64_t, AllocatorState::Segment>;
 
-/// Takes [address, address + size) out of whatever segments it lies in.
+/// Removes [address, address + size) from the segments that it overlaps.
 void cut_out(Segments& segments, uint64_t address, uint64_t size) {
     const uint64_t end = address + size;
     auto at = segments.upper_bound(address);
@@ -49,11 +49,13 @@ std::string describe(const AllocatorState::Segment& segment) {
 
 /// Counts the addresses at which two maps differ.
 template <class Row>
-int64_t differing(const std::map<uint64_t, Row>& reported, const std::map<uint64_t, Row>& replayed, std::string& example) {
+int64_t differing(const std::map<uint64_t, Row>& reported, const std::map<uint64_t, Row>& replayed,
+                  std::string& example) {
     int64_t count = 0;
     const auto differ = [&](uint64_t address, const std::string& reports, const std::string& follows) {
         if (count++ == 0 && example.empty()) {
-            example = fmt::format("at {} PyTorch has {}, the events give {}", format_address(address), reports, follows);
+            example =
+                fmt::format("at {} PyTorch has {}, the events give {}", format_address(address), reports, follows);
         }
     };
     for (const auto& [address, row] : reported) {

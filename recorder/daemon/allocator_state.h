@@ -1,4 +1,4 @@
-// The allocator's state as PyTorch told it or as events make it, and where two such states differ.
+// The allocator's state as PyTorch reports it or as events produce it, and the differences of two states.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tidemark::recorder {
 
-/// Segments and the blocks in use, at a cut in a device's events.
+/// Segments and blocks in use after some of a device's events.
 struct AllocatorState {
     struct Segment {
         uint64_t size = 0;
@@ -28,18 +28,18 @@ struct AllocatorState {
     std::map<uint64_t, Block> blocks;
 
     static AllocatorState of(const BlockMap& map);
-    /// Expandable memory is one segment per contiguous range.
+    /// Merges expandable memory into one segment per contiguous range.
     void join_expandable();
 };
 
-/// One event as far as it moves the state.
+/// The part of an event that changes the state.
 struct StateChange {
     Action action = Action::unknown;
     uint64_t address = 0, size = 0, requested = 0;
     SegmentOwner owner;
 };
 
-/// Takes the event back: the state as it was before.
+/// Undoes the event.
 void undo(AllocatorState& state, const StateChange& change);
 
 struct StateDifference {

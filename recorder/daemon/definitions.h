@@ -1,4 +1,4 @@
-// What the threads of the program have defined: texts, stacks, ops, pools, each under numbers of its own.
+// The definitions of the program's threads: texts, stacks, ops and pools, each with ids of its own.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@
 
 namespace tidemark::recorder {
 
-/// No memory is larger, and readers of a trace accept no more: a record that says so is damaged.
+/// Larger than any memory. A record with a larger size is damaged.
 constexpr uint64_t largest_size = uint64_t{1} << 60;
 
-/// A payload's bytes as text.
+/// Returns a payload's bytes as text.
 std::string_view text_of(std::span<const std::byte> payload);
 
-/// One thread's definitions. Numbers that were never defined mean nothing (0).
+/// The definitions of one thread. Ids that were never defined map to 0.
 class ThreadDefinitions {
 public:
     struct Stack {
@@ -32,22 +32,22 @@ public:
     ThreadDefinitions(int64_t native_thread, StreamingWriter& writer, Origins& origins)
         : native_thread_(native_thread), writer_(writer), origins_(origins) {}
 
-    /// Takes a TEXT, STACK, OP or POOL record.
+    /// Stores a TEXT, STACK, OP or POOL record.
     void define(const tidemark_record& record, std::span<const std::byte> payload);
 
     int64_t native_thread() const { return native_thread_; }
     StringId text(uint32_t id) const { return id < texts_.size() ? texts_[id] : 0; }
-    /// Nothing: not defined (yet).
+    /// Returns nothing if the stack is not defined (yet).
     std::optional<Stack> stack(uint32_t id) const;
-    /// The op an event belongs to, as people read it: "MeanBackward0 > aten::div", "aten::linear".
+    /// Returns the name of an op with its node: "MeanBackward0 > aten::div", "aten::linear".
     StringId op(uint32_t id) const { return id < ops_.size() ? ops_[id].shown : 0; }
-    /// Id in the trace.
+    /// Returns the id in the trace.
     uint32_t pool(uint32_t id) const;
 
 private:
     struct Op {
-        StringId node = 0;   ///< innermost autograd node around it, or itself
-        StringId below = 0;  ///< outermost op below that node, or of all when there is none
+        StringId node = 0;   ///< innermost autograd node around the op, or the op itself
+        StringId below = 0;  ///< outermost op below that node; without a node, outermost op
         StringId shown = 0;
     };
 
@@ -63,18 +63,18 @@ private:
     std::vector<uint32_t> pools_;
 };
 
-/// All threads. Those that ended stay: others may still name their stacks.
+/// The definitions of all threads. Those of ended threads stay: other threads may still name their stacks.
 class Definitions {
 public:
     Definitions(StreamingWriter& writer, Origins& origins);
 
-    /// The thread with this serial (0: one that can have no name), made when it is new.
+    /// Returns the thread with this serial (0: other threads cannot name its stacks) and creates it if it is new.
     ThreadDefinitions& thread(uint16_t serial, int64_t native_thread);
     const ThreadDefinitions* find(uint16_t serial) const;
 
-    /// PHASE names a number above the known ones, for all threads.
+    /// Names a phase of the user's, for all threads.
     void name_phase(uint32_t number, std::string_view name);
-    /// Nothing: not named (yet).
+    /// Returns nothing if the phase has no name (yet).
     std::optional<StringId> phase(uint8_t number) const { return phases_[number]; }
 
 private:

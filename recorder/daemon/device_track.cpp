@@ -11,13 +11,13 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr auto longest_wait_for_event = std::chrono::seconds(2);
-/// More are not held in memory while one is waited for.
+/// Limit of events that are held in memory while an earlier one is missing.
 constexpr size_t most_pending = 1 << 18;
 constexpr size_t most_questions = 1 << 18;
 constexpr size_t most_blocks_reported = 1 << 24;
-/// A longer gap means a damaged number, not lost events.
+/// A longer gap means a damaged sequence number, not lost events.
 constexpr uint64_t longest_gap = uint64_t{1} << 27;
-/// Every further disagreement has most likely the same cause.
+/// Further disagreements most likely have the same cause.
 constexpr int64_t most_disagreements_reported = 10;
 
 bool is_asked_later(const MemoryQuestion& a, const MemoryQuestion& b) { return a.sequence > b.sequence; }
@@ -93,7 +93,7 @@ int64_t DeviceTrack::answer_to(const MemoryQuestion& question) const {
     return replay_->allocation_at(question.address, static_cast<EventNumber>(std::min(question.sequence, now)));
 }
 
-/// `events`: how many have come.
+/// `events`: number of events received.
 void DeviceTrack::answer_those_due(uint64_t events) {
     while (!questions_.empty() && questions_.front().sequence <= events) {
         answers_.push_back({questions_.front().ticket, answer_to(questions_.front())});
@@ -111,15 +111,14 @@ void DeviceTrack::advance(bool at_end) {
     }
 }
 
-/// False: the start state has not come and is waited for.
+/// Returns false while the start state is missing and may still come.
 bool DeviceTrack::has_begun(bool at_end) {
     if (!replay_) {
         if (queue_.pending() == 0 || (!at_end && queue_.pending() < most_pending)) {
             return false;
         }
-        context_.writer.data_gap({DataGapKind::events_inconsistent, device_, 0, 0, 0,
-                              "The allocator's state before the first event did not arrive: what was allocated "
-                              "before is missing."});
+        context_.writer.data_gap(
+            {DataGapKind::events_inconsistent, device_, 0, 0, 0, DataGapReason::start_state_missing, {}, {}});
         begin({});
     }
     return true;
@@ -166,24 +165,27 @@ void DeviceTrack::give_up_gap() {
         ++events_refused_;
         return;
     }
-    context_.writer.data_gap({DataGapKind::recorder_overrun, device_, replay_->last_time(), static_cast<int64_t>(count), 0,
-                          fmt::format("{} events from event {} on were lost: the program made events faster than the "
-                                      "recorder could take them. What is alive after them is exact again from the next "
-                                      "comparison with PyTorch's own state on.",
-                                      format_count(static_cast<int64_t>(count)), queue_.next())});
+    context_.writer.data_gap({DataGapKind::recorder_overrun,
+                              device_,
+                              replay_->last_time(),
+                              static_cast<int64_t>(count),
+                              0,
+                              DataGapReason::events_dropped,
+                              {{"first", fmt::to_string(queue_.next())}},
+                              {}});
     replay_->skip(count);
     queue_.skip_gap();
     events_lost_ += static_cast<int64_t>(count);
 }
 
-/// False: it names something that is not defined yet.
+/// Returns false if the event names something that is not defined yet.
 bool DeviceTrack::apply(const QueuedEvent& queued, bool whatever_is_known) {
     const auto& record = queued.record.event;
     const ThreadDefinitions* stack_thread =
         record.stack_thread == 0 ? queued.thread : context_.definitions.find(record.stack_thread);
     auto stack = stack_thread == nullptr ? std::nullopt : stack_thread->stack(record.stack);
     const auto phase = context_.definitions.phase(record.phase);
-    // What its own thread did not define before is never defined: it was dropped.
+    // A definition of the event's own thread precedes the event, so a missing one was dropped.
     const bool may_come = (!stack && stack_thread != queued.thread) || !phase;
     if (may_come && !whatever_is_known) {
         return false;
@@ -226,13 +228,17 @@ void DeviceTrack::check(const AllocatorState& reported) {
         return;
     }
     if (++checks_failed_ <= most_disagreements_reported) {
-        context_.writer.data_gap(
-            {DataGapKind::state_disagrees, device_, replay_->last_time(), found->blocks + found->segments, 0,
-             fmt::format("At event {} PyTorch's own state differs from what the events give in {} segments and {} "
-                         "blocks ({}). From there on the trace follows PyTorch's; blocks it has and no event made "
-                         "are missing where no event was lost.",
-                         reported.events_before, format_count(found->segments), format_count(found->blocks),
-                         found->example)});
+        context_.writer.data_gap({DataGapKind::state_disagrees,
+                                  device_,
+                                  replay_->last_time(),
+                                  found->blocks + found->segments,
+                                  0,
+                                  DataGapReason::state_differs,
+                                  {{"event", fmt::to_string(reported.events_before)},
+                                   {"segments", fmt::to_string(found->segments)},
+                                   {"blocks", fmt::to_string(found->blocks)},
+                                   {"example", found->example}},
+                                  {}});
     }
     replay_->adopt(reported);
 }
@@ -247,18 +253,15 @@ void DeviceTrack::report_data_gaps() {
     if (!replay_) {
         return;
     }
-    const auto report = [&](DataGapKind kind, int64_t count, const char* sentence) {
+    const auto report = [&](DataGapKind kind, int64_t count, DataGapReason reason) {
         if (count > 0) {
-            context_.writer.data_gap({kind, device_, replay_->last_time(), count, 0,
-                                  fmt::format(fmt::runtime(sentence), format_count(count))});
+            context_.writer.data_gap({kind, device_, replay_->last_time(), count, 0, reason, {}, {}});
         }
     };
     report(DataGapKind::events_inconsistent, replay_->inconsistent() + events_refused_,
-         "{} events contradict the state before them; sizes near them may be wrong.");
-    report(DataGapKind::unknown_actions, replay_->unknown_actions(),
-         "{} events have an action this version does not know; they are kept and shown, but not understood.");
-    report(DataGapKind::pool_unknown, replay_->unknown_pools(),
-         "For {} segments PyTorch did not say which memory pool they belong to.");
+           DataGapReason::contradicting_events);
+    report(DataGapKind::unknown_actions, replay_->unknown_actions(), DataGapReason::unknown_actions);
+    report(DataGapKind::pool_unknown, replay_->unknown_pools(), DataGapReason::pool_not_reported);
 }
 
 }  // namespace tidemark::recorder

@@ -1,5 +1,5 @@
-// One device from its first message on: its events are put into order, held until its start state is known, replayed,
-// and compared with what PyTorch says from time to time.
+// One device: orders its events, holds them until the start state is known, replays them, and compares the result with
+// PyTorch's own state from time to time.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,13 @@
 
 namespace tidemark::recorder {
 
-/// For whom an answer is: the asker's own numbers.
+/// Whom an answer is for, in the asker's own numbers.
 struct MemoryTicket {
     uint8_t asker = 0;
     uint16_t part = 0;
     uint64_t subject = 0;
 };
-/// Which allocation had the block at this address when the device had seen so many events?
+/// Asks which allocation had the block at an address after some of the device's events.
 struct MemoryQuestion {
     uint64_t address = 0, sequence = 0;
     MemoryTicket ticket;
@@ -32,7 +32,7 @@ struct MemoryAnswer {
     int64_t allocation = no_allocation_row;  ///< row id
 };
 
-/// What all devices share.
+/// What the tracks of all devices share.
 struct TrackContext {
     StreamingWriter& writer;
     Definitions& definitions;
@@ -46,23 +46,24 @@ public:
     DeviceTrack(int device, const TrackContext& context) : device_(device), context_(context) {}
 
     void on_event(const QueuedEvent& event);
-    /// A STATE record of a thread; pools are the thread's.
+    /// Handles a STATE record. Its pool ids belong to the thread.
     void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
 
-    /// Row id of the allocation, or no_allocation_row where none is known. Nothing: those events have not come; take_answers() will have it.
+    /// Returns the row id of the allocation, or no_allocation_row if there is none. Returns nothing if those events
+    /// have not come; then take_answers() returns the answer later.
     std::optional<int64_t> ask(const MemoryQuestion& question);
     std::vector<MemoryAnswer> take_answers() { return std::exchange(answers_, {}); }
 
-    /// Applies all events whose turn has come. `at_end`: nothing more comes, so nothing is waited for, and all
-    /// questions are answered.
+    /// Applies all events that are next in order. `at_end`: no more events come, so it skips missing ones and answers
+    /// all questions.
     void advance(bool at_end);
-    /// Writes how far it got. To be called before each commit.
+    /// Writes the progress. The caller calls this before each commit.
     void report_progress();
-    /// Sentences about what was inconsistent. Once, at the end.
+    /// Reports inconsistencies as data gaps. Called once, at the end.
     void report_data_gaps();
 
     bool has_anything() const { return replay_ && (replay_->events() > 0 || reported_segments_); }
-    /// Events are here whose turn has not come.
+    /// Returns whether events are held because an earlier one is missing.
     bool waits() const { return queue_.pending() > 0; }
     int64_t last_time() const { return replay_ ? replay_->last_time() : 0; }
     EventNumber events() const { return replay_ ? replay_->events() : 0; }
@@ -97,9 +98,9 @@ private:
     EventQueue queue_;
     std::optional<DeviceReplay> replay_;
     bool reported_segments_ = false;
-    std::map<const ThreadDefinitions*, Reporting> reports_;  ///< states that are being told
-    std::deque<AllocatorState> checks_;                     ///< to be compared when their moment comes
-    std::vector<MemoryQuestion> questions_;                 ///< a heap, the lowest sequence in front
+    std::map<const ThreadDefinitions*, Reporting> reports_;  ///< states whose records are incomplete
+    std::deque<AllocatorState> checks_;                      ///< states to compare once their events are applied
+    std::vector<MemoryQuestion> questions_;                  ///< a heap with the lowest sequence first
     std::vector<MemoryAnswer> answers_;
     std::optional<Clock::time_point> stuck_since_;
     int64_t events_lost_ = 0, events_refused_ = 0, checks_made_ = 0, checks_failed_ = 0;

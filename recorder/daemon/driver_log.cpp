@@ -11,17 +11,18 @@ namespace tidemark::recorder {
 
 namespace {
 
-constexpr std::array<const char*, TIDEMARK_MEMORY_ARRAY + 1> kinds{"device", "async",  "pool",    "physical",
-                                                                   "mapped", "pinned", "managed", "array"};
+constexpr std::array<DriverMemoryKind, TIDEMARK_MEMORY_ARRAY + 1> kinds{
+    DriverMemoryKind::device, DriverMemoryKind::async,  DriverMemoryKind::pool,    DriverMemoryKind::physical,
+    DriverMemoryKind::mapped, DriverMemoryKind::pinned, DriverMemoryKind::managed, DriverMemoryKind::array};
 constexpr int64_t always = INT64_MAX;
 constexpr size_t most_gaps = 10'000;
 
-/// Whether memory of a kind takes bytes of the device. What cudaMallocAsync hands out lies in a pool that does.
+/// Returns whether memory of a kind takes bytes of the device. Memory of cudaMallocAsync lies in a pool that does.
 bool takes_device_memory(uint8_t memory) {
     return memory != TIDEMARK_MEMORY_MAPPED && memory != TIDEMARK_MEMORY_PINNED && memory != TIDEMARK_MEMORY_ASYNC;
 }
 
-/// Physical memory outlives contexts, pools belong to devices.
+/// Physical memory outlives contexts; pools belong to devices.
 bool ends_with_context(uint8_t memory) {
     return memory != TIDEMARK_MEMORY_PHYSICAL && memory != TIDEMARK_MEMORY_MAPPED && memory != TIDEMARK_MEMORY_POOL;
 }
@@ -78,7 +79,7 @@ void DriverLog::allocated(const tidemark_record& record, const ThreadDefinitions
     put(device, record, thread, record.driver.size);
 }
 
-/// A pool has one row per size it had.
+/// A pool has one row for each of its sizes.
 void DriverLog::pool_changed(const tidemark_record& record, const ThreadDefinitions& thread, bool more) {
     Device& device = devices_[record.driver.device];
     const auto& live = device.live[TIDEMARK_MEMORY_POOL];
@@ -117,7 +118,7 @@ void DriverLog::freed(const tidemark_record& record) {
         end(device, record.driver.memory, record.driver.address, time);
         return;
     }
-    // A free may be told of another device than the current one was at the alloc.
+    // The device of a free may differ from that of the alloc: both name the current device.
     for (auto& [id, other] : devices_) {
         end(other, record.driver.memory, record.driver.address, time);
     }
@@ -175,8 +176,7 @@ void DriverLog::match(Device& device, uint8_t memory, Live& live, uint32_t posit
     }
 }
 
-// The driver hands memory out before the allocator tells of its segment: a segment that is older than the memory had
-// the address before it.
+// The driver allocates memory before the allocator reports the segment. An older segment had the address before.
 void DriverLog::match_record(Device& device, uint8_t memory, uint64_t address, Live& live) {
     if (memory != TIDEMARK_MEMORY_DEVICE && memory != TIDEMARK_MEMORY_MAPPED) {
         return;
@@ -245,17 +245,12 @@ std::span<const DriverLog::ModuleLoad> DriverLog::modules_on(int device) const {
     return found == devices_.end() ? std::span<const ModuleLoad>() : std::span<const ModuleLoad>(found->second.modules);
 }
 
-std::vector<std::string> DriverLog::gaps(int64_t end) const {
+std::vector<std::pair<int64_t, int64_t>> DriverLog::gaps(int64_t end) const {
     auto all = unseen_;
     if (unseen_since_) {
         all.emplace_back(*unseen_since_, end);
     }
-    std::vector<std::string> sentences;
-    for (const auto& [from, to] : all) {
-        sentences.push_back(fmt::format("Driver memory was not seen from {} to {}: somebody else needed CUPTI.",
-                                        format_time_point(from), format_time_point(to)));
-    }
-    return sentences;
+    return all;
 }
 
 }  // namespace tidemark::recorder

@@ -1,5 +1,5 @@
-// Memory the program's parts took from the driver, told by TIDEMARK_DRIVER records, and which of it is the allocator's
-// own segments. Records and segment events come by different ways: whichever comes second makes the match.
+// Driver memory from TIDEMARK_DRIVER records, and which of it belongs to the allocator's segments. Records and segment
+// events come in either order; the later one makes the match.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,25 @@ public:
     void on_record(const tidemark_record& record, const ThreadDefinitions& thread);
     void segments_changed(int device, const std::vector<SegmentChange>& changes);
 
-    /// Bytes of the device that its driver memory takes now; nothing while driver calls are not seen.
+    /// Returns the bytes of driver memory on a device; nothing while driver calls are not recorded.
     std::optional<int64_t> bytes_on(int device) const;
-    /// When driver memory of a device last changed, in trace time; before anything did: far in the past.
+    /// Returns the trace time when driver memory of a device last changed; before the first change: far in the past.
     int64_t last_change(int device) const;
-    /// Devices that anything was told of.
+    /// Returns the devices that records name.
     std::vector<int> devices() const;
-    /// How many contexts came on a device.
+    /// Returns the number of contexts created on a device.
     int64_t contexts_on(int device) const;
-    /// When the last context came, in trace time; 0: before the trace began.
+    /// Returns the trace time when the last context was created; 0: before the trace.
     int64_t last_context_on(int device) const;
     struct ModuleLoad {
         int64_t time;         ///< trace time
-        uint64_t code_bytes;  ///< of its image; what it takes on the device is not told
+        uint64_t code_bytes;  ///< of its image; its size on the device is unknown
     };
-    /// All modules that came on a device, in their order. Valid until the next record.
+    /// Returns the modules loaded on a device, in order. Valid until the next record.
     std::span<const ModuleLoad> modules_on(int device) const;
 
-    /// Stretches in which driver calls were not seen, as sentences. Once, at the end.
-    std::vector<std::string> gaps(int64_t end) const;
+    /// Returns the ranges of time (from, until) without driver calls. Called once, at the end.
+    std::vector<std::pair<int64_t, int64_t>> gaps(int64_t end) const;
 
 private:
     struct Live {

@@ -25,7 +25,7 @@ const QueuedEvent* EventQueue::front() const {
 
 void EventQueue::pop() {
     ++next_;
-    // A number that came twice is dropped with the first of it.
+    // Drops duplicates of a sequence number with the first one.
     while (!heap_.empty() && first_pending() < next_) {
         drop_first();
     }

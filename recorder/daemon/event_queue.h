@@ -1,4 +1,4 @@
-// One device's events, put back into their order: they come from many rings and are numbered without gaps.
+// Orders one device's events, which come from many rings and are numbered without gaps.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ struct QueuedEvent {
 
 class EventQueue {
 public:
-    /// False: its number has been passed or is there already.
+    /// Returns false if the number was skipped or is a duplicate.
     bool push(const QueuedEvent& event);
-    /// The event whose turn it is; nullptr: not there yet.
+    /// Returns the next event in order; nullptr: it has not come.
     const QueuedEvent* front() const;
     void pop();
 
     uint64_t next() const { return next_; }
     size_t pending() const { return heap_.size(); }
-    /// The lowest number that waits. Only while some do.
+    /// Returns the lowest waiting number. Requires a waiting event.
     uint64_t first_pending() const { return heap_.front().record.event.sequence; }
-    /// Forgets the first that waits.
+    /// Removes the lowest waiting event.
     void drop_first();
-    /// Gives up what lies before the first that waits.
+    /// Skips the missing events before the lowest waiting one.
     void skip_gap() { next_ = first_pending(); }
 
 private:
     uint64_t next_ = 0;
-    std::vector<QueuedEvent> heap_;  ///< lowest number in front
+    std::vector<QueuedEvent> heap_;  ///< lowest number first
 };
 
 }  // namespace tidemark::recorder

@@ -54,7 +54,7 @@ void GraphLog::on_answers(const std::vector<MemoryAnswer>& answers) {
 }
 
 void GraphLog::report(int64_t time) {
-    if (time > read_until_) {  // else the rings were not looked at: what others wait for cannot have come
+    if (time > read_until_) {  // otherwise the rings were not read since, so nothing new can have come
         read_until_ = time;
         report({++commit_, time, false});
     }
@@ -63,7 +63,7 @@ void GraphLog::report(int64_t time) {
 void GraphLog::report_rest(int64_t time) { report({++commit_, time, true}); }
 
 void GraphLog::report(const CommitTimePoint& commit) {
-    labels_.report(commit);  // before the nodes that name them are forgotten
+    labels_.report(commit);  // before the nodes that give the names are forgotten
     nodes_.report(commit);
     referrers_.report(commit);
     report_count("graph.nodes_left_out", nodes_.left_out(), reported_left_out_);

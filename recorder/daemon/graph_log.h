@@ -1,8 +1,8 @@
-// What the program tells of its autograd graph: nodes, what allocations are, who holds tensors.
+// The autograd graph: nodes, labels of allocations, referrers of tensors.
 //
-// Its messages come from many rings, so that a death may be read before the birth, a run before the stack, and any of
-// them before the events of the memory they speak of. Each part keeps what it is told until it is complete, but never
-// for long, and hands it to the writer with a commit.
+// Messages come from many rings. So the destruction of a node may be read before its creation, its execution before the
+// stack, and each of them before the events of the memory they name. Each part keeps messages until they are complete,
+// for a limited time, and passes them to the writer with a commit.
 #pragma once
 
 #include <functional>
@@ -10,27 +10,28 @@
 #include <string>
 #include <vector>
 
-#include "recorder/daemon/referrer_log.h"
+#include "recorder/daemon/allocation_finder.h"
 #include "recorder/daemon/label_log.h"
-#include "recorder/daemon/memory_finder.h"
 #include "recorder/daemon/node_log.h"
+#include "recorder/daemon/referrer_log.h"
 
 namespace tidemark::recorder {
 
 class GraphLog {
 public:
-    /// `track`: a device's, made when it is new.
+    /// `track`: returns the track of a device and creates it if it is new.
     GraphLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
              std::function<DeviceTrack&(uint32_t)> track);
 
-    /// One of NODE, NODE_RUN, NODE_DIED, LABEL, HOLDER_SCAN, HOLDER.
+    /// Handles NODE, NODE_RUN, NODE_DESTROYED, LABEL, HEAP_SCAN and REFERRER.
     void on_record(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
     void on_step() { nodes_.on_step(); }
     void on_answers(const std::vector<MemoryAnswer>& answers);
 
-    /// Gives the writer what is due. To be called before each commit; `time`: up to which the rings were read.
+    /// Writes what is complete. The caller calls this before each commit. `time`: trace time up to which the rings were
+    /// read.
     void report(int64_t time);
-    /// Gives it the rest. Once, when nothing more comes and all tracks have ended.
+    /// Writes the rest. Called once, when no more messages come and all tracks have ended.
     void report_rest(int64_t time);
 
 private:
@@ -38,7 +39,7 @@ private:
     void report_count(const std::string& key, int64_t count, int64_t& reported);
 
     StreamingWriter& writer_;
-    MemoryFinder memory_;
+    AllocationFinder memory_;
     NodeLog nodes_;
     LabelLog labels_;
     ReferrerLog referrers_;

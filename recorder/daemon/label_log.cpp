@@ -7,9 +7,9 @@ namespace tidemark::recorder {
 
 namespace {
 
-/// Until the birth of the node that names a gradient has come from its ring.
+/// Commits until the node that names a gradient has come from its ring.
 constexpr uint32_t commits_for_other_rings = 2;
-/// Until memory whose events do not come is given up.
+/// Commits until memory whose events do not come counts as unknown.
 constexpr uint32_t commits_for_memory = 100;
 constexpr size_t most_pending = 1 << 18;
 constexpr size_t most_remembered = 1 << 17;
@@ -47,7 +47,7 @@ void LabelLog::report(const CommitTimePoint& commit) {
         const auto& [label, came, is_answered, allocation] = labels_.front();
         const uint32_t wait = is_answered ? commits_for_other_rings : commits_for_memory;
         if (!commit.is_last && labels_.size() <= most_pending && commit.number - came < wait) {
-            return;  // those behind it came later
+            return;  // the rows behind it came later
         }
         const StringId name = label.name != 0 ? label.name : nodes_.variable_of(label.node);
         if (allocation != no_allocation_row && is_new(allocation, {label.category, name})) {

@@ -1,10 +1,10 @@
-// What allocations are to the program, as it tells from time to time.
+// Labels of allocations: what they are to the program.
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
 
-#include "recorder/daemon/memory_finder.h"
+#include "recorder/daemon/allocation_finder.h"
 #include "recorder/daemon/node_log.h"
 #include "recorder/daemon/tick_clock.h"
 #include "storage/write/streaming_writer.h"
@@ -13,17 +13,18 @@ namespace tidemark::recorder {
 
 class LabelLog {
 public:
-    /// `asker`: marks this log's questions.
-    LabelLog(StreamingWriter& writer, const NodeLog& nodes, const TickClock& clock, MemoryFinder& memory, uint8_t asker)
+    /// `asker`: identifies the questions of this log.
+    LabelLog(StreamingWriter& writer, const NodeLog& nodes, const TickClock& clock, AllocationFinder& memory,
+             uint8_t asker)
         : writer_(writer), nodes_(nodes), clock_(clock), memory_(memory), asker_(asker) {}
 
-    /// A LABEL record; `name`: its text.
+    /// Handles a LABEL record. `name`: its text.
     void on_label(const tidemark_record& record, StringId name);
-    /// NODE_RUN of an AccumulateGrad: the gradient it was given is named like its variable.
+    /// Handles NODE_RUN of an AccumulateGrad node, whose gradient gets the name of its variable.
     void on_gradient(const tidemark_record& run);
     void on_answer(const MemoryAnswer& answer) { labels_.answer(answer.ticket.subject, answer.allocation); }
 
-    /// Gives the writer what is due. What an allocation is said to be again is not repeated.
+    /// Writes what is complete. Skips labels that an allocation has already.
     void report(const CommitTimePoint& commit);
 
 private:
@@ -31,7 +32,7 @@ private:
         int64_t time = 0;
         Category category = Category::unknown;
         StringId name = 0;
-        uint32_t node = 0;  ///< AccumulateGrad whose variable gives the name when it is known; 0: none
+        uint32_t node = 0;  ///< AccumulateGrad node whose variable gives the name once it is known; 0: none
     };
     struct Said {
         Category category = Category::unknown;
@@ -45,10 +46,10 @@ private:
     StreamingWriter& writer_;
     const NodeLog& nodes_;
     const TickClock& clock_;
-    MemoryFinder& memory_;
+    AllocationFinder& memory_;
     const uint8_t asker_;
     AwaitingMemory<Label> labels_;
-    std::unordered_map<int64_t, Said> said_, said_before_;  ///< latest, by allocation; the older ones are let go
+    std::unordered_map<int64_t, Said> said_, said_before_;  ///< latest label by allocation; older ones are dropped
     uint32_t commit_ = 0;
 };
 

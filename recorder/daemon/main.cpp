@@ -1,4 +1,4 @@
-// tidemark-recorder: lives beside a recorded program and writes its trace. Started by the core library, never by hand.
+// tidemark-recorder: runs beside a recorded program and writes its trace. The core library starts it.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -26,7 +26,8 @@ void listen_to_signals() {
     }
 }
 
-/// Becomes nobody's child: the program waits for nothing, and signals to its group or terminal do not come here.
+/// Detaches from the program: its wait() does not see this process, and signals to its group or terminal do not reach
+/// it.
 bool detach() {
     if (fork() != 0) {
         return false;

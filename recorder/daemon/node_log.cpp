@@ -10,15 +10,15 @@ namespace {
 constexpr int64_t most_written_in_full = 100'000;
 constexpr int64_t short_lifetime = 2'000'000'000;
 constexpr uint32_t few_steps = 2;
-/// Commits until what lies in other rings has come.
+/// Commits until messages in other rings have come.
 constexpr uint32_t commits_for_other_rings = 2;
-/// Commits to wait for a birth whose death came first, and for memory whose events do not come.
+/// Commits to wait for the creation of a node whose destruction came first, and for memory whose events do not come.
 constexpr uint32_t commits_for_birth = 20, commits_for_memory = 100;
-/// Ids are given one after the other, and some nodes may have been lost: one this far ahead of the others is damage.
+/// Ids are consecutive, but nodes may have been lost. An id this far ahead of the others is damaged.
 constexpr uint32_t longest_jump = 1 << 24;
 constexpr size_t most_not_created = 1 << 16;
 constexpr size_t most_variables = 1 << 20;
-/// Nodes whose fate is open take no more host memory than this.
+/// Limit of host memory, in bytes, for nodes that are not decided yet.
 constexpr size_t most_pending_bytes = 64 << 20;
 
 template <class Part>
@@ -28,7 +28,7 @@ Part part_at(std::span<const std::byte> payload, size_t offset) {
     return part;
 }
 
-/// The later of two times of which the first may not have come.
+/// Returns the later of two times; the first may be unknown.
 int64_t later(int64_t known, int64_t time) { return known == never_happened ? time : std::max(known, time); }
 
 }  // namespace
@@ -37,7 +37,7 @@ size_t NodeLog::Pending::bytes() const {
     return sizeof(Pending) + edges.size() * sizeof(EdgeRow) + saved.size() * sizeof(SavedTensorRow);
 }
 
-/// nullptr: too many are told of whose birth was not.
+/// Returns nullptr if too many nodes have no creation.
 NodeLog::NodeLifetime* NodeLog::lifetime_of(uint32_t id) {
     if (const auto found = lifetimes_.find(id); found != lifetimes_.end()) {
         return &found->second;
@@ -66,7 +66,7 @@ void NodeLog::on_node(const tidemark_record& record, std::span<const std::byte> 
     }
     newest_ = std::max(newest_, id);
     if (id <= last_written_) {
-        ++left_out_;  // too late for its place among the rows
+        ++left_out_;  // a row with a higher id is written already
         return;
     }
     NodeLifetime& lifetime = lifetimes_[id];
@@ -135,7 +135,7 @@ SavedTensorRow NodeLog::read_saved(const tidemark_record& record, const tidemark
     }
     row.offset = saved.offset;
     row.bytes = saved.bytes;
-    if (saved.device == record.node.device) {  // the record has the events of one device only
+    if (saved.device == record.node.device) {  // the record has the event count of one device only
         row.allocation = find(record, saved.device, saved.address, position + 1, node).value_or(no_allocation_row);
     }
     return row;
@@ -227,7 +227,7 @@ void NodeLog::report(const CommitTimePoint& commit) {
         NodeLifetime& lifetime = lifetimes_[node->first];
         const Fate decided = fate(node->second, lifetime, commit);
         if (decided == Fate::undecided) {
-            break;  // those with higher ids come after it
+            break;  // nodes with higher ids wait for it
         }
         if (decided == Fate::written) {
             write(node->first, node->second, lifetime);
@@ -329,9 +329,9 @@ void NodeLog::forget_dead(uint32_t id) {
     }
     if (const auto pending = pending_.find(id); pending != pending_.end()) {
         if (written_ < most_written_in_full || !is_short_lived(pending->second, found->second)) {
-            return;  // it is written when its turn comes
+            return;  // it is written in order
         }
-        ++left_out_;  // without waiting for those before it
+        ++left_out_;  // it need not wait for nodes with lower ids
         take_out(pending);
     }
     if (const auto identity = identities_.find(id); identity != identities_.end()) {

@@ -1,9 +1,8 @@
-// Autograd nodes from their birth to their death, and which of them are written.
+// Autograd nodes from creation to destruction, and which of them are written.
 //
-// A node becomes a row by rising id, once messages about it that lie in other rings must have come: at the second
-// commit after its own. The first 100,000 are all written. From then on most of a training run's nodes are like those
-// of the steps before: one that dies within 2 s and before two more steps end is only counted, one that lives on is
-// written.
+// Nodes become rows by rising id, at the second commit after their own: by then messages in other rings have come. The
+// first 100,000 nodes are all written. After that, most nodes of a training run resemble those of earlier steps: a node
+// that is destroyed within 2 s and before two more steps end is only counted, any other is written.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +12,25 @@
 #include <unordered_map>
 #include <vector>
 
+#include "recorder/daemon/allocation_finder.h"
 #include "recorder/daemon/definitions.h"
-#include "recorder/daemon/memory_finder.h"
 #include "recorder/daemon/tick_clock.h"
 #include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
 
-/// The commit that rows are written for.
+/// The commit for which rows are written.
 struct CommitTimePoint {
     uint32_t number = 0;   ///< from 1
     int64_t time = 0;      ///< trace time up to which the rings were read
-    bool is_last = false;  ///< nothing more comes
+    bool is_last = false;  ///< no more messages come
 };
 
 class NodeLog {
 public:
-    /// `asker`: marks this log's questions.
+    /// `asker`: identifies the questions of this log.
     NodeLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
-            MemoryFinder& memory, uint8_t asker)
+            AllocationFinder& memory, uint8_t asker)
         : writer_(writer),
           definitions_(definitions),
           origins_(origins),
@@ -42,24 +41,24 @@ public:
     void on_node(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
     void on_run(const tidemark_record& record);
     void on_death(const tidemark_record& record);
-    /// AccumulateGrad nodes of this variable are named after it, those that are there and those to come.
+    /// Names existing and future AccumulateGrad nodes after their variable.
     void name_variable(uint64_t identity, StringId name);
     void on_step() { ++steps_; }
     void on_answer(const MemoryAnswer& answer);
 
-    /// Gives the writer what is due.
+    /// Writes what is complete.
     void report(const CommitTimePoint& commit);
 
-    /// Of an AccumulateGrad that is known; 0: none.
+    /// Returns the name of a known AccumulateGrad node; 0: none.
     StringId variable_of(uint32_t node) const;
     int64_t left_out() const { return left_out_; }
 
 private:
-    /// What is known of a node's course, for as long as messages about it may come.
+    /// What happened to a node, kept as long as messages about it may come.
     struct NodeLifetime {
         int64_t executed = never_happened, released = never_happened, destroyed = never_happened;
         StringId variable = 0;
-        bool is_created = false;  ///< its birth was read: it may come after the others
+        bool is_created = false;  ///< its creation was read; it may come after other messages
         bool is_written = false, is_changed = false;
     };
     /// A node that is not written yet.
@@ -69,7 +68,7 @@ private:
         StringId op = 0;
         uint32_t stack = 0;
         uint16_t stack_thread = 0;
-        uint32_t came = 0;  ///< number of the commit before
+        uint32_t came = 0;  ///< number of the commit before it
         int64_t seen = 0;
         uint32_t step = 0, last_step = 0;
         uint32_t questions = 0;
@@ -83,7 +82,7 @@ private:
     };
     struct Variable {
         StringId name = 0;
-        uint32_t node = 0;  ///< its latest AccumulateGrad
+        uint32_t node = 0;  ///< its latest AccumulateGrad node
     };
     enum class Fate { undecided, written, left_out };
     using PendingNodes = std::map<uint32_t, Pending>;
@@ -111,13 +110,13 @@ private:
     const Definitions& definitions_;
     Origins& origins_;
     const TickClock& clock_;
-    MemoryFinder& memory_;
+    AllocationFinder& memory_;
     const uint8_t asker_;
     std::unordered_map<uint32_t, NodeLifetime> lifetimes_;
     PendingNodes pending_;
     size_t pending_bytes_ = 0;
     std::vector<uint32_t> changed_;
-    std::deque<Due> dead_, not_created_;  ///< to be forgotten with a commit, unless their birth came meanwhile
+    std::deque<Due> dead_, not_created_;                 ///< to be forgotten with a commit, unless their creation came
     std::unordered_map<uint64_t, Variable> variables_;   ///< by identity
     std::unordered_map<uint32_t, uint64_t> identities_;  ///< of the variables of known AccumulateGrad nodes
     uint32_t commit_ = 0, steps_ = 0, newest_ = 0, last_written_ = 0;

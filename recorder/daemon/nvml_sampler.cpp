@@ -9,7 +9,7 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr auto period = std::chrono::milliseconds(200);
-/// More are not kept for a recorder that does not take them.
+/// Limit of readings kept until the recorder takes them.
 constexpr size_t most_readings = 10'000;
 
 }  // namespace
@@ -38,7 +38,7 @@ void NvmlSampler::add_device(int device, const std::string& pci_bus_id, const st
     }
 }
 
-void NvmlSampler::look_at_wishes() {
+void NvmlSampler::serve_requests() {
     const uint32_t wanted = header_.samples_wanted.load(std::memory_order_acquire);
     if (wanted == header_.samples_taken.load(std::memory_order_relaxed)) {
         return;
@@ -46,7 +46,7 @@ void NvmlSampler::look_at_wishes() {
     if (thread_.joinable()) {
         sample_now();
     } else {
-        header_.samples_taken.store(wanted, std::memory_order_release);  // nobody can take one
+        header_.samples_taken.store(wanted, std::memory_order_release);  // no sample can be taken
     }
 }
 
@@ -77,7 +77,7 @@ void NvmlSampler::fail(const std::string& sentence) {
 void NvmlSampler::run() {
     auto nvml = Nvml::load();
     if (!nvml) {
-        fail("What nvidia-smi shows was not recorded: " + nvml.error().message);
+        fail(nvml.error().message);
     }
     std::map<int, Nvml::DeviceHandle> handles;
     std::unique_lock lock(mutex_);

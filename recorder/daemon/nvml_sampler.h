@@ -1,5 +1,4 @@
-// Asks NVML five times a second, and when somebody wants it at once, on a thread of its own: NVML may be slow, and
-// the rings must not wait for it.
+// Samples NVML five times a second and on request. Uses its own thread: NVML may be slow, and the rings must not wait.
 #pragma once
 
 #include <condition_variable>
@@ -24,22 +23,22 @@ struct NvmlReading {
 /// Thread-safe.
 class NvmlSampler {
 public:
-    /// `header`: samples_taken follows what was wanted.
+    /// `header`: sets its samples_taken after requested samples.
     explicit NvmlSampler(RegionHeader& header) : header_(header) {}
     NvmlSampler(const NvmlSampler&) = delete;
     NvmlSampler& operator=(const NvmlSampler&) = delete;
     ~NvmlSampler();
 
-    /// The first one starts the thread. An empty bus id and UUID: the device cannot be asked for.
+    /// Adds a device; the first one starts the thread. A device without bus id and UUID cannot be sampled.
     void add_device(int device, const std::string& pci_bus_id, const std::string& uuid);
-    /// Somebody waits for a sample: called whenever samples_wanted may have risen.
-    void look_at_wishes();
-    /// A sample as soon as possible.
+    /// Takes a sample if samples_wanted has risen. The caller calls this often.
+    void serve_requests();
+    /// Requests a sample as soon as possible.
     void sample_now();
 
-    /// What came since the last call.
+    /// Returns the readings since the last call.
     std::vector<NvmlReading> take_readings();
-    /// Why there are none, each reason once.
+    /// Returns sentences about failures, each once.
     std::vector<std::string> take_failures();
 
 private:

@@ -19,7 +19,7 @@ std::optional<int> number(std::string_view text) {
     return text.empty() ? std::nullopt : std::optional(value);
 }
 
-/// The recorder may outlive the folder it was started in.
+/// Makes a path absolute: the recorder may outlive the folder it was started in.
 std::string absolute(const std::string& path) {
     std::error_code error;
     const auto full = std::filesystem::absolute(path, error);

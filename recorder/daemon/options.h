@@ -1,4 +1,4 @@
-// The recorder's command line: what SESSIONS.md says.
+// The recorder's command line, as in SESSIONS.md.
 #pragma once
 
 #include <sys/types.h>

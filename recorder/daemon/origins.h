@@ -1,7 +1,7 @@
-// Attribution beside the stack: thread, op, module, phase, compile context, metadata; each combination one row.
+// The attribution of events besides the stack: thread, op, module, phase, compile context, metadata. Each combination
+// is one row.
 //
-// Modules are known by address first and named later: a row is written at once and its module filled in when the
-// name comes.
+// Modules are known by address first and named later: a row is written at once, and its module is added with the name.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tidemark::recorder {
 
-/// The modules whose calls a stack is in, innermost first, as a number. 0: none.
+/// The id of a list of modules whose calls are on a stack, innermost first. 0: none.
 using ModuleChain = uint32_t;
 
 struct OriginKey {
@@ -27,10 +27,11 @@ class Origins {
 public:
     explicit Origins(StreamingWriter& writer) : writer_(writer), chains_(1) {}
 
+    /// Returns the id of a list of modules.
     ModuleChain chain(const std::vector<uint64_t>& innermost_first);
-    /// The latest name wins, for what happens from here on.
+    /// Names a module. The latest name applies to later events.
     void name_module(uint64_t address, StringId name);
-    /// Row id; 0 when nothing is known.
+    /// Returns the row id; 0 for an empty key.
     uint32_t origin(const OriginKey& key);
 
 private:
@@ -40,7 +41,7 @@ private:
     struct Unnamed {
         uint32_t id;
         OriginRow row;
-        std::vector<uint64_t> modules;  ///< those inside the one it is named after: they would be better
+        std::vector<uint64_t> modules;  ///< those inside the module that the row names now; their names are more exact
     };
 
     void forget_origins_in(uint64_t module);

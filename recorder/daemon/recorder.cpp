@@ -21,33 +21,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// With the time a commit takes, a killed recorder loses about 100 ms.
+/// With the duration of a commit, a killed recorder loses about 100 ms.
 constexpr auto commit_period = milliseconds(50);
-constexpr auto look_period = milliseconds(100);
+constexpr auto check_period = milliseconds(100);
 constexpr auto extra_sample_period = milliseconds(20);
 constexpr auto busy_pause = milliseconds(5), idle_pause = milliseconds(20);
-constexpr auto longest_wait_for_exit_file = milliseconds(500);
-/// Records taken from one ring before the next gets its turn: keeps the events of several threads near their order.
+/// Records read from one ring before the next ring: keeps the events of several threads close to their order.
 constexpr uint64_t slice = 512;
-/// Rows that may wait for a slow disk. Beyond, what comes stays in the rings and the program waits.
+/// Limit of rows that wait for a slow disk. Above it records stay in the rings, and the program waits.
 constexpr size_t most_pending_bytes = 16 << 20;
-/// After the end only what was on its way is taken; a damaged ring may seem never to be empty.
+/// Limit for reading the rest after the end: a damaged ring may never seem empty.
 constexpr auto longest_last_drain = std::chrono::seconds(30);
-
-std::string command_line_of(pid_t pid) {
-    std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
-    std::string words((std::istreambuf_iterator<char>(file)), {});
-    while (!words.empty() && words.back() == '\0') {
-        words.pop_back();
-    }
-    std::replace(words.begin(), words.end(), '\0', ' ');
-    return words;
-}
-
-std::optional<int64_t> rank_of_environment() {
-    const char* rank = std::getenv("RANK");
-    return rank != nullptr && *rank != '\0' ? std::optional<int64_t>(std::atoll(rank)) : std::nullopt;
-}
 
 }  // namespace
 
@@ -56,20 +40,17 @@ Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& cloc
       region_(region),
       clock_(clock),
       writer_(std::move(writer)),
-      gpu_use_(writer_, driver_, clock_, options.program),
+      gpu_usage_(writer_, driver_, clock_, options.program),
       sampler_(region.header()),
       program_(options.program),
       session_(options.session, options.program, options.output) {
     for (uint32_t i = 0; i < region_.ring_count(); ++i) {
         rings_.push_back({RingReader(region_.ring(i), region_.slots(i), region_.ring_capacity())});
     }
-    process_.pid = options.program;
-    process_.rank = rank_of_environment();
-    process_.command_line = command_line_of(options.program);
-    writer_.process(process_);
+    begin_process();
     writer_.stream(0);
     writer_.pool(0, 0);
-    last_commit_ = last_look_ = last_second_ = Clock::now();
+    last_commit_ = last_check_ = last_second_ = Clock::now();
 }
 
 Recorder::~Recorder() = default;
@@ -82,7 +63,7 @@ Status Recorder::run(const std::atomic<int>& asked_to_end) {
         status = finish();
     }
     if (!status) {
-        story_.lose(DataGapKind::not_recorded, clock_.now(), status.error().message);
+        run_log_.lose(DataGapReason::recorder_failed, clock_.now(), {{"details", status.error().message}});
     }
     session_.report(report(status ? "finished" : "failed"));
     return status;
@@ -94,8 +75,8 @@ Status Recorder::record(const std::atomic<int>& asked_to_end) {
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
         const bool disk_keeps_up = writer_.pending_bytes() < most_pending_bytes;
         const uint64_t taken = disk_keeps_up ? drain() : 0;
-        sampler_.look_at_wishes();
-        look_if_wanted();
+        sampler_.serve_requests();
+        sample_if_requested();
         take_readings();
         TIDEMARK_TRY(commit());
         do_every_second();
@@ -108,24 +89,21 @@ Status Recorder::record(const std::atomic<int>& asked_to_end) {
 
 bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
     if (const int signal = asked_to_end.load(); signal != 0 && !ending_) {
-        story_.lose(DataGapKind::not_recorded, clock_.now(),
-                    fmt::format("The recorder was ended by signal {} while the program went on; what came later was "
-                                "not recorded.",
-                                signal));
-        ending_ = Ending{"stopped", std::nullopt, false};
+        run_log_.lose(DataGapReason::recorder_stopped, clock_.now(), {{"signal", fmt::to_string(signal)}});
+        ending_ = Ending{ProcessEnd::stopped, std::nullopt, false};
     }
-    if (!ending_ && Clock::now() - last_look_ >= look_period) {
-        last_look_ = Clock::now();
-        look_at_program();
+    if (!ending_ && Clock::now() - last_check_ >= check_period) {
+        last_check_ = Clock::now();
+        check_program();
     }
     return ending_.has_value();
 }
 
-void Recorder::look_at_program() {
+void Recorder::check_program() {
     if (session_.stop_wanted()) {
-        ending_ = Ending{"stopped", std::nullopt, false};
+        ending_ = Ending{ProcessEnd::stopped, std::nullopt, false};
     } else if (program_.is_gone()) {
-        ending_ = Ending{"", std::nullopt, true};
+        ending_ = Ending{{}, std::nullopt, true};
     }
 }
 
@@ -191,21 +169,21 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& reco
             break;
         case TIDEMARK_DEVICE: on_device(record, payload); break;
         case TIDEMARK_STATE: track(record.state.device).on_state(record, thread); break;
-        case TIDEMARK_MARK: story_.on_mark(record, payload); break;
+        case TIDEMARK_MARK: run_log_.on_mark(record, payload); break;
         case TIDEMARK_STEP:
-            if (story_.on_step(record)) {
+            if (run_log_.on_step(record)) {
                 graph_.on_step();
             }
             break;
-        case TIDEMARK_SPAN: story_.on_span(record, thread); break;
+        case TIDEMARK_SPAN: run_log_.on_span(record, thread); break;
         case TIDEMARK_PHASE: definitions_.name_phase(record.define.id, text_of(payload)); break;
         case TIDEMARK_OOM: on_out_of_memory(record); break;
         case TIDEMARK_DRIVER:
             driver_.on_record(record, thread);
-            look_soon_after(record);
+            request_sample_after(record);
             break;
-        case TIDEMARK_DATA_GAP: story_.on_data_gap(record, payload); break;
-        case TIDEMARK_META: story_.on_meta(payload); break;
+        case TIDEMARK_DATA_GAP: run_log_.on_data_gap(record, payload); break;
+        case TIDEMARK_META: run_log_.on_meta(payload); break;
         case TIDEMARK_END: on_end(record, payload); break;
         case TIDEMARK_NODE:
         case TIDEMARK_NODE_RUN:
@@ -213,14 +191,14 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& reco
         case TIDEMARK_LABEL:
         case TIDEMARK_HEAP_SCAN:
         case TIDEMARK_REFERRER: graph_.on_record(record, payload, thread); break;
-        default: break;  // of a newer program: what it means is not known
+        default: break;  // from a newer program: unknown
     }
 }
 
 DeviceTrack& Recorder::track(uint32_t device) {
     return tracks_
         .try_emplace(device, static_cast<int>(device),
-                     TrackContext{writer_, definitions_, origins_, clock_, story_.settings()})
+                     TrackContext{writer_, definitions_, origins_, clock_, run_log_.settings()})
         .first->second;
 }
 
@@ -241,23 +219,23 @@ void Recorder::on_device(const tidemark_record& record, std::span<const std::byt
     }
 }
 
-// The allocator's own oom event tells what was asked and what was free; here its moment gets a sample.
+// The allocator's own oom event holds the requested and the free bytes; this record adds a sample.
 void Recorder::on_out_of_memory(const tidemark_record& record) {
     take_readings();
-    gpu_use_.on_out_of_memory(static_cast<int>(record.oom.device), record.oom.sampled != 0);
+    gpu_usage_.on_out_of_memory(static_cast<int>(record.oom.device), record.oom.sampled != 0);
     if (record.oom.sampled == 0) {
         sampler_.sample_now();
     }
 }
 
-void Recorder::look_soon_after(const tidemark_record& driver_record) {
-    wants_sample_ |= driver_record.detail == TIDEMARK_DRIVER_CONTEXT_CREATED ||
-                     driver_record.detail == TIDEMARK_DRIVER_MODULE_LOADED;
+void Recorder::request_sample_after(const tidemark_record& driver_record) {
+    sample_is_requested_ |= driver_record.detail == TIDEMARK_DRIVER_CONTEXT_CREATED ||
+                            driver_record.detail == TIDEMARK_DRIVER_MODULE_LOADED;
 }
 
-void Recorder::look_if_wanted() {
-    if (wants_sample_ && Clock::now() - last_extra_sample_ >= extra_sample_period) {
-        wants_sample_ = false;
+void Recorder::sample_if_requested() {
+    if (sample_is_requested_ && Clock::now() - last_extra_sample_ >= extra_sample_period) {
+        sample_is_requested_ = false;
         last_extra_sample_ = Clock::now();
         sampler_.sample_now();
     }
@@ -267,19 +245,19 @@ void Recorder::take_readings() {
     for (const NvmlReading& reading : sampler_.take_readings()) {
         const auto track = tracks_.find(static_cast<uint32_t>(reading.device));
         if (track != tracks_.end() && track->second.has_anything()) {
-            gpu_use_.on_reading(reading, track->second.replay()->reserved_bytes());
+            gpu_usage_.on_reading(reading, track->second.replay()->reserved_bytes());
         }
     }
     for (const std::string& sentence : sampler_.take_failures()) {
-        story_.lose(DataGapKind::not_recorded, clock_.now(), sentence);
+        run_log_.lose(DataGapReason::nvml_failed, clock_.now(), {{"details", sentence}});
     }
-    gpu_use_.look_at_quiet_time_points(read_until_);
+    gpu_usage_.attribute_quiet_readings(read_until_);
 }
 
 void Recorder::report_devices(bool all) {
     if (all && devices_.empty()) {
         for (const int device : driver_.devices()) {
-            devices_[static_cast<uint32_t>(device)] = {};  // a program without PyTorch: nobody told more of it
+            devices_[static_cast<uint32_t>(device)] = {};  // a program without PyTorch: no record describes the device
         }
     }
     for (auto& [device, facts] : devices_) {
@@ -294,10 +272,10 @@ void Recorder::report_devices(bool all) {
 void Recorder::on_end(const tidemark_record& record, std::span<const std::byte> payload) {
     Ending ending;
     switch (record.detail) {
-        case TIDEMARK_END_EXITED: ending.how = "exited"; break;
-        case TIDEMARK_END_EXCEPTION: ending.how = fmt::format("exception: {}", text_of(payload)); break;
-        case TIDEMARK_END_INTERRUPTED: ending.how = "interrupted"; break;
-        default: ending.how = "stopped";
+        case TIDEMARK_END_EXITED: ending.how = ProcessEnd::exited; break;
+        case TIDEMARK_END_EXCEPTION: ending.how = {ProcessEnd::exception, std::string(text_of(payload))}; break;
+        case TIDEMARK_END_INTERRUPTED: ending.how = ProcessEnd::interrupted; break;
+        default: ending.how = ProcessEnd::stopped;
     }
     ending.process_ended = record.detail != TIDEMARK_END_STOPPED;
     ending_ = ending;
@@ -331,8 +309,8 @@ void Recorder::sleep_until_woken(bool busy) {
     syscall(SYS_futex, &word, FUTEX_WAIT, word.load(std::memory_order_acquire), &longest, nullptr, 0);
 }
 
-// What is in the rings now is taken. The program may go on: what it adds meanwhile is taken only as far as events that
-// are here wait for it.
+// Reads what is in the rings now. The program may continue: later records are read only if events already read depend
+// on them.
 void Recorder::drain_to_the_end() {
     const auto deadline = Clock::now() + longest_last_drain;
     std::vector<uint64_t> ends;
@@ -361,93 +339,6 @@ void Recorder::drain_to_the_end() {
         }
     }
     advance_tracks(true);
-}
-
-void Recorder::await_exit_status() {
-    if (!ending_->process_ended || !ending_->how.empty()) {
-        return;
-    }
-    const auto deadline = Clock::now() + longest_wait_for_exit_file;
-    std::optional<std::string> reported = session_.exit_of_program();
-    while (!reported && session_.exists() && Clock::now() < deadline) {
-        std::this_thread::sleep_for(milliseconds(5));
-        reported = session_.exit_of_program();
-    }
-    ending_->how = reported.value_or("ended without a word");
-    if (ending_->how.starts_with("exited ")) {
-        ending_->exit_status = std::atoll(ending_->how.c_str() + 7);
-    }
-}
-
-void Recorder::report_process() {
-    if (ending_->process_ended && !process_.end) {
-        process_.end = clock_.now();
-    } else if (!ending_->process_ended) {
-        process_.end = std::nullopt;
-    }
-    process_.exit_status = ending_->exit_status;
-    process_.how_ended = ending_->how;
-    writer_.process(process_);
-}
-
-void Recorder::report_dropped_records() {
-    uint64_t dropped = 0, damages = 0;
-    int64_t events = 0;
-    for (uint32_t i = 0; i < rings_.size(); ++i) {
-        dropped += region_.ring(i).dropped.load(std::memory_order_relaxed);
-        damages += rings_[i].reader.damages();
-    }
-    for (const auto& [device, track] : tracks_) {
-        events += track.events_lost();
-    }
-    const auto others = static_cast<int64_t>(dropped) - events;
-    if (others > 0) {
-        story_.lose(DataGapKind::recorder_overrun, clock_.now(),
-                    fmt::format("{} records that were no allocator events (stacks, ops, marks) were lost: the program "
-                                "made them faster than the recorder could take them.",
-                                format_count(others)));
-    }
-    if (damages > 0) {
-        story_.lose(DataGapKind::not_recorded, clock_.now(),
-                    fmt::format("The memory shared with the program was damaged {} times; what was in it is missing.",
-                                damages));
-    }
-}
-
-SessionReport Recorder::report(const std::string& state) const {
-    SessionReport report;
-    report.state = state;
-    report.how_ended = ending_ ? ending_->how : "";
-    report.data_gaps = story_.data_gaps();
-    for (const auto& [device, track] : tracks_) {
-        report.events += track.events();
-    }
-    std::error_code error;
-    const auto bytes = std::filesystem::file_size(options_.output, error);
-    report.bytes = error ? 0 : static_cast<int64_t>(bytes);
-    return report;
-}
-
-Status Recorder::finish() {
-    int64_t duration = read_until_, checks = 0;
-    for (auto& [device, track] : tracks_) {
-        track.report_progress();
-        track.report_data_gaps();
-        duration = std::max(duration, track.last_time());
-        checks += track.checks_made();
-    }
-    report_devices(std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.has_anything(); }));
-    report_dropped_records();
-    take_readings();
-    gpu_use_.look_at_quiet_time_points(INT64_MAX);  // nothing follows that could disturb the last ones
-    for (const std::string& sentence : driver_.gaps(duration)) {
-        story_.lose(DataGapKind::not_recorded, duration, sentence);
-    }
-    graph_.report_rest(duration);
-    writer_.meta("recorded.checks", fmt::format("{}", checks));
-    await_exit_status();
-    report_process();
-    return writer_.finish(duration, true);
 }
 
 }  // namespace tidemark::recorder

@@ -1,4 +1,4 @@
-// The recorder process: takes what the program's threads put into their rings and makes a trace of it.
+// The recorder process: reads the rings of the program's threads and writes the trace.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/device_track.h"
 #include "recorder/daemon/driver_log.h"
-#include "recorder/daemon/gpu_use.h"
+#include "recorder/daemon/gpu_usage.h"
 #include "recorder/daemon/graph_log.h"
 #include "recorder/daemon/nvml_sampler.h"
 #include "recorder/daemon/options.h"
-#include "recorder/daemon/program_watch.h"
+#include "recorder/daemon/program_monitor.h"
 #include "recorder/daemon/ring_reader.h"
-#include "recorder/daemon/run_story.h"
+#include "recorder/daemon/run_log.h"
 #include "recorder/daemon/session_folder.h"
 #include "recorder/daemon/tick_clock.h"
 
@@ -28,14 +28,14 @@ public:
     Recorder(const Options& options, MappedRegion& region, TickClock& clock, StreamingWriter writer);
     ~Recorder();
 
-    /// Records until the program ends, says so, or `asked_to_end` holds the number of a signal. An error: what could
-    /// not be written; the trace is what was committed before.
+    /// Records until the program ends or stops the recording, or `asked_to_end` holds the number of a signal. Returns
+    /// an error if writing fails; the trace then holds what was committed before.
     Status run(const std::atomic<int>& asked_to_end);
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    /// A ring with the thread that has it now.
+    /// A ring with the thread that uses it now.
     struct RingInUse {
         RingReader reader;
         ThreadDefinitions* thread = nullptr;
@@ -43,20 +43,20 @@ private:
     struct DeviceFacts {
         std::string name, pci_bus_id, uuid;
         int64_t total_bytes = 0;
-        bool is_reported = false;  ///< it has a row: devices the program only sees get none
+        bool is_reported = false;  ///< it has a row; devices that the program does not use get none
     };
     /// How the recording ended, for the row of the process.
     struct Ending {
-        std::string how;
+        Fact<ProcessEnd> how;
         std::optional<int64_t> exit_status;
         bool process_ended = false;
     };
 
     Status record(const std::atomic<int>& asked_to_end);
     bool must_end(const std::atomic<int>& asked_to_end);
-    /// Takes what is in the rings. Returns how many records that were.
+    /// Reads the rings. Returns the number of records.
     uint64_t drain();
-    /// Applies the events whose turn has come and hands on what comes of it.
+    /// Applies the events that are next in order and passes their effects on.
     void advance_tracks(bool at_end);
     uint64_t read_some(uint32_t index);
     void drain_to_the_end();
@@ -66,12 +66,13 @@ private:
     void on_out_of_memory(const tidemark_record& record);
     void on_end(const tidemark_record& record, std::span<const std::byte> payload);
     DeviceTrack& track(uint32_t device);
-    void look_at_program();
+    void check_program();
+    void begin_process();
     void await_exit_status();
     void take_readings();
-    /// Contexts and kernels take memory that nobody tells: NVML is asked soon after they came.
-    void look_soon_after(const tidemark_record& driver_record);
-    void look_if_wanted();
+    /// Requests an NVML sample after a context or a module was created: no record has the memory they take.
+    void request_sample_after(const tidemark_record& driver_record);
+    void sample_if_requested();
     Status commit();
     void do_every_second();
     void sleep_until_woken(bool busy);
@@ -86,22 +87,22 @@ private:
     StreamingWriter writer_;
     Origins origins_{writer_};
     Definitions definitions_{writer_, origins_};
-    RunStory story_{writer_, clock_};
+    RunLog run_log_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
     GraphLog graph_{writer_, definitions_, origins_, clock_,
                     [this](uint32_t device) -> DeviceTrack& { return track(device); }};
-    GpuUse gpu_use_;
+    GpuUsage gpu_usage_;
     NvmlSampler sampler_;
-    ProgramWatch program_;
+    ProgramMonitor program_;
     SessionFolder session_;
     std::vector<RingInUse> rings_;
     std::map<uint32_t, DeviceTrack> tracks_;
     std::map<uint32_t, DeviceFacts> devices_;
     Process process_;
     std::optional<Ending> ending_;
-    Clock::time_point last_commit_, last_look_, last_second_, last_extra_sample_;
-    bool wants_sample_ = false;
-    int64_t read_until_ = 0;  ///< trace time of the last look at the rings
+    Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_;
+    bool sample_is_requested_ = false;
+    int64_t read_until_ = 0;  ///< trace time when the rings were last read
 };
 
 }  // namespace tidemark::recorder

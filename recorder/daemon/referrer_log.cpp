@@ -15,14 +15,14 @@ constexpr size_t texts_of_link = 5;
 
 int64_t count_of(uint64_t number) { return static_cast<int64_t>(std::min<uint64_t>(number, INT64_MAX)); }
 
-/// 0 where it is no number.
+/// Returns 0 if the text is no number.
 int32_t line_of(std::string_view text) {
     int32_t line = 0;
     std::from_chars(text.data(), text.data() + text.size(), line);
     return line;
 }
 
-/// Takes the text up to the next NUL off the front. Nothing: there is no NUL.
+/// Removes and returns the text up to the next NUL; nothing if there is no NUL.
 std::optional<std::string_view> take_text(std::string_view& rest) {
     const size_t end = rest.find('\0');
     if (end == std::string_view::npos) {
@@ -33,7 +33,7 @@ std::optional<std::string_view> take_text(std::string_view& rest) {
     return text;
 }
 
-/// The five texts of the next link. Nothing: it is not complete.
+/// Returns the five texts of the next link; nothing if it is incomplete.
 std::optional<std::array<std::string_view, texts_of_link>> take_link(std::string_view& rest) {
     std::array<std::string_view, texts_of_link> link;
     for (std::string_view& text : link) {
@@ -49,14 +49,14 @@ std::optional<std::array<std::string_view, texts_of_link>> take_link(std::string
 }  // namespace
 
 void ReferrerLog::on_scan(const tidemark_record& record, std::span<const std::byte> payload,
-                        const ThreadDefinitions& thread) {
+                          const ThreadDefinitions& thread) {
     const auto& scan = record.heap_scan;
-    scans_[&thread] = writer_.heap_scan({clock_.time_of(record.ticks), std::string(text_of(payload)),
-                                           count_of(scan.duration_ns), count_of(scan.objects), count_of(scan.tensors)});
+    scans_[&thread] = writer_.heap_scan({clock_.time_of(record.ticks), fact_from_word<ScanReason>(text_of(payload)),
+                                         count_of(scan.duration_ns), count_of(scan.objects), count_of(scan.tensors)});
 }
 
 void ReferrerLog::on_referrer(const tidemark_record& record, std::span<const std::byte> payload,
-                          const ThreadDefinitions& thread) {
+                              const ThreadDefinitions& thread) {
     const auto scan = scans_.find(&thread);
     if (scan == scans_.end()) {
         return;
@@ -64,7 +64,7 @@ void ReferrerLog::on_referrer(const tidemark_record& record, std::span<const std
     const auto& referrer = record.referrer;
     const MemoryTicket ticket{asker_, 0, referrers_.next_ticket()};
     referrers_.push({scan->second, referrer.node, std::string(text_of(payload))}, commit_,
-                  memory_.find(referrer.device, referrer.address, referrer.sequence, ticket));
+                    memory_.find(referrer.device, referrer.address, referrer.sequence, ticket));
     pending_bytes_ += payload.size();
 }
 
@@ -74,7 +74,7 @@ void ReferrerLog::report(const CommitTimePoint& commit) {
         const auto& [referrer, came, is_answered, allocation] = referrers_.front();
         if (!is_answered && !commit.is_last && pending_bytes_ <= most_pending_bytes &&
             commit.number - came < commits_for_memory) {
-            return;  // those behind it came later
+            return;  // the rows behind it came later
         }
         write(referrer, allocation);
         pending_bytes_ -= referrer.links.size();
@@ -87,7 +87,8 @@ void ReferrerLog::write(const Referrer& referrer, int64_t allocation) {
     std::string_view rest = referrer.links;
     while (const auto link = take_link(rest)) {
         const auto& [kind, name, function, file, line] = *link;
-        links.push_back({kind, table.intern(name), table.intern(function), table.intern(file), line_of(line)});
+        links.push_back({fact_from_word<PathLinkKind>(kind), table.intern(name), table.intern(function),
+                         table.intern(file), line_of(line)});
     }
     writer_.referrer(referrer.scan, referrer.node, allocation, links);
 }

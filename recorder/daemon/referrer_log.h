@@ -1,4 +1,4 @@
-// Searches of the program's heap, and who was found to hold tensors.
+// Heap scans of the program, and the referrers of tensors that they found.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "recorder/daemon/allocation_finder.h"
 #include "recorder/daemon/definitions.h"
-#include "recorder/daemon/memory_finder.h"
 #include "recorder/daemon/node_log.h"
 #include "recorder/daemon/tick_clock.h"
 #include "storage/write/streaming_writer.h"
@@ -16,16 +16,17 @@ namespace tidemark::recorder {
 
 class ReferrerLog {
 public:
-    /// `asker`: marks this log's questions.
-    ReferrerLog(StreamingWriter& writer, const TickClock& clock, MemoryFinder& memory, uint8_t asker)
+    /// `asker`: identifies the questions of this log.
+    ReferrerLog(StreamingWriter& writer, const TickClock& clock, AllocationFinder& memory, uint8_t asker)
         : writer_(writer), clock_(clock), memory_(memory), asker_(asker) {}
 
     void on_scan(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
-    /// Belongs to the latest scan of its thread; without one it means nothing.
-    void on_referrer(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
+    /// Handles a REFERRER record. It belongs to the latest scan of its thread; without a scan it is ignored.
+    void on_referrer(const tidemark_record& record, std::span<const std::byte> payload,
+                     const ThreadDefinitions& thread);
     void on_answer(const MemoryAnswer& answer) { referrers_.answer(answer.ticket.subject, answer.allocation); }
 
-    /// Gives the writer what is due.
+    /// Writes what is complete.
     void report(const CommitTimePoint& commit);
 
 private:
@@ -39,9 +40,9 @@ private:
 
     StreamingWriter& writer_;
     const TickClock& clock_;
-    MemoryFinder& memory_;
+    AllocationFinder& memory_;
     const uint8_t asker_;
-    std::unordered_map<const ThreadDefinitions*, int64_t> scans_;  ///< latest, by thread
+    std::unordered_map<const ThreadDefinitions*, int64_t> scans_;  ///< latest scan, by thread
     AwaitingMemory<Referrer> referrers_;
     size_t pending_bytes_ = 0;
     uint32_t commit_ = 0;

@@ -1,5 +1,5 @@
-// The recorder's side of the shared memory. Its content comes from another process: counts are copied once when it is
-// mapped, and nothing a damaged ring says leads outside of it.
+// The recorder's side of the shared memory. Another process writes its content: counts are copied once when it is
+// mapped, and damaged content never leads outside of it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace tidemark::recorder {
 
 class MappedRegion {
 public:
-    /// Errors (environment): not a region, of another version, or smaller than it says.
+    /// Maps the region. Errors (environment): not a region, another version, or smaller than its header says.
     static Result<MappedRegion> map(int file);
     MappedRegion(MappedRegion&& other) noexcept;
     MappedRegion& operator=(MappedRegion&& other) noexcept;
@@ -34,14 +34,14 @@ private:
     uint64_t ring_capacity_ = 0;
 };
 
-/// Takes messages out of one ring.
+/// Reads messages from one ring.
 class RingReader {
 public:
     RingReader(RingHeader& ring, const tidemark_record* slots, uint64_t capacity)
         : ring_(&ring), slots_(slots), capacity_(capacity) {}
 
-    /// Calls visit(record, payload) for the next messages, at most about `limit` records. Returns how many records
-    /// were read; 0: the ring is empty.
+    /// Calls visit(record, payload) for the next messages, at most about `limit` records. Returns the number of records
+    /// read; 0: the ring is empty.
     template <class Visit>
     uint64_t read(uint64_t limit, Visit&& visit) {
         const uint64_t tail = ring_->tail.load(std::memory_order_relaxed);
@@ -62,7 +62,7 @@ public:
         return done;
     }
 
-    /// How many times the ring's content made no sense and what was in it was skipped.
+    /// Returns how many times damaged content was skipped.
     uint64_t damages() const { return damages_; }
 
 private:
@@ -73,7 +73,7 @@ private:
     const tidemark_record* slots_;
     uint64_t capacity_;
     uint64_t damages_ = 0;
-    std::vector<std::byte> joined_;  ///< of a payload that wraps around
+    std::vector<std::byte> joined_;  ///< a payload that wraps around the end of the ring
 };
 
 }  // namespace tidemark::recorder

@@ -31,13 +31,17 @@ void SessionFolder::report(const SessionReport& report) {
     if (file_ < 0) {
         return;
     }
-    const nlohmann::json json{{"pid", program_},         {"output", output_},     {"state", report.state},
-                              {"events", report.events}, {"bytes", report.bytes}, {"how_ended", report.how_ended},
+    const nlohmann::json json{{"pid", program_},
+                              {"output", output_},
+                              {"state", report.state},
+                              {"events", report.events},
+                              {"bytes", report.bytes},
+                              {"how_ended", report.how_ended},
                               {"data_gaps", report.data_gaps}};
     const std::string text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    // Rewritten in place: whoever watches keeps the file open for its lock.
+    // Rewritten in place: a watching process keeps the file open for its lock.
     const bool reported = ftruncate(file_, 0) == 0 && pwrite(file_, text.data(), text.size(), 0) >= 0;
-    static_cast<void>(reported);  // nobody is left to be told that the folder is full
+    static_cast<void>(reported);  // there is no one to report a full folder to
 }
 
 bool SessionFolder::stop_wanted() const { return exists() && access((folder_ + "/stop").c_str(), F_OK) == 0; }

@@ -1,4 +1,4 @@
-// What the recorder tells through the session folder, and what it is told there. See SESSIONS.md.
+// The recorder's files in the session folder. See SESSIONS.md.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct SessionReport {
 
 class SessionFolder {
 public:
-    /// An empty folder: there is no session, and nothing happens.
+    /// Does nothing if `folder` is empty: there is no session.
     SessionFolder(std::string folder, int64_t program, std::string output);
     SessionFolder(const SessionFolder&) = delete;
     SessionFolder& operator=(const SessionFolder&) = delete;
@@ -25,7 +25,7 @@ public:
 
     void report(const SessionReport& report);
     bool stop_wanted() const;
-    /// "exited 1" or "killed by signal 9", when the starter has said so.
+    /// Returns "exited 1" or "killed by signal 9" once the starter has written it.
     std::optional<std::string> exit_of_program() const;
     bool exists() const { return !folder_.empty(); }
 
@@ -33,7 +33,7 @@ private:
     std::string folder_;
     int64_t program_;
     std::string output_;
-    int file_ = -1;  ///< PID.trace, locked while it lives
+    int file_ = -1;  ///< PID.trace, locked while the recorder runs
 };
 
 }  // namespace tidemark::recorder

@@ -23,7 +23,7 @@ TickClock::TickClock() : first_(read()), start_utc_ns_(ns_now<std::chrono::syste
 }
 
 TickClock::Pair TickClock::read() {
-    // Of a few tries the one that was interrupted least.
+    // Takes the attempt with the shortest interruption.
     Pair best;
     uint64_t narrowest = UINT64_MAX;
     for (int i = 0; i < 5; ++i) {

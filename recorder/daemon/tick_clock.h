@@ -1,17 +1,17 @@
-// From the ticks of records to ns since the trace's start.
+// Converts the ticks of records to ns since the start of the trace.
 #pragma once
 
 #include <cstdint>
 
 namespace tidemark::recorder {
 
-/// Linear between pairs of readings. The wall clock is read once, at the start: it may be set while the run goes on,
-/// and times must not jump then; from there on CLOCK_MONOTONIC counts.
+/// Interpolates between pairs of readings. Reads the wall clock once, at the start, and CLOCK_MONOTONIC from then on: a
+/// change of the wall clock must not make times jump.
 class TickClock {
 public:
-    /// Takes the first pairs, about 10 ms apart; the moment it begins is time zero.
+    /// Takes the first two pairs, about 10 ms apart. Time 0 is when the constructor begins.
     TickClock();
-    /// Takes another pair. To be called about every second.
+    /// Takes another pair. The caller calls this about once per second.
     void calibrate();
 
     int64_t start_utc_ns() const { return start_utc_ns_; }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int deepest = 32;  // CUPTI, driver and runtime together take about 15
 
-/// The sanitizers' runtimes stand between a sanitized program and everything it calls.
+/// The runtimes of sanitizers lie between a sanitized program and the functions it calls.
 constexpr std::array<std::string_view, 10> passed_over{"libcuda.so", "libcudart", "libcupti",      "libtidemark",
                                                        "libnvidia-", "libc.so",   "libpthread.so", "ld-linux",
                                                        "libasan.so", "libtsan.so"};

@@ -32,7 +32,7 @@ struct Library {
     }
 };
 
-/// First used inside a driver callback, so the driver is there.
+/// Used inside driver callbacks only, so the driver is loaded.
 const Library& library() {
     static const Library loaded;
     return loaded;

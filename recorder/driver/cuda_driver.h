@@ -1,4 +1,4 @@
-// What is asked of the CUDA driver itself, loaded already by the program: nothing here allocates or synchronizes.
+// Queries of the CUDA driver, which the program has loaded. None of them allocates or synchronizes.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace tidemark::recorder::cuda_driver {
 
-/// Device of the calling thread's context.
+/// Returns the device of the calling thread's context.
 std::optional<int> current_device();
 
-/// Bytes a pool holds of its device's memory; `pool` 0: the pool that cuMemAllocAsync uses on `device`, which is put
-/// into `pool`.
+/// Returns the bytes that a pool holds of its device's memory. `pool` 0: stores the pool that cuMemAllocAsync uses on
+/// `device` in `pool`.
 std::optional<uint64_t> pool_reserved(uint64_t& pool, int device);
 
-/// Size of the allocation that begins at the address; 0: not known.
+/// Returns the size in bytes of the allocation that begins at the address; 0: unknown.
 uint64_t allocation_size(uint64_t address);
 
 }  // namespace tidemark::recorder::cuda_driver

@@ -58,7 +58,7 @@ const CuptiLibrary* CuptiLibrary::load() {
     static CuptiLibrary library;
     static bool loaded = false;
     const std::lock_guard lock(mutex);
-    // A failure is not kept: torch may bring its CUPTI later.
+    // A failure is not cached: the program may import torch, which brings CUPTI, later.
     if (!loaded) {
         void* handle = open_library();
         loaded = handle != nullptr && look_up_all(handle, library);

@@ -1,4 +1,4 @@
-// CUPTI, loaded at run time: the copy this process has or would use, never a second one.
+// CUPTI, loaded at run time: the copy that this process has loaded or would load, never a second one.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct CuptiLibrary {
     int (*get_device_id)(cupti::Context, uint32_t*) = nullptr;
     int (*get_result_string)(int, const char**) = nullptr;
 
-    /// Stays loaded for the rest of the process. nullptr: there is none that works. Thread-safe.
+    /// Returns CUPTI, which stays loaded; nullptr: none works. Thread-safe.
     static const CuptiLibrary* load();
 
     std::string reason(int result) const;

@@ -19,15 +19,15 @@
 namespace tidemark::recorder {
 namespace {
 
-/// Never destroyed: the driver calls back after the destructors of the program's statics have run.
+/// Never destroyed: the driver calls back after the destructors of static objects have run.
 struct Listener {
     const tidemark_api& core;
     const CuptiLibrary& cupti;
     DriverCalls* calls;
     cupti::Subscriber subscriber = nullptr;
     bool listening = false;
-    /// The recording that the environment asks for begins with the first thing to record: many processes (launchers,
-    /// loaders) only count the GPUs.
+    /// Whether the first change starts the recording that the environment asks for. Many processes (launchers, loaders)
+    /// only count the GPUs and need none.
     std::atomic<bool> starts_recording{false};
 };
 Listener* listener = nullptr;
@@ -52,7 +52,7 @@ tidemark_record driver_record(const DriverChange& change) {
     return record;
 }
 
-/// All changes of one call have one cause.
+/// Sends the changes of one call, which share stack and source.
 void record(const tidemark_api& core, const DriverChanges& changes) {
     tidemark_ring* ring = changes.empty() ? nullptr : core.this_thread();
     if (ring == nullptr) {
@@ -90,11 +90,11 @@ void called_back(void* user, cupti::Domain domain, uint32_t id, const void* data
         }
         record(now.core, changes);
     } catch (const std::bad_alloc&) {
-        // This is the program's own driver call: it goes on without being recorded.
+        // This is a driver call of the program: it continues without being recorded.
     }
 }
 
-/// In a forked child another thread may hold what no thread will give back. The subscription itself is inherited.
+/// In a forked child, a thread that does not exist there may hold the lock. The child inherits the subscription.
 void renew_in_child() {
     new (&listener_mutex) std::mutex;
     if (listener != nullptr) {
@@ -102,27 +102,36 @@ void renew_in_child() {
     }
 }
 
+/// Why CUPTI cannot be used: a word of DataGapReason and its details for the trace, a sentence for the program's user.
+struct Failure {
+    std::string reason, details, sentence;
+    bool empty() const { return sentence.empty(); }
+};
+
 std::string taken_sentence(const char* referrer) {
     const std::string who = *referrer == '\0' ? "another tool" : std::string(referrer);
     return "Memory that is not PyTorch's is not told apart, because CUPTI is in use by " + who +
            "; run without that tool (nsys, ncu, torch.profiler, cuda-gdb) to record it.";
 }
 
-std::string failure_sentence(const CuptiLibrary& cupti, int result, const char* referrer) {
+Failure failure_of(const CuptiLibrary& cupti, int result, const char* referrer) {
     switch (result) {
         case cupti::multiple_subscribers:
-        case cupti::max_limit_reached: return taken_sentence(referrer);
+        case cupti::max_limit_reached: return {"cupti_busy", referrer, taken_sentence(referrer)};
         case cupti::insufficient_privileges:
         case cupti::virtualized_insufficient_privileges:
-            return "Memory that is not PyTorch's is not told apart, because this user may not use CUPTI; allow it with "
-                   "the driver option NVreg_RestrictProfilingToAdminUsers=0.";
+            return {
+                "cupti_forbidden", "",
+                "Memory that is not PyTorch's is not told apart, because this user may not use CUPTI; allow it with "
+                "the driver option NVreg_RestrictProfilingToAdminUsers=0."};
         default:
-            return "Memory that is not PyTorch's is not told apart, because CUPTI refuses to work (" +
-                   cupti.reason(result) + "); a CUPTI of the same CUDA version as the program's usually helps.";
+            return {"cupti_failed", cupti.reason(result),
+                    "Memory that is not PyTorch's is not told apart, because CUPTI refuses to work (" +
+                        cupti.reason(result) + "); a CUPTI of the same CUDA version as the program's usually helps."};
     }
 }
 
-/// 0, or CUPTI's error with the holder's name where it tells one.
+/// Returns 0, or CUPTI's error with the name of the current subscriber if CUPTI reports one.
 int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& referrer) {
     if (now.cupti.subscribe_v2 != nullptr) {
         cupti::SubscriberParams params{sizeof params, "Tidemark", referrer.data(), referrer.size()};
@@ -131,16 +140,16 @@ int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& 
     return now.cupti.subscribe(&now.subscriber, called_back, &now);
 }
 
-/// Empty: listening.
-std::string listen(Listener& now) {
+/// Returns an empty failure when it is subscribed.
+Failure listen(Listener& now) {
     if (!now.listening) {
         std::array<char, cupti::old_subscriber_name_size> referrer{};
         if (const int result = subscribe(now, referrer); result != cupti::success) {
             referrer.back() = '\0';
-            return failure_sentence(now.cupti, result, referrer.data());
+            return failure_of(now.cupti, result, referrer.data());
         }
         for (const CallbackId& wanted : wanted_callbacks()) {
-            // One that this CUPTI does not know is one the program cannot call.
+            // If this CUPTI does not know a callback, the program cannot call the function.
             now.cupti.enable_callback(1, now.subscriber, wanted.domain, wanted.id);
         }
         now.listening = true;
@@ -149,13 +158,15 @@ std::string listen(Listener& now) {
     return {};
 }
 
-std::string attach(const tidemark_api& core) {
+Failure attach(const tidemark_api& core) {
     const std::lock_guard lock(listener_mutex);
     if (listener == nullptr) {
         const CuptiLibrary* cupti = CuptiLibrary::load();
         if (cupti == nullptr) {
-            return "Memory that is not PyTorch's is not told apart, because CUPTI was not found; it comes with PyTorch "
-                   "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere.";
+            return {
+                "cupti_missing", "",
+                "Memory that is not PyTorch's is not told apart, because CUPTI was not found; it comes with PyTorch "
+                "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere."};
         }
         prepare_call_source();
         pthread_atfork(nullptr, nullptr, renew_in_child);
@@ -164,11 +175,11 @@ std::string attach(const tidemark_api& core) {
     return listen(*listener);
 }
 
-void record_data_gap(const tidemark_api& core, const std::string& sentence) {
+void record_data_gap(const tidemark_api& core, const Failure& failure) {
     tidemark_record data_gap{};
     data_gap.kind = TIDEMARK_DATA_GAP;
     data_gap.detail = static_cast<uint8_t>(DataGapKind::not_recorded);
-    push(core, data_gap, sentence);
+    push(core, data_gap, failure.reason + '\0' + failure.details);
 }
 
 }  // namespace
@@ -181,7 +192,7 @@ extern "C" {
 TIDEMARK_EXPORT int InitializeInjection(void) {
     const tidemark_api* core = tidemark_core(TIDEMARK_CORE_VERSION);
     const bool is_recording = core != nullptr && core->recording() != 0;
-    // A child may inherit the injection alone: it keeps CUPTI for itself.
+    // A child process may inherit only the injection; then it does not subscribe.
     if ((is_recording || recording_is_asked_for()) && part_is_asked_for("driver") &&
         tidemark_driver_attach(nullptr, 0) != 0) {
         const std::lock_guard lock(listener_mutex);
@@ -192,7 +203,8 @@ TIDEMARK_EXPORT int InitializeInjection(void) {
 
 TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size) {
     const tidemark_api* core = tidemark_core(TIDEMARK_CORE_VERSION);
-    std::string failure = "Tidemark's driver part and its core are of different versions; install both anew.";
+    Failure failure{"cupti_failed", "",
+                    "Tidemark's driver part and its core are of different versions; install both again."};
     try {
         if (core != nullptr) {
             failure = attach(*core);
@@ -201,15 +213,15 @@ TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size)
             record_data_gap(*core, failure);
         }
     } catch (const std::bad_alloc&) {
-        failure = "There is not enough memory to listen to the CUDA driver.";
+        failure.sentence = "There is not enough memory to listen to the CUDA driver.";
     }
     if (sentence != nullptr && sentence_size > 0) {
-        std::snprintf(sentence, sentence_size, "%s", failure.c_str());
+        std::snprintf(sentence, sentence_size, "%s", failure.sentence.c_str());
     }
     return failure.empty();
 }
 
-TIDEMARK_EXPORT void tidemark_driver_release(void) {
+TIDEMARK_EXPORT void tidemark_driver_pause(void) {
     const std::lock_guard lock(listener_mutex);
     if (listener != nullptr && listener->listening) {
         listener->cupti.unsubscribe(listener->subscriber);
@@ -218,7 +230,7 @@ TIDEMARK_EXPORT void tidemark_driver_release(void) {
     }
 }
 
-TIDEMARK_EXPORT int tidemark_driver_retake(void) {
+TIDEMARK_EXPORT int tidemark_driver_resume(void) {
     const std::lock_guard lock(listener_mutex);
     return listener != nullptr && (listener->listening || listen(*listener).empty());
 }

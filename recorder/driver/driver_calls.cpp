@@ -12,11 +12,11 @@ namespace {
 
 using namespace cupti;
 
-/// What a call does, and by that what its parameters look like.
+/// What a call does, which determines its parameters.
 enum class Deed : uint8_t {
     allocate,
     allocate_pitch,
-    allocate_from_stream,  ///< out of the device's current pool
+    allocate_from_stream,  ///< from the device's current pool
     allocate_from_pool,
     allocate_array,
     allocate_array_3d,
@@ -82,7 +82,7 @@ constexpr std::array calls{
     Call{driver_api, cuMemPoolCreate, Deed::create_pool, pool},
     Call{driver_api, cuMemPoolTrimTo, Deed::trim_pool, pool},
     Call{driver_api, cuMemPoolDestroy, Deed::destroy_pool, pool},
-    // Whether the runtime's own calls of the driver are seen depends on the version of both.
+    // Whether CUPTI reports the runtime's own driver calls depends on the version of both.
     Call{runtime_api, cudaMalloc, Deed::allocate, device},
     Call{runtime_api, cudaMallocPitch, Deed::allocate_pitch, device},
     Call{runtime_api, cudaFree, Deed::free, device},
@@ -106,8 +106,8 @@ const Call* find_call(Domain domain, uint32_t id) {
     return found == calls.end() ? nullptr : &*found;
 }
 
-/// The address the driver was last seen to allocate or free on this thread since a call of the runtime began: when the
-/// runtime's call ends and it is the same, that is one allocation and not two.
+/// The address of the last driver call on this thread inside a runtime call. If the runtime call has the same address,
+/// both are one allocation.
 thread_local uint64_t seen_inside_runtime_call = 0;
 
 template <class Params>
@@ -125,7 +125,7 @@ uint64_t bytes_per_element(int format) {
         case 0x03:
         case 0x0a:
         case 0x20: return 4;  // 32-bit integers, float
-        default: return 0;    // video and block-compressed formats: not known
+        default: return 0;    // video and block-compressed formats: unknown
     }
 }
 
@@ -147,7 +147,7 @@ struct Allocated {
     uint64_t address, size;
 };
 
-/// What a successful call allocated; nothing: it is no allocation.
+/// Returns what a successful call allocated; nothing if it does not allocate.
 std::optional<Allocated> allocation_of(Deed deed, const CallbackData& data) {
     const auto& plain = params<AllocateParams>(data);
     switch (deed) {
@@ -183,7 +183,7 @@ std::optional<Allocated> allocation_of(Deed deed, const CallbackData& data) {
     }
 }
 
-/// A pool whose size a call may have changed; 0: the device's current one.
+/// Returns the pool whose size a call may have changed; 0: the device's current pool.
 std::optional<uint64_t> pool_used(Deed deed, const CallbackData& data) {
     switch (deed) {
         case Deed::allocate_from_stream: return 0;
@@ -194,12 +194,12 @@ std::optional<uint64_t> pool_used(Deed deed, const CallbackData& data) {
     }
 }
 
-/// Contexts own what their calls allocate, except what lies in pools and what is only imported.
+/// Returns whether the context owns the memory: not if it lies in a pool or is imported.
 const void* owner(tidemark_memory memory, Context context) {
     return memory == async || memory == imported ? nullptr : context;
 }
 
-/// cuMemCreate also makes host memory.
+/// cuMemCreate also allocates host memory.
 DriverMemory::Place place_of_physical(const AllocationProperties& properties, int device_now) {
     if (properties.location_type == location_device) {
         return {physical, properties.location_id, nullptr};
@@ -207,7 +207,7 @@ DriverMemory::Place place_of_physical(const AllocationProperties& properties, in
     return {pinned, device_now, nullptr};
 }
 
-/// A successful call that allocates nothing with an address.
+/// Handles a successful call that allocates nothing with an address.
 void apply(const Call& call, const CallbackData& data, int device_now, DriverMemory& memory, DriverChanges& changes) {
     const uint64_t address = params<FreeParams>(data).pointer;
     switch (call.deed) {
@@ -311,7 +311,7 @@ DriverChanges DriverCalls::call_ended(Domain domain, uint32_t id, const Callback
         return {};
     }
     if (address == 0) {
-        return {};  // cudaFree(0), cudaMalloc of nothing
+        return {};  // cudaFree(0), or cudaMalloc of 0 bytes
     }
     seen_inside_runtime_call = address;
 

@@ -1,4 +1,4 @@
-// What each call of the CUDA driver does to memory: CUPTI's callbacks, turned into changes.
+// Turns CUPTI's callbacks into changes of memory.
 #pragma once
 
 #include <mutex>
@@ -13,7 +13,7 @@ struct CallbackId {
     cupti::Domain domain;
     uint32_t id;
 };
-/// The callbacks to enable; everything else costs nothing.
+/// Returns the callbacks to enable; others cost nothing.
 std::vector<CallbackId> wanted_callbacks();
 
 /// Thread-safe.
@@ -21,7 +21,7 @@ class DriverCalls {
 public:
     explicit DriverCalls(const CuptiLibrary& cupti) : cupti_(cupti) {}
 
-    /// A callback, as CUPTI makes it.
+    /// Handles a callback of CUPTI.
     DriverChanges seen(cupti::Domain domain, uint32_t id, const void* data);
 
 private:

@@ -13,7 +13,7 @@ DriverChange change(tidemark_driver_action action, tidemark_memory memory, int d
 }  // namespace
 
 void DriverMemory::allocated(uint64_t address, uint64_t size, const Place& place, DriverChanges& changes) {
-    // What is still there was freed while nobody looked, or by a call that has not returned yet.
+    // What is still listed here was freed during a pause, or by a call that has not returned yet.
     if (const uint64_t old = ticket(address); old != 0) {
         freed(address, old, place, changes);
     }

@@ -1,8 +1,8 @@
-// Which driver memory this process has: sizes for frees, and when physical memory is really gone.
+// The driver memory of this process: gives sizes for frees, and knows when physical memory is freed.
 //
-// Fed by the driver's calls as they begin and end, in any order that threads produce; says what changed. An address or
-// a handle may be another thread's already before the call that freed it has returned: what a call is about to free is
-// remembered by a ticket taken at its beginning.
+// Gets the beginnings and ends of driver calls in any order of threads, and returns the changes. Another thread may get
+// an address or a handle before the call that freed it returns. So a ticket taken at the beginning of a free stands for
+// what it frees.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tidemark::recorder {
 
-/// One TIDEMARK_DRIVER record to be.
+/// The content of one TIDEMARK_DRIVER record.
 struct DriverChange {
     tidemark_driver_action action = TIDEMARK_DRIVER_ALLOC;
     tidemark_memory memory = TIDEMARK_MEMORY_DEVICE;
@@ -30,13 +30,14 @@ public:
     struct Place {
         tidemark_memory memory = TIDEMARK_MEMORY_DEVICE;
         int device = 0;
-        const void* context = nullptr;  ///< whose end is the memory's; nullptr: it outlives contexts
+        const void* context =
+            nullptr;  ///< that frees the memory when it is destroyed; nullptr: the memory outlives contexts
     };
 
     void allocated(uint64_t address, uint64_t size, const Place& place, DriverChanges& changes);
-    /// At the beginning of a free: the ticket for freed().
+    /// Begins a free. Returns the ticket for freed().
     uint64_t ticket(uint64_t address) const;
-    /// `unknown`: what memory that was there before listening began is taken for.
+    /// Ends a free. `unknown`: the kind assumed for memory older than the recording.
     void freed(uint64_t address, uint64_t ticket, const Place& unknown, DriverChanges& changes);
 
     void physical_created(uint64_t handle, uint64_t size, const Place& place, DriverChanges& changes);
@@ -46,11 +47,11 @@ public:
     void mapped(uint64_t address, uint64_t size, uint64_t handle, int device, DriverChanges& changes);
     void unmapped(uint64_t address, uint64_t size, DriverChanges& changes);
 
-    /// What a pool holds now.
+    /// Sets the bytes that a pool holds now.
     void pool_holds(uint64_t pool, uint64_t bytes, int device, DriverChanges& changes);
     void pool_destroyed(uint64_t pool, DriverChanges& changes);
 
-    /// Its memory is gone; one record of the context says so for all of it.
+    /// Forgets the memory of a destroyed context; the context's record stands for all of it.
     void context_destroyed(const void* context);
 
 private:

@@ -18,7 +18,7 @@ constexpr const char* library_name = "libnvidia-ml.so.1";
 template <class Process>
 using ListProcesses = int (*)(nvml::Device, unsigned* count, Process* list);
 
-/// One of NVML's lists of processes, by the newest of its names that this driver has.
+/// One of NVML's lists of processes, through the newest function that this driver has.
 struct ProcessList {
     ListProcesses<nvml::ProcessV2> with_instances = nullptr;
     ListProcesses<nvml::ProcessV1> plain = nullptr;
@@ -32,7 +32,7 @@ void add(std::optional<int64_t>& sum, unsigned long long bytes) {
     }
 }
 
-/// A process shows up once per MIG instance it uses: its bytes are their sum.
+/// A process is listed once per MIG instance that it uses; its bytes are their sum.
 template <class Process>
 int read_list(ListProcesses<Process> list, nvml::Device device, BytesByProcess& bytes) {
     std::vector<Process> processes(64);
@@ -99,7 +99,7 @@ struct Nvml::Library {
         look_up(list.plain, name.c_str());
     }
 
-    /// False: the library lacks something that cannot be done without.
+    /// Returns false if the library lacks a required function.
     bool look_up_all() {
         look_up(shutdown, "nvmlShutdown");
         look_up(error_string, "nvmlErrorString");
@@ -130,7 +130,7 @@ struct Nvml::Library {
         return status;
     }
 
-    /// A process may compute and draw: both lists then say all it uses.
+    /// A process that computes and draws is in both lists, each time with all of its bytes.
     std::vector<ProcessUse> read_processes(nvml::Device device) const {
         BytesByProcess all;
         for (const ProcessList* list : {&compute, &graphics}) {
@@ -182,13 +182,13 @@ Result<Nvml> Nvml::load() {
 Result<Nvml::DeviceHandle> Nvml::device(const std::string& pci_bus_id, const std::string& uuid) const {
     DeviceHandle device = nullptr;
     int status = nvml::not_found;
-    // CUDA tells the UUID of a GPU's part like that of a GPU: under its other name it is looked for too.
+    // CUDA reports the UUID of a MIG instance with the prefix of a GPU, so the MIG prefix is tried, too.
     for (const std::string& name : {uuid, uuid.starts_with("GPU-") ? "MIG-" + uuid.substr(4) : ""}) {
         if (status != nvml::success && !name.empty() && library_->device_by_uuid != nullptr) {
             status = library_->device_by_uuid(name.c_str(), &device);
         }
     }
-    // A part of a GPU must not be taken for all of it.
+    // A MIG instance must not be taken for the whole GPU.
     if (status != nvml::success && !pci_bus_id.empty() && !uuid.starts_with("MIG-")) {
         status = library_->device_by_pci_bus_id(pci_bus_id.c_str(), &device);
     }

@@ -1,6 +1,6 @@
-// What the driver says is in use, per device and per process: NVML, loaded at run time.
+// Memory in use per device and per process, as the driver reports it: NVML, loaded at run time.
 //
-// Needs neither NVML's header nor its library to build. Used by the recorder process; never by the training process.
+// Needs neither NVML's header nor its library to build. The recorder process uses it, never the training process.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tidemark::recorder {
 
 class Nvml {
 public:
-    /// Errors (environment): no NVIDIA driver here, or one too old; the sentence says so. TIDEMARK_NVML names another
+    /// Loads the library. Errors (environment): no NVIDIA driver, or one that is too old. TIDEMARK_NVML names another
     /// library, for tests.
     static Result<Nvml> load();
     Nvml(Nvml&&) noexcept;
@@ -23,15 +23,15 @@ public:
     ~Nvml();
 
     using DeviceHandle = void*;
-    /// A device by PCI bus id ("0000:65:00.0"); by UUID ("GPU-..." or "MIG-...") when that is given.
+    /// Finds a device by UUID ("GPU-..." or "MIG-...") if it is given, else by PCI bus id ("0000:65:00.0").
     Result<DeviceHandle> device(const std::string& pci_bus_id, const std::string& uuid) const;
 
     struct ProcessUse {
-        int64_t pid = 0;                ///< as the driver numbers it: in a container it may be the host's
-        std::optional<int64_t> bytes;  ///< nothing: the driver does not say (vGPU, some MIG)
+        int64_t pid = 0;               ///< as the driver numbers it: in a container it may be the host's
+        std::optional<int64_t> bytes;  ///< nothing if the driver does not report it (vGPU, some MIG)
     };
     struct Use {
-        int64_t used_bytes = 0;  ///< as nvidia-smi shows it: without what the driver reserves for itself
+        int64_t used_bytes = 0;  ///< as nvidia-smi shows it: without the driver's own reserve
         int64_t total_bytes = 0;
         std::vector<ProcessUse> processes;  ///< compute and graphics processes, each pid once
     };

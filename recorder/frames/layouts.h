@@ -1,4 +1,4 @@
-// Where CPython keeps what a stack is made of. 64-bit builds with the interpreter lock; offsets in bytes.
+// The parts of CPython's layout that make up a stack: 64-bit builds with the interpreter lock; offsets in bytes.
 //
 // Source: Include/cpython/pystate.h, Include/internal/pycore_frame.h, Include/cpython/code.h and
 // Include/cpython/unicodeobject.h of each version.
@@ -20,7 +20,7 @@ struct Layout {
     size_t frame_previous;
     size_t frame_instruction;  ///< prev_instr, instr_ptr
     size_t frame_owner;        ///< one byte
-    uint8_t foreign_owner;     ///< owners from this on are no Python frames
+    uint8_t foreign_owner;     ///< frames with this owner or a higher one are no Python frames
     size_t frame_locals;       ///< localsplus
     bool tagged;               ///< pointers to objects carry tags in their low bits
 
@@ -29,7 +29,7 @@ struct Layout {
     size_t code_name;  ///< qualified
     size_t code_lines;
     size_t code_bytes;  ///< co_code_adaptive
-    /// _co_firsttraceable, in code units: frames before it do not count as begun.
+    /// Offset of _co_firsttraceable (in code units): a frame before it has not started.
     size_t code_first_traceable() const { return code_bytes - 16; }
 
     size_t ascii_data;                            ///< PyASCIIObject: text of ASCII strings
@@ -37,7 +37,7 @@ struct Layout {
     unsigned kind_shift, compact_bit, ascii_bit;  ///< in the state word
 };
 
-/// nullptr: not known.
+/// Returns nullptr for an unknown version.
 const Layout* layout_of(int major, int minor);
 
 constexpr uint8_t owned_by_generator = 1;

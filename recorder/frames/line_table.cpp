@@ -6,7 +6,7 @@ namespace {
 
 enum EntryCode : uint8_t { one_line_first = 10, one_line_last = 12, no_columns = 13, long_form = 14, no_location = 15 };
 
-/// A number in groups of six bits, lowest first; bit 6 says that more follow; the lowest bit is the sign.
+/// Decodes a number in groups of six bits, lowest first. Bit 6: more groups follow. The lowest bit is the sign.
 int signed_number(std::span<const uint8_t> bytes) {
     uint32_t value = 0;
     unsigned shift = 0;

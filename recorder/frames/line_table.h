@@ -1,4 +1,4 @@
-// Source lines of Python's bytecode. Format: CPython's Objects/locations.md (since 3.11).
+// Finds source lines of Python's bytecode. Format: CPython's Objects/locations.md (since 3.11).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace tidemark::frames {
 
-/// The line of the instruction at `offset` (in code units of two bytes), or 0 if it has none.
+/// Returns the line of the instruction at `offset` (in code units of two bytes), or 0 if it has none.
 int line_of(std::span<const uint8_t> table, int first_line, int64_t offset);
 
 }  // namespace tidemark::frames

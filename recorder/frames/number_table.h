@@ -1,4 +1,4 @@
-// Numbers by hash, found in one or two cache lines. Not thread-safe.
+// A map from hashes to numbers; a look-up takes one or two cache lines. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@ namespace tidemark::frames {
 
 class NumberTable {
 public:
-    /// 0: not there.
+    /// Returns 0 if the hash is unknown.
     uint32_t find(uint64_t hash) const { return entries_.empty() ? 0 : entries_[slot_of(hash)].number; }
 
-    /// `hash` must not be there; `number` must not be 0.
+    /// Requires an unknown hash and a number other than 0.
     void add(uint64_t hash, uint32_t number) {
         if ((size_ + 1) * 2 > entries_.size()) {
             grow();

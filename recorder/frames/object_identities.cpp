@@ -14,7 +14,7 @@ constexpr size_t deallocate_offset = 48;
 ObjectIdentities* watcher = nullptr;
 Deallocate deallocate_code = nullptr;
 
-/// With the interpreter's lock.
+/// Runs with the interpreter lock.
 void code_destroyed(void* code) {
     if (watcher->is_relied_on(reinterpret_cast<uint64_t>(code))) {
         watcher->grow_older();

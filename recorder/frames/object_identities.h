@@ -1,4 +1,4 @@
-// Whether an address still stands for the same Python object: objects die, and others take their place.
+// Checks whether addresses still belong to the same Python objects: destroyed objects are replaced by others.
 #pragma once
 
 #include <array>
@@ -7,14 +7,14 @@
 
 namespace tidemark::frames {
 
-/// Thread-safe. What was learnt about addresses holds as long as the age stays the same.
+/// Thread-safe. What a caller knows of an address is valid as long as age() stays the same.
 class ObjectIdentities {
 public:
-    /// From now on, the death of a code object that somebody relies on makes the age grow. Python offers no notice
-    /// before 3.12, so the type's own deallocation is preceded by ours. Once per process; lasts for its life.
+    /// Raises the age from now on when a code object is destroyed that a caller relies on. Replaces the deallocator of
+    /// the type, since Python before 3.12 has no notification. Once per process.
     void watch_code_objects();
 
-    /// Somebody will take `code` for what it is now.
+    /// Notes that a caller stores what `code` is now.
     void rely_on(uint64_t code) { bits_of(code).fetch_or(bit_of(code), std::memory_order_relaxed); }
     bool is_relied_on(uint64_t code) { return (bits_of(code).load(std::memory_order_relaxed) & bit_of(code)) != 0; }
 
@@ -22,7 +22,7 @@ public:
     void grow_older() { age_.fetch_add(1, std::memory_order_release); }
 
 private:
-    // A filter: another address with the same bit only makes the age grow once too often.
+    // A filter: another address with the same bit raises the age without need.
     static constexpr size_t words = 1 << 13;
     static uint64_t spread(uint64_t address) { return (address >> 4) * 0x9e3779b97f4a7c15u; }
     std::atomic<uint64_t>& bits_of(uint64_t address) { return bits_[spread(address) >> 51]; }

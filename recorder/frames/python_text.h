@@ -1,4 +1,4 @@
-// The text of a Python string, read from memory.
+// Reads the text of a Python string from memory.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tidemark::frames {
 
-/// UTF-8, cut after 4096 characters; empty for what is no compact string.
+/// Returns UTF-8, cut after 4096 characters; empty if the string is not compact.
 std::string text_of(const Layout& layout, uint64_t string);
 
 }  // namespace tidemark::frames

@@ -31,7 +31,7 @@ constexpr int deepest_stack = 256;
 
 using ThreadStateOf = void* (*)();
 
-// One interpreter per process: its layout and its own function for "the state of this thread".
+// A process has one interpreter: its layout, and its function that returns the state of this thread.
 const Layout* layout = nullptr;
 ThreadStateOf this_thread_state = nullptr;
 const tidemark_api* api = nullptr;
@@ -56,7 +56,7 @@ uint64_t innermost_frame(const Layout& l) {
     return l.has_cframe && frame != 0 ? word_at(frame, l.cframe_frame) : frame;
 }
 
-/// CPython's _PyFrame_IsIncomplete: the interpreter's own frames, and those whose function has not begun.
+/// Returns false for the interpreter's own frames and for functions that have not started (_PyFrame_IsIncomplete).
 bool is_begun(const Layout& l, uint8_t owner, uint64_t code, uint64_t instruction, int32_t first_traceable) {
     return owner < l.foreign_owner && (owner == owned_by_generator ||
                                        instruction >= code + l.code_bytes + 2 * static_cast<uint64_t>(first_traceable));
@@ -94,7 +94,7 @@ void walk(RawStack& stack) {
         const RawFrame frame = frame_at(l, at);
         stack.frames[static_cast<size_t>(stack.count++)] = frame;
         stack.has_module |= frame.module != 0;
-        // Most of a frame's hash does not depend on the frame before: the processor works on several at once.
+        // Most of a frame's hash does not depend on the frame before, so the CPU computes several in parallel.
         const uint64_t own = (frame.instruction ^ std::rotl(frame.module, 17)) * 0x9fb21c651e98df25u;
         hash = hash * 0xff51afd7ed558ccdu + (own ^ (own >> 29));
     }
@@ -117,21 +117,21 @@ Place place_of(const Layout& l, uint64_t code, uint64_t instruction) {
             line == 0 ? first_line : line};
 }
 
-/// The stacks one thread has told the recorder. Numbers are even, or odd where a module is on the stack.
+/// The stacks that one thread has sent. Ids are odd when a module is on the stack, else even.
 class ReportedStacks {
 public:
     uint32_t number(tidemark_ring* ring, const RawStack& stack) {
         const uint32_t age = identities.age();
         if (ring != ring_ || age != age_ || ring->serial != serial_) {
-            start_again(ring, age);
+            restart(ring, age);
         }
         const uint32_t known = numbers_.find(stack.hash);
         return known != 0 ? known : report(stack);
     }
 
 private:
-    /// A number is never used again within a ring, so that what was told before keeps its meaning.
-    void start_again(tidemark_ring* ring, uint32_t age) {
+    /// Ids are never reused within a ring, so earlier ones stay valid.
+    void restart(tidemark_ring* ring, uint32_t age) {
         if (ring != ring_ || ring->serial != serial_) {
             last_number_ = 0;
         }
@@ -163,7 +163,7 @@ private:
         return record.define.id;
     }
 
-    /// Nothing: a frame of ours.
+    /// Returns nothing for frames of this package.
     std::optional<tidemark_frame> frame(const RawFrame& raw) {
         auto known = frames_.find(raw.instruction);
         if (known == frames_.end()) {
@@ -207,11 +207,11 @@ private:
     std::unordered_set<uint64_t> modules_;
 };
 
-// Never destroyed: memory is freed after a thread's destructors have run.
+// Never destroyed: the program frees memory after a thread's destructors have run.
 thread_local ReportedStacks* reported_by_thread = nullptr;
 
 uint32_t stack_of_this_thread(tidemark_ring* ring) {
-    RawStack stack;  // its frames are not cleared: only the first `count` are read
+    RawStack stack;  // not initialized: only the first `count` frames are read
     walk(stack);
     if (stack.count == 0) {
         return 0;
@@ -222,7 +222,7 @@ uint32_t stack_of_this_thread(tidemark_ring* ring) {
     return reported_by_thread->number(ring, stack);
 }
 
-/// Reads that may fail: a wrong layout must not bring the program down.
+/// Reads memory that may not exist: a wrong layout must not crash the program.
 bool read_safely(uint64_t address, void* into, size_t bytes) {
     const iovec local{into, bytes};
     const iovec remote{reinterpret_cast<void*>(address), bytes};
@@ -231,7 +231,7 @@ bool read_safely(uint64_t address, void* into, size_t bytes) {
 
 bool safe_word(uint64_t address, uint64_t& word) { return read_safely(address, &word, sizeof word); }
 
-/// Follows the chain with safe reads; true if its innermost Python frames run the known code.
+/// Follows the frames with safe reads. Returns true if the innermost Python frames run the known code.
 bool chain_matches(const Layout& l, const tidemark_known_frame* known, int count) {
     uint64_t frame = 0;
     if (!safe_word(reinterpret_cast<uint64_t>(this_thread_state()) + l.thread_frame, frame) ||
@@ -260,7 +260,7 @@ bool chain_matches(const Layout& l, const tidemark_known_frame* known, int count
     return true;
 }
 
-/// The texts and lines too. Only after chain_matches: reads directly.
+/// Compares texts and lines, too. Requires chain_matches(), since it reads directly.
 bool places_match(const Layout& l, const tidemark_known_frame* known, int count) {
     uint64_t frame = innermost_frame(l);
     for (int i = 0; i < count; frame = word_at(frame, l.frame_previous)) {
@@ -300,7 +300,7 @@ TIDEMARK_EXPORT int tidemark_frames_prepare(int major, int minor, const tidemark
         return 0;
     }
     if (!chain_matches(*candidate, known, count) || !places_match(*candidate, known, count)) {
-        std::snprintf(error, error_size, "this build of Python %d.%d keeps its frames differently.", major, minor);
+        std::snprintf(error, error_size, "this build of Python %d.%d has another frame layout.", major, minor);
         return 0;
     }
     layout = candidate;

@@ -1,9 +1,9 @@
-/* Walks the Python frames of the calling thread; C ABI, called by the Python package.
+/* Walks the Python frames of the calling thread. C ABI, called by the Python package.
  *
- * A thread that has released the interpreter's lock (as PyTorch does around every op) stands still in Python: nobody
- * but itself changes its frames, and they keep their code objects alive. So its chain of frames can be read without
- * the lock and without changing a reference count. What is read lies at offsets that differ between Python versions
- * (layouts.h); before they are trusted, the chain is compared with what Python itself says.
+ * No other thread changes the frames of a thread that has released the interpreter lock (as PyTorch does around every
+ * op), and the frames keep their code objects alive. So the thread can read them without the lock and without changing
+ * a reference count. The offsets differ between Python versions (layouts.h); before first use the result is compared
+ * with what Python reports.
  */
 #pragma once
 
@@ -24,22 +24,22 @@ struct tidemark_known_frame {
     int line;             /* f_lineno */
 };
 
-/* Chooses the layout for this interpreter and proves it on the calling thread: its innermost frames must be `known`,
- * innermost first. 1: stacks can be walked. 0: not; `error` holds a sentence. Reads memory safely even if the layout
- * is wrong. */
+/* Selects the layout for this interpreter and checks it on the calling thread, whose innermost frames must be `known`,
+ * innermost first. Returns 1 when stacks can be walked, or 0 with a sentence in `error`. A wrong layout does no harm.
+ */
 int tidemark_frames_prepare(int major, int minor, const struct tidemark_known_frame* known, int count, char* error,
                             size_t error_size);
 
-/* From now on core's stack() walks. `module_call_code`: id() of the code of torch.nn.Module._wrapped_call_impl, whose
- * first argument is the module; 0: modules are not recorded. Frames of files in `hidden_folder` (the package's own
- * hooks) are left out. Stack ids are even without, odd with a module. */
+/* Makes core's stack() walk from now on. `module_call_code`: id() of the code of torch.nn.Module._wrapped_call_impl,
+ * whose first argument is the module; 0: modules are not recorded. Omits frames of files in `hidden_folder` (the
+ * package's own hooks). Stack ids are odd when the stack has a module in it, else even. */
 int tidemark_frames_walk_for(const struct tidemark_api* api, uint64_t module_call_code, const char* hidden_folder);
 
-/* A module named before is gone: another may take its address. Called with the interpreter's lock. */
+/* Notes that a named module was destroyed: another one may get its address. Requires the interpreter lock. */
 void tidemark_frames_module_destroyed(void);
 
-/* Addresses of modules that stacks ran through since the last call; at most `capacity`, returns how many. The caller
- * names them (TIDEMARK_MODULE). Called with the interpreter's lock. */
+/* Stores at most `capacity` addresses of modules that appeared in stacks since the last call, and returns their number.
+ * The caller names them (TIDEMARK_MODULE). Requires the interpreter lock. */
 int tidemark_frames_new_modules(uint64_t* addresses, int capacity);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// A set of addresses, small and fast to ask. Not thread-safe.
+// A compact hash set of addresses. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace tidemark::heap {
 
 class AddressSet {
 public:
-    /// False: it was there already.
+    /// Returns false if the address is in the set already.
     bool insert(uint64_t address) {
         if ((size_ + 1) * 2 > slots_.size()) {
             grow();

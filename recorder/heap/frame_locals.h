@@ -1,4 +1,4 @@
-// The local variables of a frame, read from memory: asking Python for them would keep them alive (before 3.13).
+// Reads the local variables of a frame from memory: before Python 3.13, f_locals would keep them alive.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +8,23 @@
 
 namespace tidemark::heap {
 
-/// Where a frame object keeps its variables: parameters and locals, cells, free variables, in this order.
+/// Where a frame object keeps its variables: parameters and locals, then cells, then free variables.
 struct FrameLayout {
     int minor;         ///< Python 3.minor
-    bool apart;        ///< in an interpreter frame that the object points to, else in the object
+    bool apart;        ///< in an interpreter frame that the frame object points to; false: in the object
     size_t variables;  ///< offset there
     bool tagged;       ///< pointers carry tags in their low bits
 };
 
 constexpr size_t frame_interpreter_frame = 24;  ///< PyFrameObject.f_frame
 
-/// nullptr: not known.
+/// Returns nullptr for an unknown version.
 const FrameLayout* frame_layout_of(int minor);
 
-/// Where the variables begin. `frame` must be a frame object.
+/// Returns the address of the first variable. `frame` must be a frame object.
 Address variables_of(const FrameLayout& layout, Address frame);
 
-/// 0: the variable has no value now.
+/// Returns 0 if the variable has no value.
 inline Address value_at(const FrameLayout& layout, Address variables, size_t number) {
     const uint64_t word = read(variables, number * sizeof(Address));
     return layout.tagged ? ((word & 3) == 3 ? 0 : word & ~uint64_t{3}) : word;

@@ -8,20 +8,20 @@
 
 #include "recorder/core/core.h"
 #include "recorder/core/ring.h"
-#include "recorder/heap/collected.h"
-#include "recorder/heap/memory_proof.h"
-#include "recorder/heap/scan.h"
+#include "recorder/heap/heap_scan.h"
+#include "recorder/heap/layout_check.h"
+#include "recorder/heap/tracked_objects.h"
 
 using namespace tidemark::heap;
 
 namespace {
 
-// One interpreter per process: its layout and its own functions.
+// A process has one interpreter: its layout and its functions.
 const FrameLayout* layout = nullptr;
 CountReference count_up = nullptr, count_down = nullptr;
 int (*is_subtype)(void* type, void* base) = nullptr;
 int (*append)(void* list, void* object) = nullptr;
-Collected::Call call = nullptr;
+TrackedObjects::Call call = nullptr;
 Address get_objects = 0;
 
 template <class Function>
@@ -30,20 +30,20 @@ bool find(Function& function, const char* name) {
     return function != nullptr;
 }
 
-/// Runs a part of a search; what it found lives from then on.
+/// Runs a part of a search and keeps the objects of the paths it found alive.
 template <class Part>
-int64_t run(Search& search, Part part) {
+int64_t run(HeapScan& scan, Part part) {
     try {
         part();
     } catch (const std::bad_alloc&) {
-        search.for_new_chains(count_up);
+        scan.count_new_paths(count_up);
         return -1;
     }
-    search.for_new_chains(count_up);
-    return static_cast<int64_t>(search.missing());
+    scan.count_new_paths(count_up);
+    return static_cast<int64_t>(scan.missing());
 }
 
-/// Index of the first that `type` is or derives from; as many as there are: none.
+/// Returns the index of the first of `types` that `type` is or derives from; types.size(): none.
 size_t base_among(std::span<const Address> types, Address type) {
     const auto is_base = [&](Address base) {
         return is_subtype(reinterpret_cast<void*>(type), reinterpret_cast<void*>(base)) != 0;
@@ -53,8 +53,8 @@ size_t base_among(std::span<const Address> types, Address type) {
 
 }  // namespace
 
-struct tidemark_heap_scan : Search {
-    using Search::Search;
+struct tidemark_heap_scan : HeapScan {
+    using HeapScan::HeapScan;
 };
 
 extern "C" {
@@ -69,7 +69,7 @@ TIDEMARK_EXPORT int tidemark_heap_prepare(int major, int minor, const tidemark_h
     if (!find(count_up, "Py_IncRef") || !find(count_down, "Py_DecRef") || !find(is_subtype, "PyType_IsSubtype") ||
         !find(append, "PyList_Append") || !find(call, "PyObject_CallObject") || !objects_are_as_known(*known) ||
         !frames_are_as_known(*candidate, *known)) {
-        std::snprintf(error, error_size, "this build of Python %d.%d keeps its objects differently.", major, minor);
+        std::snprintf(error, error_size, "this build of Python %d.%d has another object layout.", major, minor);
         return 0;
     }
     layout = candidate;
@@ -79,7 +79,7 @@ TIDEMARK_EXPORT int tidemark_heap_prepare(int major, int minor, const tidemark_h
 
 TIDEMARK_EXPORT void tidemark_heap_instances(const uint64_t* types, const uint64_t* lists, int32_t count) {
     const std::span wanted(types, static_cast<size_t>(count));
-    const Collected collected(call, count_down, get_objects);
+    const TrackedObjects collected(call, count_down, get_objects);
     Address last_type = 0;
     size_t last_is = wanted.size();
     for (const Address object : collected.objects()) {
@@ -101,44 +101,44 @@ TIDEMARK_EXPORT void tidemark_heap_variables(uint64_t frame, uint64_t* objects, 
 }
 
 TIDEMARK_EXPORT tidemark_heap_scan* tidemark_heap_begin(const uint64_t* targets, int64_t target_count,
-                                                          const uint64_t* barriers, int64_t barrier_count) {
+                                                        const uint64_t* barriers, int64_t barrier_count) {
     try {
         return new tidemark_heap_scan(*layout, std::span(targets, static_cast<size_t>(target_count)),
-                                        std::span(barriers, static_cast<size_t>(barrier_count)));
+                                      std::span(barriers, static_cast<size_t>(barrier_count)));
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_from(tidemark_heap_scan* search, const tidemark_heap_root* roots,
-                                           int64_t count) {
-    return run(*search, [&] { search->from({roots, static_cast<size_t>(count)}); });
+TIDEMARK_EXPORT int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const tidemark_heap_root* roots,
+                                                  int64_t count) {
+    return run(*scan, [&] { scan->search_from({roots, static_cast<size_t>(count)}); });
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_give_up(tidemark_heap_scan* search) {
-    const Collected collected(call, count_down, get_objects);
-    return run(*search, [&] { search->give_up_unreferred(collected.objects()); });
+TIDEMARK_EXPORT int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan) {
+    const TrackedObjects collected(call, count_down, get_objects);
+    return run(*scan, [&] { scan->drop_unreferenced(collected.objects()); });
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_leftovers(tidemark_heap_scan* search) {
-    const Collected collected(call, count_down, get_objects);
-    return run(*search, [&] { search->leftovers(collected.objects()); });
+TIDEMARK_EXPORT int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan) {
+    const TrackedObjects collected(call, count_down, get_objects);
+    return run(*scan, [&] { scan->search_unreachable(collected.objects()); });
 }
 
-TIDEMARK_EXPORT tidemark_heap_chain tidemark_heap_chain_of(const tidemark_heap_scan* search, int64_t target,
-                                                           uint64_t* objects, int32_t capacity) {
-    const auto chain = search->objects_of(static_cast<size_t>(target));
-    std::copy_n(chain.begin(), std::min(chain.size(), static_cast<size_t>(capacity)), objects);
-    return search->chain(static_cast<size_t>(target));
+TIDEMARK_EXPORT tidemark_heap_path tidemark_heap_path_to(const tidemark_heap_scan* scan, int64_t target,
+                                                         uint64_t* objects, int32_t capacity) {
+    const auto path = scan->objects_of(static_cast<size_t>(target));
+    std::copy_n(path.begin(), std::min(path.size(), static_cast<size_t>(capacity)), objects);
+    return scan->path(static_cast<size_t>(target));
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_objects(const tidemark_heap_scan* search) {
-    return static_cast<int64_t>(search->objects());
+TIDEMARK_EXPORT int64_t tidemark_heap_objects(const tidemark_heap_scan* scan) {
+    return static_cast<int64_t>(scan->objects());
 }
 
-TIDEMARK_EXPORT void tidemark_heap_end(tidemark_heap_scan* search) {
-    search->for_all_chains(count_down);
-    delete search;
+TIDEMARK_EXPORT void tidemark_heap_end(tidemark_heap_scan* scan) {
+    scan->count_all_paths(count_down);
+    delete scan;
 }
 
 TIDEMARK_EXPORT uint64_t tidemark_heap_ticks(void) { return tidemark::recorder::ticks(); }

@@ -1,8 +1,8 @@
-/* Searches the Python heap for chains of references that lead to given objects; C ABI, called by the Python package.
+/* Searches the Python heap for retention paths to given objects. C ABI, called by the Python package.
  *
- * Objects are asked for what they refer to just as the garbage collector asks them (tp_traverse). No reference count
- * changes during a search; what it found is then kept alive until the search ends, so that it can be named. Everything
- * here is called with the interpreter's lock and allocates memory of its own only. Objects are given as id().
+ * A search asks objects for their references as the garbage collector does (tp_traverse), and changes no reference
+ * count while it runs. It then keeps the objects of the paths it found alive until it ends, so that the caller can name
+ * them. Requires the interpreter lock; allocates no Python memory. Objects are given as id().
  */
 #pragma once
 
@@ -13,76 +13,81 @@
 extern "C" {
 #endif
 
-/* What Python knows for certain, to prove the layouts with. */
+/* Facts that Python knows for certain, with which the object layout is checked. */
 struct tidemark_heap_known {
     uint64_t list, list_type; /* a list, and `list` */
-    const uint64_t* items;
+    const uint64_t* items;    /* of the list */
     uint64_t item_count;
     uint64_t some_class; /* a class made in Python */
     uint64_t frame;      /* of the caller */
     const uint64_t* variables;
-    uint64_t variable_count; /* its first variables; they have values */
-    uint64_t get_objects;    /* gc.get_objects, which is called from now on */
+    uint64_t variable_count; /* of the frame's first variables; they have values */
+    uint64_t get_objects;    /* gc.get_objects; later calls use it */
 };
 
-/* 1: the heap can be searched. 0: not; `error` holds a sentence. */
+/* Checks the layout of this interpreter's objects. Returns 1 when the heap can be searched; 0: `error` holds a
+ * sentence. */
 int tidemark_heap_prepare(int major, int minor, const struct tidemark_heap_known* known, char* error,
                           size_t error_size);
 
-/* Appends to lists[i] the objects whose type is types[i] or derived from it, each to the first that fits. */
+/* Appends to lists[i] the objects whose type is types[i] or derives from it. An object goes to the first list that
+ * fits. */
 void tidemark_heap_instances(const uint64_t* types, const uint64_t* lists, int32_t count);
 
-/* Objects that the first `count` variables of a frame stand for; 0: none. To compare only: nothing keeps them alive. */
+/* Stores the values of the first `count` variables of a frame; 0: no value. They are only good for comparison: nothing
+ * keeps them alive. */
 void tidemark_heap_variables(uint64_t frame, uint64_t* objects, int32_t count);
 
-/* Where a search begins: an object, or what the variables of a frame stand for. */
+/* A GC root of a search: an object, or the variables of a frame. */
 struct tidemark_heap_root {
     uint64_t object;
-    int64_t variables; /* -1: the object itself; else it is a frame with as many variables */
+    int64_t variables; /* -1: the object itself; else it is a frame with that many variables */
 };
 
-enum tidemark_heap_origin {
-    TIDEMARK_HEAP_UNKNOWN = 0, /* nothing in Python refers to the target */
+enum tidemark_heap_path_start {
+    TIDEMARK_HEAP_UNREFERENCED = 0, /* no path: nothing in Python refers to the target */
     TIDEMARK_HEAP_ROOT = 1,
-    TIDEMARK_HEAP_OUTSIDE = 2, /* the first object is kept from outside Python, or by an expression in progress */
-    TIDEMARK_HEAP_CYCLE = 3    /* only a cycle of references keeps it */
+    TIDEMARK_HEAP_NATIVE = 2, /* code outside Python, or an expression in progress, retains the first object */
+    TIDEMARK_HEAP_CYCLE = 3   /* only a reference cycle retains it */
 };
 
-struct tidemark_heap_chain {
-    int32_t origin;
-    int32_t root;     /* number among the roots of all calls of this search */
-    int32_t variable; /* of the root's frame; -1: the root is no frame */
-    int32_t cycle;    /* the first so many objects are a cycle; the next is its first again */
-    int32_t left_out; /* so many of a long chain, behind its first TIDEMARK_HEAP_NEAR_ROOT (0: none) */
-    int32_t objects;  /* from the root to the target; a root that is a frame is none of them */
+struct tidemark_heap_path {
+    int32_t start;        /* tidemark_heap_path_start */
+    int32_t root;         /* index among the roots of all calls of this search */
+    int32_t variable;     /* index in the root's frame; -1: the root is no frame */
+    int32_t cycle_length; /* the path begins with a cycle of that many objects; the next one is the first again */
+    int32_t omitted;      /* objects left out of a long path, behind its first TIDEMARK_HEAP_NEAR_ROOT; 0: none */
+    int32_t length;       /* objects from the root to the target; a root that is a frame does not count */
 };
 #define TIDEMARK_HEAP_NEAR_ROOT 16
 
 typedef struct tidemark_heap_scan tidemark_heap_scan;
 
-/* `barriers` are not entered unless they are roots. NULL: no memory. */
+/* Begins a search, which the caller ends. It does not enter `barriers` unless they are roots. NULL: no memory. */
 tidemark_heap_scan* tidemark_heap_begin(const uint64_t* targets, int64_t target_count, const uint64_t* barriers,
-                                          int64_t barrier_count);
+                                        int64_t barrier_count);
 
-/* The next three return how many targets are still without a chain, or -1: no memory. A chain, once found, stays. */
+/* The next three return how many targets have no path yet, or -1: no memory. A path never changes once it is found. */
 
-/* Breadth first: of several chains the shortest, then that of the earlier root. */
-int64_t tidemark_heap_from(tidemark_heap_scan* search, const struct tidemark_heap_root* roots, int64_t count);
-/* Gives up targets that none of the objects that the collector knows refers to. */
-int64_t tidemark_heap_give_up(tidemark_heap_scan* search);
-/* Chains within what no root leads to. */
-int64_t tidemark_heap_leftovers(tidemark_heap_scan* search);
+/* Searches breadth first from the roots. Of several paths it takes the shortest, then that of the earlier root. */
+int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const struct tidemark_heap_root* roots, int64_t count);
+/* Drops targets that no object of the garbage collector refers to. */
+int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan);
+/* Searches among the objects that no root reaches. */
+int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan);
 
-/* Of target number `target`; stores at most `capacity` of its objects. They live until the search ends. */
-struct tidemark_heap_chain tidemark_heap_chain_of(const tidemark_heap_scan* search, int64_t target, uint64_t* objects,
-                                                  int32_t capacity);
+/* Returns the path to target number `target` and stores at most `capacity` of its objects, which live until the search
+ * ends. */
+struct tidemark_heap_path tidemark_heap_path_to(const tidemark_heap_scan* scan, int64_t target, uint64_t* objects,
+                                                int32_t capacity);
 
-/* Objects looked at so far. */
-int64_t tidemark_heap_objects(const tidemark_heap_scan* search);
+/* Returns the number of objects visited so far. */
+int64_t tidemark_heap_objects(const tidemark_heap_scan* scan);
 
-void tidemark_heap_end(tidemark_heap_scan* search);
+/* Ends the search and releases its objects. */
+void tidemark_heap_end(tidemark_heap_scan* scan);
 
-/* The clock of records (recorder/core/ring.h). */
+/* Returns the time on the clock of records (recorder/core/ring.h). */
 uint64_t tidemark_heap_ticks(void);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
-// How the caching allocator is set: block sizes follow from it.
+// Settings of the caching allocator, which determine block sizes.
 #pragma once
 
 namespace tidemark::plugin {
 
-/// Tells each setting under the name a memory snapshot gives it, its value as JSON.
+/// Sends each setting under its name in a memory snapshot, with its value as JSON.
 void report_allocator_settings();
 
 }  // namespace tidemark::plugin

@@ -19,7 +19,7 @@ struct DeviceEvents {
 std::array<DeviceEvents, most_devices> devices;
 std::atomic<bool> arming{false};
 
-/// A snapshot emits one marker per device, in device order, all of them with device number 0.
+/// A snapshot emits one marker per device, in device order. All markers carry device number 0.
 thread_local int markers_seen = 0;
 thread_local std::vector<uint64_t>* cuts = nullptr;
 
@@ -45,12 +45,12 @@ bool has_stack(TraceEntry::Action action) {
            action == TraceEntry::SEGMENT_UNMAP || action == TraceEntry::OOM;
 }
 
-/// The record of an event; texts and stacks it names are defined on the way.
+/// Sends the record of an event. Defines the texts and stacks that it names.
 void report(const TraceEntry& entry, int device, uint64_t sequence) {
     ThreadState& state = ThreadState::here();
     tidemark_ring* ring = state.ring();
     if (ring == nullptr) {
-        return;  // the gap in the sequence tells the recorder
+        return;  // the recorder sees the gap in the sequence
     }
     tidemark_record record{};
     record.kind = TIDEMARK_EVENT;
@@ -61,12 +61,12 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     record.event.stream = reinterpret_cast<uintptr_t>(entry.stream_);
     record.event.device = static_cast<uint8_t>(device);
     if (entry.action_ == TraceEntry::ALLOC) {
-        state.op_memory().taken({static_cast<uint64_t>(entry.addr_), record.event.device});
+        state.op_memory().allocated({static_cast<uint64_t>(entry.addr_), record.event.device});
     } else if (entry.action_ == TraceEntry::FREE_REQUESTED) {
-        state.op_memory().returned_memory({static_cast<uint64_t>(entry.addr_), record.event.device});
+        state.op_memory().freed({static_cast<uint64_t>(entry.addr_), record.event.device});
     }
     if (has_stack(entry.action_)) {
-        const StackRef stack = state.responsible();
+        const StackRef stack = state.attributed_stack();
         record.event.stack = stack.id;
         record.event.stack_thread = stack.thread;
         record.event.op = state.current_op();
@@ -82,7 +82,7 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     core()->push(ring, &record, metadata.data(), static_cast<uint32_t>(metadata.size()));
 }
 
-/// Called by the allocator under the device's lock: takes no lock, calls nothing of PyTorch's, throws nothing.
+/// The allocator calls this under the device's lock: it takes no lock, calls nothing in PyTorch and does not throw.
 void on_event(const TraceEntry& entry) noexcept {
     const int device = device_of(entry);
     if (device < 0 || device >= most_devices) {
@@ -93,7 +93,7 @@ void on_event(const TraceEntry& entry) noexcept {
         arm(events);
         if (cuts != nullptr) {
             cuts->push_back(events.next.load(std::memory_order_relaxed));
-            return;  // our own question is no event of the program
+            return;  // our own snapshot is not an event of the program
         }
     }
     if (!events.armed.load(std::memory_order_relaxed)) {
@@ -104,7 +104,7 @@ void on_event(const TraceEntry& entry) noexcept {
     report(entry, device, sequence);
 }
 
-/// Called without the lock, before the exception is thrown.
+/// The allocator calls this without its lock, before it throws.
 void on_out_of_memory(int64_t device, size_t asked, size_t total, size_t free) {
     const tidemark_api* api = core();
     tidemark_ring* ring = api->recording() ? api->this_thread() : nullptr;
@@ -124,7 +124,7 @@ void on_out_of_memory(int64_t device, size_t asked, size_t total, size_t free) {
 
 }  // namespace
 
-void listen_to_allocator() {
+void attach_tracker() {
     allocator::attachAllocatorTraceTracker([](const TraceEntry& entry) { on_event(entry); });
     allocator::attachOutOfMemoryObserver(on_out_of_memory);
 }

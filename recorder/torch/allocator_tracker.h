@@ -1,4 +1,4 @@
-// Turns what the caching allocator does into records, numbered per device.
+// Records the events of the caching allocator, numbered per device.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,18 @@
 
 namespace tidemark::plugin {
 
-/// Registers the tracker and the out-of-memory observer, once per process. CUDA must be initialised.
-void listen_to_allocator();
+/// Attaches the tracker and the out-of-memory observer, once per process. Requires that CUDA is initialized.
+void attach_tracker();
 
-/// Events of a device count from its next SNAPSHOT event on; used by whoever takes the snapshot at the start.
+/// Counts events of each device from its next SNAPSHOT event on. The caller takes that snapshot.
 void arm_at_next_snapshot();
-/// Events of every device count from here on; only for devices whose allocator has not allocated yet.
+/// Counts events of every device from now on. Requires that the allocator holds no memory.
 void arm_now();
+/// Stops counting.
 void disarm();
 
-/// Takes a snapshot and tells, per device, how many events came before it: that marker is an exact cut, made under the
-/// device's lock. Index: device.
+/// A snapshot with the number of events before it, by device. The count is exact: the allocator emits the marker under
+/// the device's lock.
 struct Cut {
     SnapshotInfo snapshot;
     std::vector<uint64_t> events_before;

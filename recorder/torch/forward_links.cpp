@@ -16,8 +16,8 @@ struct Link {
     std::atomic<uint64_t> stack;
 };
 
-// One table per forward thread, made when the thread first runs a differentiable op. Never freed: nodes outlive
-// threads. Untouched pages of a table take no memory.
+// One table per forward thread, created by the thread's first differentiable op. Never freed: nodes outlive threads.
+// Untouched pages of a table take no memory.
 std::array<std::atomic<Link*>, most_threads> tables{};
 
 Link* table_of(uint64_t thread) {

@@ -1,8 +1,8 @@
-// From an autograd node to the Python stack of the forward op that made it.
+// Finds the Python stack of the forward op that made an autograd node.
 //
-// A node carries the sequence number its thread's counter had when it was made; the forward op saw the same number.
-// Several ops may see one number (the counter moves only when a node is made): the latest is the node's maker.
-// Written by the forward thread, read by the backward thread, which the engine's queue has synchronised with it.
+// A node carries the value of its thread's sequence counter. The forward op sees the same value. Several ops may see
+// one value, since only new nodes advance the counter: the last such op made the node. The forward thread writes, the
+// backward thread reads; the engine's queue synchronizes them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct StackRef {
     uint16_t thread = 0;
 };
 
-/// `thread` as RecordFunction numbers threads. The last 2^20 numbers of a thread are remembered.
+/// `thread`: RecordFunction's thread id. Remembers the last 2^20 sequence numbers of each thread.
 void remember_forward_op(uint64_t thread, int64_t sequence, StackRef stack);
 StackRef forward_op(uint64_t thread, int64_t sequence);
 

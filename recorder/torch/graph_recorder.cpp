@@ -27,12 +27,12 @@ using torch::autograd::FunctionPreHook;
 using torch::autograd::variable_list;
 using torch::dynamo::autograd::CompiledNodeArgs;
 
-// Of the process, as its nodes are. Numbers are never used again.
+// Nodes belong to the process. Ids are never reused.
 std::atomic<uint32_t> last_number{0};
 std::atomic<uint64_t> nodes_alive{0};
-std::atomic<uint32_t> following{0};  ///< counts recordings that follow; 0: this one does not
-std::atomic<uint32_t> followings{0};
-std::atomic<uint32_t> regions_reported{0};  ///< the recording in which it was said what a compiled region hides
+std::atomic<uint32_t> current_recording{0};  ///< number of the recording that records the graph; 0: none does
+std::atomic<uint32_t> recordings{0};
+std::atomic<uint32_t> regions_reported{0};  ///< the recording that reported what compiled regions hide
 
 class NodeTag final : public FunctionPreHook {
 public:
@@ -43,24 +43,24 @@ public:
     NodeTag& operator=(const NodeTag&) = delete;
     ~NodeTag() override {
         nodes_alive.fetch_sub(!accumulates_, std::memory_order_relaxed);
-        report_death();
+        report_destroyed();
     }
 
     variable_list operator()(const variable_list& grads) override {
-        if (number_ != 0 && recording_ == following.load(std::memory_order_relaxed)) {
-            RanNode ran{number_};
+        if (number_ != 0 && recording_ == current_recording.load(std::memory_order_relaxed)) {
+            ExecutedNode executed{number_};
             if (accumulates_) {
-                ran.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
+                executed.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
             }
             if (!node_.retains_grad_hooks().empty()) {
                 report_retained_gradient();
             }
-            ThreadState::here().node_runs(ran);
+            ThreadState::here().node_executes(executed);
         }
         return grads;
     }
 
-    // Compiled autograd asks hooks what they are; this one is nothing to it. The function is const since torch 2.7.
+    // Compiled autograd asks each hook for its arguments; this one has none. The function is const since torch 2.7.
     void compiled_args(CompiledNodeArgs&) {}
     void compiled_args(CompiledNodeArgs&) const {}
 
@@ -69,7 +69,7 @@ public:
         number_ = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
         recording_ = recording;
     }
-    /// What the node made, for the gradient it may be told to retain.
+    /// Remembers the node's output, whose gradient the program may retain.
     void made(const c10::TensorImpl& output) {
         output_ = WeakTensor(StrongTensor::reclaim_copy(const_cast<c10::TensorImpl*>(&output)));
     }
@@ -83,8 +83,8 @@ private:
         }
     }
 
-    void report_death() const {
-        if (recording_ != following.load(std::memory_order_relaxed) || number_ == 0) {
+    void report_destroyed() const {
+        if (recording_ != current_recording.load(std::memory_order_relaxed) || number_ == 0) {
             return;
         }
         if (tidemark_ring* ring = ThreadState::here().ring()) {
@@ -96,16 +96,16 @@ private:
     }
 
     Node& node_;
-    const bool accumulates_;  ///< leaves are not counted: parameters keep them
+    const bool accumulates_;  ///< such nodes are not counted: parameters keep them alive
     WeakTensor output_{StrongTensor()};
     uint32_t number_ = 0;
     uint32_t recording_ = 0;
 };
 
-// Threads meet at the leaves they share, and tag them once.
+// Threads share leaves. The locks let one of them tag a leaf.
 std::array<std::mutex, 64> tagging;
 
-/// Its number in this recording, and whether it has just got it.
+/// The node's id in this recording, and whether it is new.
 struct Tagged {
     uint32_t number;
     bool is_new;
@@ -130,7 +130,7 @@ Tagged tag(Node& node, uint32_t recording) {
     return {mine->number(recording), true, mine};
 }
 
-/// Text ids of node types and their fields, on one thread and in one recording.
+/// Text ids of node types and their fields, for one thread and one recording.
 class TypeTexts {
 public:
     struct Texts {
@@ -164,7 +164,7 @@ private:
     std::vector<Texts> texts_;
 };
 
-/// Slots of edges that are none of next_edges: the node that CopySlices wraps.
+/// The slot of an edge that is not in next_edges: to the node that CopySlices wraps.
 constexpr uint16_t wrapped_slot = UINT16_MAX;
 
 class GraphRecorder {
@@ -172,13 +172,13 @@ public:
     static GraphRecorder& here() {
         static thread_local GraphRecorder* recorder = nullptr;
         if (recorder == nullptr) {
-            recorder = new GraphRecorder;  // never destroyed: nodes die after a thread's destructors have run
+            recorder = new GraphRecorder;  // never destroyed: nodes are destroyed after a thread's destructors have run
         }
         return *recorder;
     }
 
     uint32_t report(Node& root, const c10::TensorImpl& output, const TensorPlace& taken) {
-        const uint32_t recording = following.load(std::memory_order_relaxed);
+        const uint32_t recording = current_recording.load(std::memory_order_relaxed);
         ring_ = recording == 0 ? nullptr : ThreadState::here().ring();
         if (ring_ == nullptr) {
             return 0;
@@ -204,24 +204,22 @@ private:
         uint32_t number;
     };
 
-    void say_what_is_hidden(const NodeType& type) {
+    void report_compiled_region(const NodeType& type) {
         constexpr char region[] = "CompiledFunction";
         constexpr uint8_t not_recorded = 10;
-        constexpr char sentence[] =
-            "Inside what torch.compile compiled no single op is seen: a region is one node (CompiledFunctionBackward) "
-            "with all that it saved, and memory taken inside has no category unless it was saved.";
+        constexpr char reason[] = "compiled_regions";
         if (type.kind == NodeType::Kind::python && type.name.compare(0, sizeof region - 1, region) == 0 &&
             regions_reported.exchange(recording_, std::memory_order_relaxed) != recording_) {
             tidemark_record record{};
             record.kind = TIDEMARK_DATA_GAP;
             record.detail = not_recorded;
-            core()->push(ring_, &record, sentence, sizeof sentence - 1);
+            core()->push(ring_, &record, reason, sizeof reason - 1);
         }
     }
 
     void report_one(Node& node, uint32_t number, const TensorPlace& taken, bool is_root) {
         const NodeType& type = type_of(node);
-        say_what_is_hidden(type);
+        report_compiled_region(type);
         const TypeTexts::Texts& texts = texts_.of(type, ring_);
         tidemark_record record{};
         record.kind = TIDEMARK_NODE;
@@ -233,7 +231,7 @@ private:
         if (type.kind == NodeType::Kind::accumulate_grad) {
             place = describe_leaf(static_cast<AccumulateGrad&>(node), record);
         } else {
-            name_maker(node, record);
+            set_forward_stack(node, record);
         }
         record.node.address = place.address;
         record.node.device = place.device;
@@ -254,7 +252,7 @@ private:
         return place_of(*variable);
     }
 
-    static void name_maker(const Node& node, tidemark_record& record) {
+    static void set_forward_stack(const Node& node, tidemark_record& record) {
         const StackRef maker = forward_op(node.thread_id(), static_cast<int64_t>(node.sequence_nr()));
         record.node.stack = maker.id;
         record.node.stack_thread = maker.thread;
@@ -284,7 +282,7 @@ private:
         edges_.push_back({tagged.number, slot, input});
     }
 
-    /// One device per node: that of what it saved, where its output names none.
+    /// A node has one device: that of its output, else that of the first GPU tensor it saved.
     void collect_saved(const Node& node, const NodeType& type, const TypeTexts::Texts& texts, uint8_t& device) {
         slots_.clear();
         saved_.clear();
@@ -315,7 +313,7 @@ private:
             device = device == TIDEMARK_NO_DEVICE ? saved.device : device;
         }
         if (saved.device != device) {
-            saved.address = 0;  // the record tells the events of one device only
+            saved.address = 0;  // a record holds the event count of one device only
             saved.device = TIDEMARK_NO_DEVICE;
         }
         saved_.push_back(saved);
@@ -361,33 +359,34 @@ private:
 
 }  // namespace
 
-void follow_graph(bool follow) {
-    following.store(follow ? followings.fetch_add(1, std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
+void record_graph(bool record) {
+    const uint32_t number = record ? recordings.fetch_add(1, std::memory_order_relaxed) + 1 : 0;
+    current_recording.store(number, std::memory_order_relaxed);
 }
 
-bool graph_is_followed() { return following.load(std::memory_order_relaxed) != 0; }
+bool graph_is_recorded() { return current_recording.load(std::memory_order_relaxed) != 0; }
 
 uint32_t report_node(Node& node, const c10::TensorImpl& output, const TensorPlace& taken) {
     return GraphRecorder::here().report(node, output, taken);
 }
 
 Node* node_of(const c10::TensorImpl& tensor) {
-    const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(
-        const_cast<c10::TensorImpl&>(tensor).autograd_meta());
+    const auto* meta =
+        static_cast<const torch::autograd::AutogradMeta*>(const_cast<c10::TensorImpl&>(tensor).autograd_meta());
     return meta == nullptr ? nullptr : meta->grad_fn_.get();
 }
 
-void report_node_ran(const RanNode& ran) {
-    tidemark_ring* ring = graph_is_followed() ? ThreadState::here().ring() : nullptr;
+void report_executed_node(const ExecutedNode& executed) {
+    tidemark_ring* ring = graph_is_recorded() ? ThreadState::here().ring() : nullptr;
     if (ring == nullptr) {
         return;
     }
     tidemark_record record{};
     record.kind = TIDEMARK_NODE_RUN;
     record.detail = !torch::autograd::get_current_graph_task_keep_graph();
-    record.node_run.id = ran.number;
+    record.node_run.id = executed.number;
     record.node_run.device = TIDEMARK_NO_DEVICE;
-    const StrongTensor variable = ran.variable.lock();
+    const StrongTensor variable = executed.variable.lock();
     if (const c10::TensorImpl* gradient = variable ? gradient_of(*variable) : nullptr) {
         const TensorPlace place = place_of(*gradient);
         record.node_run.device = place.device;

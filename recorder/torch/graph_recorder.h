@@ -1,8 +1,8 @@
-// Tells the autograd graph to the recorder as it is made, run and destroyed.
+// Records the autograd graph: when nodes are created, executed and destroyed.
 //
-// Every node is given a tag: a pre-hook that changes nothing. It knows the node's number, hears when the engine runs
-// the node, and dies with it, on whatever thread that is. No node, tensor or storage lives longer through it, and nothing
-// is unpacked. A node is found as what an op returned, or as an ancestor of such a node.
+// Every node gets a tag: a pre-hook that changes nothing. The tag knows the node's id. The engine calls it when it
+// executes the node, and the node destroys it, on any thread. The tag extends the lifetime of no node, tensor or
+// storage, and unpacks nothing. A node is found in the results of an op, or as an ancestor of such a node.
 #pragma once
 
 #include <torch/csrc/autograd/function.h>
@@ -14,21 +14,22 @@
 
 namespace tidemark::plugin {
 
-/// Begins or ends; nodes tagged in between go on being followed, others were made before anybody looked.
-void follow_graph(bool follow);
-bool graph_is_followed();
+/// Starts or ends the recording of the graph. Nodes that exist at the start are recorded when they are first seen.
+void record_graph(bool record);
+bool graph_is_recorded();
 
-/// Tells a node and all it leads to, as far as that was not told. `output`: a tensor it made; `taken`: memory that its op
-/// took for that. Returns its number; 0: not followed. The caller keeps the node alive.
+/// Records a node and all nodes it leads to, each once. `output`: a tensor it made. `taken`: memory that its op
+/// allocated for the tensor. Returns the node's id; 0: the graph is not recorded. The caller keeps the node alive.
 uint32_t report_node(torch::autograd::Node& node, const c10::TensorImpl& output, const TensorPlace& taken);
 
-/// The node that made a tensor, as the tensor remembers it (asking could make a new one); nullptr: none.
+/// Returns the node that made a tensor, or nullptr. Reads the tensor's field: its accessor could create a node.
 torch::autograd::Node* node_of(const c10::TensorImpl& tensor);
 
-/// The engine is done with a node on this thread, and has released what it saved unless the pass keeps the graph.
-void report_node_ran(const RanNode& ran);
+/// Records that the engine executed a node on this thread. The engine has released what the node saved, unless the pass
+/// keeps the graph.
+void report_executed_node(const ExecutedNode& executed);
 
-/// AccumulateGrad nodes are not counted among those alive: parameters keep them.
+/// Counts nodes without AccumulateGrad: parameters keep those alive. `newest`: the highest id so far.
 struct LiveNodes {
     uint64_t alive = 0, newest = 0;
 };

@@ -13,35 +13,35 @@ namespace tidemark::plugin {
 
 namespace {
 
-struct Watched {
+struct LabeledTensor {
     WeakTensor tensor;
     uint8_t category;
     std::string name;
     DeviceAddress reported{};
 };
 
-struct WatchedTensors {
+struct LabeledTensors {
     std::mutex mutex;
-    std::vector<Watched> all;
+    std::vector<LabeledTensor> all;
 };
-WatchedTensors& watched() {
-    static auto* tensors = new WatchedTensors;  // other threads may still look while the process exits
+LabeledTensors& labeled_tensors() {
+    static auto* tensors = new LabeledTensors;  // other threads may still use it while the process exits
     return *tensors;
 }
 
-void report_if_moved(const c10::TensorImpl& tensor, Watched& watched) {
+void report_if_moved(const c10::TensorImpl& tensor, LabeledTensor& labeled) {
     const TensorPlace place = place_of(tensor);
     const DeviceAddress now{place.address, place.device};
-    if (!(now == watched.reported)) {
-        watched.reported = now;
-        report_label(watched.category, now, watched.name, reinterpret_cast<uintptr_t>(&tensor));
+    if (!(now == labeled.reported)) {
+        labeled.reported = now;
+        report_label(labeled.category, now, labeled.name, reinterpret_cast<uintptr_t>(&tensor));
     }
 }
 
-/// Always: a gradient's memory is often new at the address of the one before.
-void report_gradient(const c10::TensorImpl& tensor, const Watched& watched) {
+/// Sends the label always: a new gradient often gets the address of the one before.
+void report_gradient(const c10::TensorImpl& tensor, const LabeledTensor& labeled) {
     const TensorPlace place = place_of(tensor);
-    report_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device}, watched.name);
+    report_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device}, labeled.name);
 }
 
 }  // namespace
@@ -69,16 +69,15 @@ void report_label(uint8_t category, const DeviceAddress& memory, const std::stri
     core()->push(ring, &record, nullptr, 0);
 }
 
-void watch_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name) {
+void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name) {
     auto* tensor = reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(tensor_impl));
-    const std::lock_guard lock(watched().mutex);
-    watched().all.push_back(
-        {WeakTensor(StrongTensor::reclaim_copy(tensor)), category, name, {}});
+    const std::lock_guard lock(labeled_tensors().mutex);
+    labeled_tensors().all.push_back({WeakTensor(StrongTensor::reclaim_copy(tensor)), category, name, {}});
 }
 
-void look_at_watched_tensors() {
-    const std::lock_guard lock(watched().mutex);
-    const auto is_gone = [](Watched& each) {
+void update_labels() {
+    const std::lock_guard lock(labeled_tensors().mutex);
+    const auto update_and_check_destroyed = [](LabeledTensor& each) {
         const StrongTensor tensor = each.tensor.lock();
         if (!tensor) {
             return true;
@@ -89,13 +88,13 @@ void look_at_watched_tensors() {
         }
         return false;
     };
-    auto& all = watched().all;
-    all.erase(std::remove_if(all.begin(), all.end(), is_gone), all.end());
+    auto& all = labeled_tensors().all;
+    all.erase(std::remove_if(all.begin(), all.end(), update_and_check_destroyed), all.end());
 }
 
-void forget_watched_tensors() {
-    const std::lock_guard lock(watched().mutex);
-    watched().all.clear();
+void forget_labeled_tensors() {
+    const std::lock_guard lock(labeled_tensors().mutex);
+    labeled_tensors().all.clear();
 }
 
 }  // namespace tidemark::plugin

@@ -1,4 +1,4 @@
-// Says what memory is to the program: told about the allocation that holds it now.
+// Records what memory is to the program, as labels of the allocations that hold it.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace tidemark::plugin {
 
-/// `identity`: of the tensor, through which AccumulateGrad nodes find their variable's name; 0: none.
+/// Sends a label. `identity`: of the tensor, by which AccumulateGrad nodes find the name of their variable; 0: none.
 void report_label(uint8_t category, const DeviceAddress& memory, const std::string& name = {}, uint64_t identity = 0);
 
-/// What lies in a tensor's .grad, without asking the tensor; nullptr: nothing.
+/// Returns the tensor in .grad, read from the field without calling the tensor; nullptr: none.
 const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor);
 
-/// Parameters, buffers and optimizer state that the package has named, kept by weak references. Any thread.
-void watch_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name);
-/// Tells those whose memory is another than at the last look, and where their gradients lie; forgets those that are gone.
-void look_at_watched_tensors();
-/// A new recording is told everything again.
-void forget_watched_tensors();
+/// Labels a parameter, buffer or optimizer state from now on. Keeps a weak reference to it. Any thread may call.
+void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name);
+/// Sends the labels of tensors whose memory moved since the last call, and of all gradients. Forgets destroyed tensors.
+void update_labels();
+/// Forgets all labeled tensors, for a new recording.
+void forget_labeled_tensors();
 
 }  // namespace tidemark::plugin

@@ -38,10 +38,9 @@ const char* python_class_name(const void* object) {
     return read<const char*>(read<const void*>(object, type_in_object), name_in_type);
 }
 
-// C++ extensions' functions have a class of their own each, all laid out alike.
+// Each function of a C++ extension has its own class. All such classes have one layout.
 struct AnyFunction : torch::autograd::Function<AnyFunction> {};
 using AnyCppNode = torch::autograd::CppNode<AnyFunction>;
-
 
 Kind kind_of(std::string_view mangled) {
     if (mangled == "N5torch8autograd6PyNodeE") {
@@ -76,7 +75,7 @@ public:
 
 private:
     const NodeType* make(Kind kind, std::string name) {
-        auto* type = new NodeType;  // for ever: threads keep them in their caches
+        auto* type = new NodeType;  // never destroyed: threads cache pointers to it
         type->number = count_++;
         type->kind = kind;
         type->name = std::move(name);
@@ -95,7 +94,7 @@ private:
 };
 
 Registry& registry() {
-    static auto* all = new Registry;  // nodes die after the statics
+    static auto* all = new Registry;  // never destroyed: nodes outlive static objects
     return *all;
 }
 

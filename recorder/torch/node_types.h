@@ -1,4 +1,4 @@
-// What is known of each class of autograd nodes: its name as Python says it, and where it keeps what it saved.
+// Classes of autograd nodes: the name in Python, and where a node keeps its saved tensors.
 #pragma once
 
 #include <torch/csrc/autograd/function.h>
@@ -17,8 +17,8 @@ struct NodeType {
     enum class Kind : uint8_t {
         plain,
         accumulate_grad,
-        copy_slices,   ///< wraps another node, whose saved tensors it keeps
-        python,        ///< torch.autograd.Function of the user: its class names it
+        copy_slices,   ///< wraps another node and keeps its saved tensors
+        python,        ///< the user's torch.autograd.Function, named by its class
         cpp_function,  ///< torch::autograd::Function of a C++ extension
     };
     uint32_t number = 0;  ///< 0, 1, 2, ... in order of appearance
@@ -27,16 +27,18 @@ struct NodeType {
     std::vector<SavedField> saved;
 };
 
-/// Of a node that is alive. The same object for all nodes of a class, for ever. Any thread; takes no interpreter lock.
+/// Returns the type of a live node: one object per class, never destroyed. Any thread may call, without the interpreter
+/// lock.
 const NodeType& type_of(const Node& node);
 
-/// A node's saved tensor: the field of its class and, where the field is a list, the position in it.
+/// A saved tensor of a node: the field of the node's class and, if the field is a list, the position in it.
 struct SavedSlot {
     const SavedVariable* saved;
     uint32_t field;
-    int32_t index;  ///< -1: no list
+    int32_t index;  ///< -1: the field is no list
 };
-/// All that a node holds, also what is released or packed by now. Appends to `out`. The node is alive while it is used.
+/// Appends all saved tensors of a live node to `out`, also released and packed ones. `out` is valid while the node
+/// lives.
 void append_saved(const Node& node, const NodeType& type, std::vector<SavedSlot>& out);
 
 }  // namespace tidemark::plugin

@@ -1,4 +1,4 @@
-// The memory that the op a thread is in has taken and not given back: whatever of it is neither a result nor kept by the
+// The memory that the current op of a thread allocated and has not freed. What is neither a result nor saved by the
 // graph when the op ends is the op's workspace.
 #pragma once
 
@@ -14,18 +14,18 @@ struct DeviceAddress {
     bool operator==(const DeviceAddress& other) const { return address == other.address && device == other.device; }
 };
 
-/// One thread's. Takes no host memory: it is told of events under the allocator's lock. Of an op that takes more pieces
-/// than fit, the rest is not followed.
+/// Belongs to one thread. Allocates no host memory, since it is used under the allocator's lock. Ignores pieces that do
+/// not fit.
 class OpMemory {
 public:
     void clear() { count_ = 0; }
-    void taken(const DeviceAddress& memory) {
+    void allocated(const DeviceAddress& memory) {
         if (count_ < pieces_.size()) {
             pieces_[count_++] = memory;
         }
     }
-    void returned_memory(const DeviceAddress& memory) { claim(memory); }
-    /// True if it was here; from now on it is not.
+    void freed(const DeviceAddress& memory) { claim(memory); }
+    /// Removes a piece. Returns false if it is not here.
     bool claim(const DeviceAddress& memory) {
         for (size_t i = count_; i-- > 0;) {
             if (pieces_[i] == memory) {

@@ -25,8 +25,8 @@ void report_span(ThreadState& state, uint8_t detail, const char* name) {
     core()->push(ring, &record, nullptr, 0);
 }
 
-/// A forward op that may make a node remembers who called it.
-void remember_maker(ThreadState& state, const at::RecordFunction& op) {
+/// Remembers the stack of a forward op that may make a node.
+void remember_forward_stack(ThreadState& state, const at::RecordFunction& op) {
     if (op.seqNr() >= 0) {
         if (const StackRef stack = state.caller_of_op(); stack.id != 0) {
             remember_forward_op(op.threadId(), op.seqNr(), stack);
@@ -39,7 +39,7 @@ std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
     switch (op.scope()) {
         case at::RecordScope::FUNCTION:
             state.enter_op(op.name(), TIDEMARK_SCOPE_OP);
-            remember_maker(state, op);
+            remember_forward_stack(state, op);
             break;
         case at::RecordScope::BACKWARD_FUNCTION:
             state.enter_op(op.name(), TIDEMARK_SCOPE_NODE);
@@ -50,7 +50,8 @@ std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
     return nullptr;
 }
 
-/// What an op that no node made gave back. In backward passes and optimizer steps such memory is temporary.
+/// Returns the category of an op's result that no node made. Such results of backward passes and optimizer steps are
+/// temporary: they have none.
 uint8_t category_of_result(ThreadState& state, const char* op) {
     if (std::strncmp(op, "c10d::", 6) == 0) {
         return TIDEMARK_CATEGORY_COMMUNICATION;
@@ -96,7 +97,7 @@ void report_results(ThreadState& state, const at::RecordFunction& op) {
 
 void ends(const at::RecordFunction& op, at::ObserverContext*) {
     ThreadState& state = ThreadState::here();
-    if (op.scope() == at::RecordScope::FUNCTION && graph_is_followed()) {
+    if (op.scope() == at::RecordScope::FUNCTION && graph_is_recorded()) {
         report_results(state, op);
     }
     if (op.scope() == at::RecordScope::FUNCTION || op.scope() == at::RecordScope::BACKWARD_FUNCTION) {

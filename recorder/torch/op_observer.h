@@ -1,10 +1,10 @@
-// Follows ops, autograd nodes and named ranges on every thread.
+// Observes ops, autograd nodes and named ranges on every thread.
 #pragma once
 
 namespace tidemark::plugin {
 
-/// Begins or ends; does nothing when it is so already. One thread at a time. `results`: also what ops return, for the
-/// graph.
+/// Starts or ends observing; does nothing if that is the state already. One thread at a time may call. `results`: also
+/// observes what ops return, for the graph.
 void observe_ops(bool observe, bool results);
 
 }  // namespace tidemark::plugin

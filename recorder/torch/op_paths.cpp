@@ -15,7 +15,7 @@ size_t OpPaths::slot_of(uint32_t parent, const char* name) const {
 }
 
 uint32_t OpPaths::find_or_report(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name,
-                               uint8_t scope) {
+                                 uint8_t scope) {
     if ((names_.size() + 1) * 2 > slots_.size()) {
         grow();
     }

@@ -1,4 +1,4 @@
-// Paths of nested ops as numbers: "MulBackward0" under "evaluate_function: MulBackward0" is one number. One thread's.
+// Ids of the paths of nested ops: "MulBackward0" under "evaluate_function: MulBackward0" has one id. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tidemark::plugin {
 
 class OpPaths {
 public:
-    /// The number of `name` under `parent`, told to the recorder when it is new; 0 when it could not be told.
+    /// Returns the id of `name` under `parent` and defines it if it is new; 0 if it cannot be defined.
     uint32_t child(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name, uint8_t scope) {
         Recent& recent = recent_[slot(parent, name)];
         if (recent.parent == parent && recent.name == name && recent.id != 0 && names_[recent.id - 1] == name) {
@@ -24,7 +24,7 @@ public:
     }
 
 private:
-    /// The name's address is a hint only: it may be a temporary's, so the text is compared as well.
+    /// The name's address is only a hint: the string may be temporary, so the text is compared as well.
     struct Recent {
         const char* name = nullptr;
         uint32_t parent = 0;
@@ -39,7 +39,7 @@ private:
     }
 
     uint32_t find_or_report(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name,
-                          uint8_t scope);
+                            uint8_t scope);
     size_t slot_of(uint32_t parent, const char* name) const;
     void grow();
 

@@ -16,7 +16,7 @@ namespace tidemark::plugin {
 
 namespace {
 
-/// Tells one device's segments and used blocks to the recorder.
+/// Sends the segments and used blocks of one device.
 class StateReporter {
 public:
     StateReporter(int device, uint8_t purpose, uint64_t events_before)
@@ -81,17 +81,18 @@ void report_state(uint8_t purpose) {
     const Cut cut = snapshot_with_cut();
     const int devices = std::min(device_count(), static_cast<int>(cut.events_before.size()));
     for (int device = 0; device < devices; ++device) {
-        StateReporter recorder(device, purpose, cut.events_before[static_cast<size_t>(device)]);
+        StateReporter reporter(device, purpose, cut.events_before[static_cast<size_t>(device)]);
         for (const auto& segment : cut.snapshot.segments) {
             if (segment.device == device) {
-                recorder.segment(segment);
+                reporter.segment(segment);
             }
         }
-        recorder.end();
+        reporter.end();
     }
 }
 
-/// A snapshot would show in the history that the program itself records: where there is nothing yet, none is needed.
+/// Starts without a snapshot if the program records history itself, in which the snapshot would appear. Only possible
+/// while the allocator holds no memory.
 bool start_without_snapshot() {
     if (!allocator::isHistoryEnabled()) {
         return false;
@@ -108,11 +109,11 @@ bool start_without_snapshot() {
     return true;
 }
 
-void begin_listening_to_allocator() {
-    static bool listening = false;  // torch offers no way to stop listening
-    if (!listening) {
-        listen_to_allocator();
-        listening = true;
+void attach_to_allocator() {
+    static bool attached = false;  // torch offers no way to detach
+    if (!attached) {
+        attach_tracker();
+        attached = true;
     }
     disarm();
     report_allocator_settings();
@@ -124,15 +125,15 @@ void begin_listening_to_allocator() {
 
 void attach(const tidemark_api* api, int parts) {
     set_core(api);
-    const bool graph = (parts & TIDEMARK_PLUGIN_GRAPH) != 0;
-    if (graph != graph_is_followed()) {
-        forget_watched_tensors();
-        follow_graph(graph);
+    const bool records_graph = (parts & TIDEMARK_PLUGIN_GRAPH) != 0;
+    if (records_graph != graph_is_recorded()) {
+        forget_labeled_tensors();
+        record_graph(records_graph);
         observe_ops(false, false);
     }
-    observe_ops((parts & (TIDEMARK_PLUGIN_OPS | TIDEMARK_PLUGIN_GRAPH)) != 0, graph);
+    observe_ops((parts & (TIDEMARK_PLUGIN_OPS | TIDEMARK_PLUGIN_GRAPH)) != 0, records_graph);
     if ((parts & TIDEMARK_PLUGIN_ALLOCATOR) != 0) {
-        begin_listening_to_allocator();
+        attach_to_allocator();
     }
 }
 
@@ -155,7 +156,7 @@ int tidemark_plugin_attach(const struct tidemark_api* api, int parts, char* erro
         attach(api, parts);
         return 1;
     } catch (const std::exception& failure) {
-        std::snprintf(error, error_size, "PyTorch's allocator cannot be listened to: %s", failure.what());
+        std::snprintf(error, error_size, "the plugin cannot attach to PyTorch's allocator: %s", failure.what());
         return 0;
     }
 }
@@ -163,8 +164,8 @@ int tidemark_plugin_attach(const struct tidemark_api* api, int parts, char* erro
 void tidemark_plugin_detach(void) {
     disarm();
     observe_ops(false, false);
-    follow_graph(false);
-    forget_watched_tensors();
+    record_graph(false);
+    forget_labeled_tensors();
 }
 
 int tidemark_plugin_check(void) {
@@ -175,7 +176,7 @@ int tidemark_plugin_check(void) {
         report_state(TIDEMARK_STATE_CHECK);
         return 1;
     } catch (...) {
-        return 0;  // a check that cannot be made is no reason to disturb the program
+        return 0;  // a failed check must not disturb the program
     }
 }
 
@@ -206,11 +207,11 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out) {
     }
 }
 
-void tidemark_plugin_watch(uint64_t tensor, int category, const char* name) {
-    watch_tensor(tensor, static_cast<uint8_t>(category), name);
+void tidemark_plugin_label(uint64_t tensor, int category, const char* name) {
+    label_tensor(tensor, static_cast<uint8_t>(category), name);
 }
 
-void tidemark_plugin_look_at_watched(void) { look_at_watched_tensors(); }
+void tidemark_plugin_update_labels(void) { update_labels(); }
 
 void tidemark_plugin_live_nodes(uint64_t* alive, uint64_t* newest) {
     const LiveNodes nodes = live_nodes();
@@ -221,11 +222,10 @@ void tidemark_plugin_live_nodes(uint64_t* alive, uint64_t* newest) {
 int tidemark_plugin_learn_python_function(uint64_t tensor, uint64_t ctx, uint64_t ctx_bytes, uint64_t first_saved,
                                           uint64_t saved_count) {
     const torch::autograd::Node* node = node_of(*tensor_at(tensor));
-    return node == nullptr ? 0
-                           : learn_python_function(node, reinterpret_cast<const void*>(static_cast<uintptr_t>(ctx)),
-                                                   ctx_bytes,
-                                                   reinterpret_cast<const void*>(static_cast<uintptr_t>(first_saved)),
-                                                   saved_count);
+    return node == nullptr
+               ? 0
+               : learn_python_function(node, reinterpret_cast<const void*>(static_cast<uintptr_t>(ctx)), ctx_bytes,
+                                       reinterpret_cast<const void*>(static_cast<uintptr_t>(first_saved)), saved_count);
 }
 
 }  // extern "C"

@@ -1,8 +1,8 @@
-/* The plugin that listens inside PyTorch: its C ABI, called by the Python package.
+/* C ABI of the plugin inside PyTorch, called by the Python package.
  *
- * Built per torch version from these sources, on first use, against torch's own headers; links c10, c10_cuda and
- * torch_cpu, never Python. No iostreams: should the compiler link a C++ runtime of its own in, its locales would not be
- * the program's. Once attached it stays loaded: PyTorch cannot let go of a tracker.
+ * The package builds it from these sources on first use, per torch version, against torch's own headers. It links c10,
+ * c10_cuda and torch_cpu, never Python. It uses no iostreams: if the compiler links a C++ runtime of its own, that
+ * runtime's locales are not the program's. Once attached it stays loaded: PyTorch cannot detach a tracker.
  */
 #pragma once
 
@@ -20,54 +20,55 @@ extern "C" {
 uint32_t tidemark_plugin_version(void);
 
 enum tidemark_plugin_parts {
-    TIDEMARK_PLUGIN_ALLOCATOR = 1, /* CUDA must be initialised: before that PyTorch has nobody to listen to */
-    TIDEMARK_PLUGIN_OPS = 2,       /* ops, nodes being run, named ranges */
-    TIDEMARK_PLUGIN_GRAPH = 4      /* the autograd graph and what memory is to the program; needs ops */
+    TIDEMARK_PLUGIN_ALLOCATOR = 1, /* requires that CUDA is initialized: only then does the allocator exist */
+    TIDEMARK_PLUGIN_OPS = 2,       /* ops, executed nodes, named ranges */
+    TIDEMARK_PLUGIN_GRAPH = 4      /* the autograd graph and the categories of memory; needs ops */
 };
 
-/* Listens from here on to `parts` and tells the state of every device at the start. May be called again for the next
- * recording, or for more parts. 1: listening; 0: not, `error` holds a sentence. */
+/* Starts to record `parts` and sends the state of every device at the start. May be called again for the next
+ * recording, or for more parts. Returns 1, or 0 with a sentence in `error`. */
 int tidemark_plugin_attach(const struct tidemark_api* api, int parts, char* error, size_t error_size);
 
-/* Takes no more events. */
+/* Stops recording. */
 void tidemark_plugin_detach(void);
 
-/* Tells the allocator's own view of its blocks, for the recorder to compare. Skipped (0) while the program records
- * PyTorch's memory history itself, which would see it. */
+/* Sends the allocator's own view of its blocks, which the recorder compares with its own. Returns 0 without doing so
+ * while the program records PyTorch's memory history itself: the snapshot would appear in that history. */
 int tidemark_plugin_check(void);
 
-/* Events so far of devices 0 .. count-1. Returns the number of devices. */
+/* Stores the number of events so far of devices 0 .. count-1. Returns the number of devices. */
 int tidemark_plugin_sequences(uint64_t* sequences, int count);
 
-/* The named phase (>= TIDEMARK_PHASE_FIRST_NAMED, or TIDEMARK_PHASE_EVAL, ...) of the whole process; 0: none. */
+/* Sets the phase of the whole process (>= TIDEMARK_PHASE_FIRST_NAMED, or TIDEMARK_PHASE_EVAL, ...); 0: detected. */
 void tidemark_plugin_phase(uint32_t phase);
 
-/* This thread is inside (1) or outside (0) an optimizer's step. */
+/* Says that this thread is inside (1) or outside (0) an optimizer's step. */
 void tidemark_plugin_optimizer(int inside);
 
-/* This thread is about to start a backward pass: its stack stands in for memory whose forward op is unknown. */
+/* Says that this thread starts a backward pass. Memory whose forward op is unknown gets the stack of this call. */
 void tidemark_plugin_backward_begins(void);
 
-/* Below, tensors are given by their `_cdata`: the address of their TensorImpl. The caller holds them. */
+/* Below, a tensor is given by its `_cdata`: the address of its TensorImpl. The caller keeps it alive. */
 
 struct tidemark_tensor {
-    uint32_t node;     /* number of the node that made it, told now if it was not; 0: none, or graphs are not followed */
+    uint32_t node; /* id of the node that made it, recorded now if it was not; 0: none, or the graph is not recorded */
     uint32_t device;   /* TIDEMARK_NO_DEVICE: not on a GPU */
     uint64_t address;  /* of its storage */
     uint64_t sequence; /* events of its device so far */
 };
 void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out);
 
-/* Remembers a parameter, buffer or optimizer state by a weak reference; `category` as in records.h. */
-void tidemark_plugin_watch(uint64_t tensor, int category, const char* name);
-/* Tells where watched tensors and their gradients lie now. */
-void tidemark_plugin_look_at_watched(void);
+/* Labels the memory of a parameter, buffer or optimizer state (`category`: tidemark_category). Keeps a weak reference
+ * to the tensor. */
+void tidemark_plugin_label(uint64_t tensor, int category, const char* name);
+/* Sends the labels of all labeled tensors whose memory moved, and of their gradients. */
+void tidemark_plugin_update_labels(void);
 
-/* Nodes alive now (AccumulateGrad not counted), and the number of the newest. */
+/* Stores the number of nodes alive (without AccumulateGrad) and the id of the newest. */
 void tidemark_plugin_live_nodes(uint64_t* alive, uint64_t* newest);
 
-/* How saved tensors of Python functions are found; see saved_variables.h. 1: they are. `tensor`: made by the function
- * whose ctx object this is. */
+/* Learns from one example where Python functions keep saved tensors; see saved_variables.h. `tensor`: made by the
+ * function whose ctx object is `ctx`. Returns 1 when it was found. */
 int tidemark_plugin_learn_python_function(uint64_t tensor, uint64_t ctx, uint64_t ctx_bytes, uint64_t first_saved,
                                           uint64_t saved_count);
 

@@ -1,4 +1,4 @@
-// Private members by name: an explicit instantiation may mention them, and a friend function hands them out.
+// Gives access to private members: an explicit instantiation may name them, and a friend function returns them.
 //
 //     struct Data { friend constexpr auto member(Data); };
 //     template struct Reveal<&Class::data_, Data>;

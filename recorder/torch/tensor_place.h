@@ -1,5 +1,5 @@
-// Where a tensor lies, read without asking the tensor: subclasses answer with Python code, copy-on-write storages would
-// be copied, and fake ones raise.
+// Reads where a tensor lies without calling the tensor: subclasses run Python code, copy-on-write storages would be
+// copied, and fake ones throw.
 #pragma once
 
 #include <c10/core/TensorImpl.h>
@@ -40,12 +40,12 @@ inline TensorPlace place_of(const c10::TensorImpl& tensor) {
     return place;
 }
 
-/// Bytes of the elements, and from the storage's begin to the first of them.
+/// Sizes in bytes: of the elements, and from the start of the storage to the first element.
 struct TensorExtent {
     uint64_t offset = 0, bytes = 0;
 };
 
-/// Of a subclass that Python answers for: all of its storage.
+/// Returns the extent. A subclass with Python code counts with all of its storage.
 inline TensorExtent extent_of(const c10::TensorImpl& tensor, const TensorPlace& place) {
     if (tensor.key_set().has(c10::DispatchKey::Python) || tensor.has_symbolic_sizes_strides()) {
         return {0, place.storage_bytes};

@@ -11,7 +11,7 @@ namespace tidemark::plugin {
 
 namespace {
 
-// PyTorch calls plain functions without a context: what they need is the process's.
+// PyTorch calls plain functions without a context, so this state belongs to the process.
 std::atomic<const tidemark_api*> core_api{nullptr};
 std::atomic<uint32_t> named_phase{0};
 std::atomic<uint64_t> backward_call{0};  ///< StackRef: thread in the upper half
@@ -65,10 +65,10 @@ void ThreadState::enter_op(const char* name, uint8_t scope) {
 
 void ThreadState::leave_op() {
     if (open_.empty()) {
-        return;  // it began on another thread
+        return;  // the op began on another thread
     }
-    if (open_.back().ran.number != 0) {
-        report_node_ran(open_.back().ran);
+    if (open_.back().executed.number != 0) {
+        report_executed_node(open_.back().executed);
     }
     if (open_.back().is_evaluation) {
         leave_evaluation();
@@ -86,7 +86,7 @@ void ThreadState::leave_op() {
 
 StackRef ThreadState::caller_of_op() {
     if (op_caller_.id == 0 || evaluations_ > 0) {
-        op_caller_ = responsible();
+        op_caller_ = attributed_stack();
     }
     return op_caller_;
 }
@@ -103,22 +103,22 @@ void ThreadState::leave_evaluation() {
     }
 }
 
-void ThreadState::node_runs(const RanNode& node) {
+void ThreadState::node_executes(const ExecutedNode& node) {
     for (auto op = open_.rbegin(); op != open_.rend(); ++op) {
         if (op->is_evaluation) {
-            op->ran = node;
+            op->executed = node;
             return;
         }
     }
-    report_node_ran(node);  // its evaluation began before anybody looked
+    report_executed_node(node);  // its evaluation began before the recording
 }
 
 StackRef ThreadState::own_stack() { return ring_ == nullptr ? StackRef{} : StackRef{core()->stack(ring_), serial_}; }
 
-StackRef ThreadState::responsible() {
+StackRef ThreadState::attributed_stack() {
     const StackRef own = own_stack();
     if (evaluations_ > 0 && node_maker_.id != 0 && own.id == stack_at_node_) {
-        return node_maker_;  // no Python runs inside the node: the forward op says more
+        return node_maker_;  // no Python runs inside the node: the forward op's stack says more
     }
     if (own.id != 0) {
         return own;
@@ -171,7 +171,7 @@ void set_named_phase(uint32_t phase) { named_phase.store(phase, std::memory_orde
 
 void remember_backward_call() {
     ThreadState& state = ThreadState::here();
-    if (const StackRef here = state.ring() == nullptr ? StackRef{} : state.responsible(); here.id != 0) {
+    if (const StackRef here = state.ring() == nullptr ? StackRef{} : state.attributed_stack(); here.id != 0) {
         backward_call.store(uint64_t{here.thread} << 32 | here.id, std::memory_order_relaxed);
     }
 }

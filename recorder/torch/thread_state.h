@@ -1,4 +1,4 @@
-// What the plugin knows of the thread it is called on: its ring, the ops it is in, the phase.
+// The plugin's state of the calling thread: its ring, its open ops, its phase.
 #pragma once
 
 #include <cstdint>
@@ -11,52 +11,52 @@
 
 namespace tidemark::plugin {
 
-/// The core's functions; nullptr before the first attach.
+/// Returns the core's functions; nullptr before the first attach.
 const tidemark_api* core();
 void set_core(const tidemark_api* api);
 
-/// The stack walker marks stacks that run through a torch.nn.Module by this bit of their id (frames/walker.h).
+/// The bit of a stack id that marks stacks with a torch.nn.Module in them (frames/walker.h).
 constexpr uint32_t stack_has_module = 1;
 
-/// A node the engine runs. `variable`: the tensor whose gradient an AccumulateGrad puts into its place.
-struct RanNode {
+/// A node that the engine executes. `variable`: the tensor whose gradient an AccumulateGrad node sets.
+struct ExecutedNode {
     uint32_t number = 0;
     WeakTensor variable{StrongTensor()};
 };
 
 class ThreadState {
 public:
-    /// Of the calling thread. Never destroyed: memory is freed after a thread's destructors have run.
+    /// Returns the state of the calling thread. Never destroyed: memory is freed after a thread's destructors have run.
     static ThreadState& here();
 
-    /// This thread's ring in the present recording, or nullptr. Numbers told to an earlier ring are forgotten. Asked
-    /// once in every call from PyTorch, before anything below.
+    /// Returns this thread's ring in the current recording, or nullptr. Forgets the ids of an earlier ring. Called once
+    /// in every call from PyTorch, before anything below.
     tidemark_ring* ring();
 
-    /// An op, node or anything that nests begins or ends on this thread.
+    /// Begins or ends an op, a node or anything else that nests.
     void enter_op(const char* name, uint8_t scope);
     void leave_op();
     uint32_t current_op() const { return current_; }
-    /// This thread is in an op that was called by a program or by a node, not by another op.
+    /// Returns whether the current op was called by the program or by a node, not by another op.
     bool in_outermost_op() const { return !open_.empty() && open_.back().is_outermost; }
     OpMemory& op_memory() { return op_memory_; }
 
-    /// Who called the outermost op this thread is in. Ops inside an op are called from C++, by the same Python line.
+    /// Returns the stack that called the outermost op. Ops inside an op are called from C++, by the same Python line.
     StackRef caller_of_op();
 
-    /// The node being executed was made by the forward op with this stack.
+    /// Begins the execution of a node. `made_by`: the stack of the forward op that made it.
     void enter_node(StackRef made_by);
     void leave_evaluation();
     bool is_evaluating() const { return evaluations_ > 0; }
-    /// The engine is about to run a tagged node: told when its evaluation ends.
-    void node_runs(const RanNode& node);
+    /// Notes that the engine is about to execute a tagged node. Records it when its evaluation ends.
+    void node_executes(const ExecutedNode& node);
 
-    /// Whom to hold responsible for memory that moves now: the Python stack of this thread; on a backward thread the
-    /// stack of the forward op; failing that, of the call that started the pass.
-    StackRef responsible();
+    /// Returns the stack that memory allocated or freed now is attributed to: the Python stack of this thread; on a
+    /// backward thread the stack of the forward op, else of the call that started the pass.
+    StackRef attributed_stack();
     uint8_t phase(StackRef stack) const;
 
-    /// Number of an allocator pool on this thread; 0: the default pool.
+    /// Returns the id of an allocator pool on this thread; 0: the default pool.
     uint16_t pool(int64_t first, int64_t second);
 
     bool in_optimizer = false;
@@ -67,7 +67,7 @@ private:
         bool is_evaluation;  ///< the engine's wrapper around a node and the sums of its gradients
         bool is_outermost;
         bool was_in_op;
-        RanNode ran;  ///< in that evaluation
+        ExecutedNode executed;  ///< in that evaluation
     };
     struct Pool {
         int64_t first, second;
@@ -79,9 +79,9 @@ private:
     uint16_t serial_ = 0;
     uint32_t current_ = 0;
     int evaluations_ = 0;
-    bool in_op_ = false;  ///< in one that PyTorch's dispatcher called, below any node
+    bool in_op_ = false;  ///< inside an op that PyTorch's dispatcher called, below any node
     OpMemory op_memory_;
-    StackRef op_caller_;  ///< while an op is open and asked for its caller
+    StackRef op_caller_;  ///< cached by caller_of_op() while an op is open
     StackRef node_maker_;
     uint32_t stack_at_node_ = 0;
     OpPaths paths_;
@@ -89,9 +89,9 @@ private:
     std::vector<Pool> pools_;
 };
 
-/// The user's phase for the whole process; 0: none.
+/// Sets the user's phase for the whole process; 0: none.
 void set_named_phase(uint32_t phase);
-/// This thread starts a backward pass.
+/// Notes that this thread starts a backward pass.
 void remember_backward_call();
 
 }  // namespace tidemark::plugin

@@ -14,7 +14,7 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 using TraceEntry = allocator::TraceEntry;
 using SnapshotInfo = allocator::SnapshotInfo;
 
-/// The pool of an event; torch says so since 2.8.
+/// Returns the pool of an event, or {0, 0} before torch 2.8.
 template <class Entry>
 auto pool_of(const Entry& entry, int) -> decltype(std::pair<int64_t, int64_t>(entry.mempool_)) {
     return {static_cast<int64_t>(entry.mempool_.first), static_cast<int64_t>(entry.mempool_.second)};
@@ -24,7 +24,7 @@ std::pair<int64_t, int64_t> pool_of(const Entry&, long) {
     return {0, 0};
 }
 
-/// "" where torch is too old (before 2.8) or says "N/A".
+/// Returns "" before torch 2.8 and for "N/A".
 template <class Entry>
 auto compile_context_of(const Entry& entry, int) -> decltype(static_cast<const std::string&>(entry.compile_context_)) {
     static const std::string none;
@@ -36,7 +36,7 @@ const std::string& compile_context_of(const Entry&, long) {
     return none;
 }
 
-/// "" where torch is too old (before 2.10).
+/// Returns "" before torch 2.10.
 template <class Entry>
 auto user_metadata_of(const Entry& entry, int) -> decltype(static_cast<const std::string&>(entry.user_metadata_)) {
     return entry.user_metadata_;
@@ -47,7 +47,7 @@ const std::string& user_metadata_of(const Entry&, long) {
     return none;
 }
 
-/// The snapshot without a copy of the program's own event history, where torch can (2.11).
+/// Takes a snapshot, since torch 2.11 without a copy of the program's event history.
 template <class Allocator>
 auto take_snapshot(Allocator& from, int) -> decltype(from.snapshot({0, 0}, false)) {
     return from.snapshot({0, 0}, false);

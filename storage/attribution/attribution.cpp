@@ -115,10 +115,14 @@ private:
     std::vector<uint32_t> of_origin_;
 };
 
+std::string_view phase_text(const Fact<Phase>& phase) {
+    return phase == Phase::named ? std::string_view(phase.text) : word_of(phase.kind);
+}
+
 std::string_view origin_text(const Origin& origin, GroupBy by, int module_depth) {
     return by == GroupBy::module ? module_at_depth(origin.module, module_depth)
            : by == GroupBy::op   ? std::string_view(origin.op)
-                                 : std::string_view(origin.phase);
+                                 : phase_text(origin.phase);
 }
 
 std::string_view nothing_known_of(GroupBy by) {

@@ -52,8 +52,22 @@ struct BreakdownRow {
     int64_t bytes_of(ComponentKind kind) const;
 };
 
-/// What the ledger of a device cannot tell, as sentences: no driver capture, CUPTI given up from 1.2 s to 3.4 s, ...
-std::vector<std::string> breakdown_gaps(const Trace& trace, const DeviceHistory& device);
+/// What the breakdown of a device lacks.
+enum class BreakdownGapKind : uint8_t {
+    no_samples,
+    samples_begin_late,      ///< NVML was first asked at `time`
+    libraries_in_context,    ///< no driver calls: the CUDA context contains what libraries took
+    libraries_not_recorded,  ///< no driver calls, and no figure of the process
+    process_not_listed,      ///< NVML's list of processes lacks the recorded one
+    processes_not_listed,    ///< NVML lists no processes
+    data_gap,
+};
+struct BreakdownGap {
+    BreakdownGapKind kind = BreakdownGapKind::no_samples;
+    int64_t time = 0;  ///< ns since trace start
+    DataGap data_gap;
+};
+std::vector<BreakdownGap> breakdown_gaps(const Trace& trace, const DeviceHistory& device);
 
 /// Ledger of one device. Immutable after construction; keeps the analysis alive. Asking costs microseconds, at any
 /// moment of any trace.

@@ -46,7 +46,11 @@ std::vector<Annotation> pair_annotations(const Snapshot& snapshot, int64_t zero_
             stack.push_back(result.size());
             const bool optimizer = a.name.starts_with("Optimizer.");
             const bool step = a.name.starts_with("ProfilerStep#");
-            result.push_back({a.name, step ? "step" : optimizer ? "optimizer" : "user", a.device, time, end, false});
+            result.push_back({a.name,
+                              step        ? AnnotationKind::step
+                              : optimizer ? AnnotationKind::optimizer
+                                          : AnnotationKind::user,
+                              a.device, time, end, false});
         } else if (!stack.empty()) {
             result[stack.back()].end = std::max(time, result[stack.back()].start);
             result[stack.back()].closed = true;

@@ -280,13 +280,13 @@ std::optional<size_t> place_of(const std::vector<int64_t>& ids, int64_t id) {
 }
 
 Status GraphReader::read_referrers() {
-    TIDEMARK_TRY(source_.each(
-        "SELECT id, time, reason, duration, objects, tensors FROM heap_scan ORDER BY id", [&](Statement& row) {
-            scan_ids_.push_back(row.integer(0));
-            tables_.scans.push_back(
-                {row.integer(1), std::string(row.text(2)), row.integer(3), row.integer(4), row.integer(5)});
-            return true;
-        }));
+    TIDEMARK_TRY(source_.each("SELECT id, time, reason, duration, objects, tensors FROM heap_scan ORDER BY id",
+                              [&](Statement& row) {
+                                  scan_ids_.push_back(row.integer(0));
+                                  tables_.scans.push_back({row.integer(1), fact_from_word<ScanReason>(row.text(2)),
+                                                           row.integer(3), row.integer(4), row.integer(5)});
+                                  return true;
+                              }));
     return source_.each("SELECT id, scan, node, allocation FROM referrer ORDER BY scan, id", [&](Statement& row) {
         if (const auto scan = place_of(scan_ids_, row.integer(1))) {
             referrer_ids_.push_back(row.integer(0));
@@ -312,8 +312,8 @@ Status GraphReader::read_links() {
                             }
                             if (at != places.end() && at->first == row.integer(0)) {
                                 tables_.referrers[at->second].links.push_back(
-                                    {std::string(row.text(1)), text_(row.integer(2)), text_(row.integer(3)),
-                                     text_(row.integer(4)), clamped<int32_t>(row.integer(5))});
+                                    {fact_from_word<PathLinkKind>(row.text(1)), text_(row.integer(2)),
+                                     text_(row.integer(3)), text_(row.integer(4)), clamped<int32_t>(row.integer(5))});
                             }
                             return true;
                         });

@@ -1,4 +1,4 @@
-// What all JSON we write has in common.
+// Parts that all JSON output has in common.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -91,9 +91,8 @@ struct CategoryLabel {
 
 /// One link of a chain from something a person can name to a tensor, outermost first.
 struct PathLink {
-    std::string kind;   ///< "global", "local", "attribute", "item", "index", "element", "closure", "exception", "hook",
-                        ///< "ctx", "cycle", "native"
-    uint32_t name = 0;  ///< text: variable, attribute, key, index
+    Fact<PathLinkKind> kind;
+    uint32_t name = 0;      ///< text: variable, attribute, key, index
     uint32_t function = 0;  ///< text: of a frame's variable
     uint32_t file = 0;      ///< text
     int32_t line = 0;       ///< where the frame stands; 0: unknown
@@ -108,8 +107,8 @@ struct Referrer {
 };
 
 struct HeapScan {
-    int64_t time = 0;      ///< ns since trace start
-    std::string reason;    ///< "end", "out of memory", "mark NAME", "memory grows", "asked"
+    int64_t time = 0;  ///< ns since trace start
+    Fact<ScanReason> reason;
     int64_t duration = 0;  ///< ns the program stood still
     int64_t objects = 0, tensors = 0;
 };

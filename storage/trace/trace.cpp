@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace tidemark {
 
@@ -101,6 +102,13 @@ std::string Pool::describe() const {
     }
     return fmt::format("private pool ({}, {})", owner[0], owner[1]);
 }
+
+std::string DataGap::argument(std::string_view name) const {
+    const auto found = arguments.find(name);
+    return found == arguments.end() ? std::string() : found->second;
+}
+
+int64_t DataGap::number(std::string_view name) const { return std::strtoll(argument(name).c_str(), nullptr, 10); }
 
 const DeviceHistory* Trace::device(int index) const {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.device == index; });

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "storage/trace/facts.h"
 #include "storage/trace/stack_table.h"
 #include "storage/trace/vocabulary.h"
 
@@ -133,14 +135,16 @@ struct Pool {
 
 /// Attribution beside the stack.
 struct Origin {
-    std::string op, module, phase, compile_context, user_metadata;
+    std::string op, module;
+    Fact<Phase> phase;
+    std::string compile_context, user_metadata;
     int64_t thread = 0;
 };
 
 /// A named span on the time axis: record_function ranges, optimizer steps, phases. Open ends reach the trace's end.
 struct Annotation {
     std::string name;
-    std::string kind;  ///< "user", "step", "phase", "optimizer"
+    Fact<AnnotationKind> kind;
     int device = 0;
     int64_t start = 0;  ///< ns since trace start
     int64_t end = 0;
@@ -162,22 +166,20 @@ struct Process {
     int64_t start = 0;           ///< ns since trace start
     std::optional<int64_t> end;  ///< nothing: still running, or nobody saw it end
     std::optional<int64_t> exit_status;
-    std::string how_ended;  ///< "stopped", "exited", "exception: ...", "killed by signal 9", ...; empty: unknown
+    Fact<ProcessEnd> how_ended;
 };
 
 /// One training step: from the end of the one before to its own end.
 struct Step {
     int64_t number = 0;  ///< from 0
-    std::string source;  ///< "optimizer" (seen) or "user" (told)
-    int64_t start = 0;   ///< ns since trace start
+    Fact<StepSource> source;
+    int64_t start = 0;  ///< ns since trace start
     std::optional<int64_t> end;
 };
 
-/// Memory the driver gave to somebody in the process. Kinds: "device", "async", "pool", "physical", "mapped" (takes no
-/// memory of its own), "pinned" (host), "managed", "array"; and, measured by NVML at quiet moments, "context" and
-/// "kernels" (growth when modules were loaded).
+/// Memory the driver gave to somebody in the process.
 struct DriverAllocation {
-    std::string kind;
+    Fact<DriverMemoryKind> kind;
     int device = 0;  ///< -1: none (host memory)
     uint64_t address = 0;
     uint64_t bytes = 0;
@@ -195,8 +197,11 @@ struct Sample {
     std::optional<int64_t> pid;
     int64_t used_bytes = 0;
     int64_t total_bytes = 0;  ///< of the device; 0 for processes
-    std::string source;       ///< "nvml"; "nvml at oom"
+    Fact<SampleSource> source;
 };
+
+/// Values by name; numbers as decimal text.
+using DataGapArguments = std::map<std::string, std::string, std::less<>>;
 
 struct DataGap {
     DataGapKind kind = DataGapKind::unclean_end;
@@ -204,7 +209,15 @@ struct DataGap {
     int64_t time = 0;
     int64_t count = 0;
     int64_t bytes = 0;
-    std::string text;  ///< one sentence
+    Fact<DataGapReason> reason;
+    DataGapArguments arguments;  ///< of the reason
+    /// A sentence, where `reason` does not make one: of formats 1 and 2, and of a reason that this version does not
+    /// know.
+    std::string text;
+
+    /// Empty if there is none.
+    std::string argument(std::string_view name) const;
+    int64_t number(std::string_view name) const;
 };
 
 struct Trace {

@@ -11,10 +11,19 @@ constexpr std::array<std::string_view, 10> action_names{
     "alloc",       "free_requested", "free_completed", "segment_alloc", "segment_free",
     "segment_map", "segment_unmap",  "snapshot",       "oom",           "unknown"};
 
-constexpr std::array<std::string_view, data_gap_kind_count> data_gap_names{
-    "history_truncated", "block_size_guessed", "events_inconsistent", "unknown_actions",
-    "pool_unknown",      "recorder_overrun",   "unclean_end",         "no_stacks",
-    "no_times",          "redacted",           "not_recorded",        "state_disagrees"};
+constexpr std::array<std::string_view, data_gap_kind_count> data_gap_names{"history_truncated",
+                                                                           "block_size_guessed",
+                                                                           "events_inconsistent",
+                                                                           "unknown_actions",
+                                                                           "pool_unknown",
+                                                                           "recorder_overrun",
+                                                                           "unclean_end",
+                                                                           "no_stacks",
+                                                                           "no_times",
+                                                                           "redacted",
+                                                                           "not_recorded",
+                                                                           "state_disagrees",
+                                                                           "unknown"};
 
 }  // namespace
 

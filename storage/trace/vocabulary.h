@@ -53,9 +53,11 @@ enum class DataGapKind : uint8_t {
     redacted = 9,             ///< strings were replaced or a part was cut out before sharing
     not_recorded = 10,        ///< a part of the recorder could not work; the text says why and what would help
     state_disagrees = 11,     ///< the replayed state and PyTorch's own snapshot differ (blocks in `count`)
+    unknown = 12,             ///< of a newer Tidemark
 };
-constexpr int data_gap_kind_count = 12;
+constexpr int data_gap_kind_count = 13;
 std::string_view data_gap_name(DataGapKind kind);
+DataGapKind data_gap_from_name(std::string_view name);
 
 enum class BlockState : uint8_t { inactive = 0, allocated = 1, pending_free = 2 };
 

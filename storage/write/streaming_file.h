@@ -46,7 +46,7 @@ struct StreamingBatch {
     Rows<int, DeviceRow> devices;
 
     struct Link {
-        std::string kind;
+        Fact<PathLinkKind> kind;
         StringId name, function, file;
         int32_t line;
     };

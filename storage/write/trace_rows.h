@@ -81,7 +81,7 @@ struct CategoryRow {
 };
 
 struct PathLinkRow {
-    std::string_view kind;
+    Fact<PathLinkKind> kind;
     StringId name = 0, function = 0, file = 0;
     int32_t line = 0;
 };

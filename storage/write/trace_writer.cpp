@@ -158,10 +158,11 @@ private:
         }
         for (uint32_t i = 1; i < trace_.origins.size(); ++i) {
             const Origin& o = trace_.origins[i];
+            const std::string phase = word_of(o.phase);
             OriginRow row;
             row.thread = o.thread;
             for (const auto& [id, text] :
-                 {std::pair(&row.op, &o.op), std::pair(&row.module, &o.module), std::pair(&row.phase, &o.phase),
+                 {std::pair(&row.op, &o.op), std::pair(&row.module, &o.module), std::pair(&row.phase, &phase),
                   std::pair(&row.compile_context, &o.compile_context),
                   std::pair(&row.user_metadata, &o.user_metadata)}) {
                 const auto known = string_id(*text);

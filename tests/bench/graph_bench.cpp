@@ -42,7 +42,7 @@ public:
         for (int step = 0; step < steps; ++step) {
             const int64_t start = now_;
             run_step();
-            trace_.steps.push_back({step, "optimizer", start, now_});
+            trace_.steps.push_back({step, StepSource::optimizer, start, now_});
         }
         trace_.duration = now_;
     }

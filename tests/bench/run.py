@@ -86,18 +86,18 @@ def measure_trace(build, trace):
 
 def measure_window(build, trace, snapshot=None, import_seconds=None):
     try:
-        gui = find(build, "tidemark-gui")
+        gui, bench = find(build, "tidemark-gui"), find(build, "window_bench")
     except StopIteration:
         row("window", "not built")
         return
     with tempfile.TemporaryDirectory() as home:
         environment = {"QT_QPA_PLATFORM": "offscreen", "HOME": home}
-        result = json.loads(run([gui, "--bench-frames", trace], **environment)[2])
+        result = json.loads(run([bench, "frames", trace], **environment)[2])
         opened = result["open_to_first_picture_ms"]
         row("open to first complete picture, in process, ms", f"{opened:.0f}", "limit 1000 at 10 M")
         if import_seconds:
             row("  / import", f"{opened / import_seconds / 1000:.2f}", "limit 0.3")
-            raw = json.loads(run([gui, "--bench-frames", str(snapshot)], **environment)[2])
+            raw = json.loads(run([bench, "frames", str(snapshot)], **environment)[2])
             row("raw pickle to first complete picture, in process, ms", f"{raw['open_to_first_picture_ms']:.0f}")
             row("  / import", f"{raw['open_to_first_picture_ms'] / import_seconds / 1000:.2f}", "limit 1.2")
         picture = os.path.join(home, "window.png")

@@ -39,19 +39,19 @@ class Breakdown(CommandTest):
         self.assertEqual(breakdown["device_used_bytes"], reserved + 1000 * MIB)
         self.assertEqual(breakdown["process_used_bytes"], reserved + 600 * MIB)
         self.assertEqual(breakdown["sample_age_ns"], 0)
-        self.assertEqual(sum(layer["bytes"] for layer in breakdown["components"]), breakdown["device_used_bytes"])
-        layers = {layer["name"] or layer["component"]: layer["bytes"] for layer in breakdown["components"]}
-        self.assertEqual(layers["libcublas.so.13"], 8 * MIB)
-        self.assertEqual(layers["context"], 500 * MIB)
-        self.assertEqual(layers["process 12"], 100 * MIB)
-        self.assertEqual(layers["unknown"], (1000 - 8 - 500 - 100) * MIB)
+        self.assertEqual(sum(component["bytes"] for component in breakdown["components"]), breakdown["device_used_bytes"])
+        components = {component["name"] or component["component"]: component["bytes"] for component in breakdown["components"]}
+        self.assertEqual(components["libcublas.so.13"], 8 * MIB)
+        self.assertEqual(components["context"], 500 * MIB)
+        self.assertEqual(components["process 12"], 100 * MIB)
+        self.assertEqual(components["unknown"], (1000 - 8 - 500 - 100) * MIB)
         text = self.run_fine("breakdown", trace)
         for words in (
             "libcublas.so.13",
             "what nvidia-smi shows for the device",
             "CUDA context",
-            "not explained",
-            "NVML was last asked",
+            "unexplained",
+            "The last NVML sample",
             "empty_cache",
         ):
             self.assertIn(words, text)

@@ -68,14 +68,14 @@ class Check(CommandTest):
         self.assertIn('"holds": false', result.stdout)
         self.assertIn('"line": "s01_list_of_cpu_outputs.py:', result.stdout)
 
-    def test_what_cannot_be_reported_does_not_pass(self):
+    def test_a_limit_that_cannot_be_decided_does_not_pass(self):
         short = EXAMPLES / "s06_one_element.tide"
-        self.assertIn("cannot be told", self.broken(short, "--max-growth-per-step", "1GiB"))
+        self.assertIn("cannot be decided", self.broken(short, "--max-growth-per-step", "1GiB"))
         self.assertIn("repeats", self.broken(short, "--no-finding", "leak"))
         late = self.imported("gpt_ring")
         text = self.broken(late, "--max-peak", "1TiB")
         self.assertIn("UNKNOWN", text)
-        self.assertIn("does not reach back to the start", text)
+        self.assertIn("the history starts late", text)
         self.assertIn("BROKEN", self.broken(late, "--max-peak", "1KiB"))
         self.assertIn(
             "graph was not recorded",

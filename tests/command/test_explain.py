@@ -51,8 +51,8 @@ class Page(HTMLParser):
 
 class Explain(CommandTest):
     def test_names_what_grows_its_line_its_referrer_and_a_fix(self):
-        text = self.run_fine("explain", LEAK, "--lang", "en")
-        for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "How sure"):
+        text = self.run_fine("explain", LEAK, "--language", "en")
+        for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "Confidence"):
             self.assertIn(part, text)
         self.assertNotIn("\033", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 110)
@@ -138,7 +138,7 @@ class Explain(CommandTest):
             self.assertGreaterEqual(len(found["summary"]), 2, trace)
             for kind in ("text", "markdown", "html"):
                 self.assertIn(
-                    found["summary"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--lang", "en")
+                    found["summary"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--language", "en")
                 )
 
     def test_html_is_whole_and_fetches_nothing(self):
@@ -171,12 +171,12 @@ class Explain(CommandTest):
     def test_language_is_the_locales_or_the_one_asked_for(self):
         german = {**os.environ, "LC_ALL": "de_DE.UTF-8"}
         chinese = {**os.environ, "LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
-        english = run("explain", LEAK, "--lang", "en").stdout
+        english = run("explain", LEAK, "--language", "en").stdout
         self.assertEqual(run("explain", LEAK, env=german).stdout, english)
-        asked = run("explain", LEAK, "--lang", "zh_CN").stdout
+        asked = run("explain", LEAK, "--language", "zh_CN").stdout
         self.assertNotEqual(asked, english)
         self.assertEqual(run("explain", LEAK, env=chinese).stdout, asked)
-        self.assertIn("zh_CN", self.run_failing(USAGE, "explain", LEAK, "--lang", "12"))
+        self.assertIn("zh_CN", self.run_failing(USAGE, "explain", LEAK, "--language", "12"))
 
     def test_width_follows_columns(self):
         narrow = run("explain", LEAK, env={**os.environ, "COLUMNS": "60"}).stdout

@@ -25,7 +25,7 @@ class Graph(CommandTest):
         self.assertEqual(graph["alive_nodes"], 2 * STEPS + 2)
         self.assertEqual(graph["reachable_bytes"], 1024 * STEPS)
         outputs, loss = graph["root_groups"]
-        self.assertEqual((outputs["type"], outputs["state"], outputs["graphs"]), ("SumBackward0", "waiting", STEPS))
+        self.assertEqual((outputs["type"], outputs["state"], outputs["graphs"]), ("SumBackward0", "pending", STEPS))
         self.assertEqual((outputs["reachable_bytes"], outputs["nodes"]), (1024 * STEPS, 2 * STEPS + 1))
         # The last step's memory is the loss' as well, and the weight stays.
         self.assertEqual(outputs["retained_bytes"], 1024 * (STEPS - 1))
@@ -39,7 +39,7 @@ class Graph(CommandTest):
         for words in (
             f"{2 * STEPS + 2} nodes alive, in {STEPS + 1} graphs",
             "SumBackward0, s01.py:10 main",
-            f"made in steps 0 to {STEPS - 1}; never given to backward",
+            f"created in steps 0 to {STEPS - 1}; executed, never backpropagated",
             f"elements 0 to {STEPS - 1}",
             "(retain_graph)",
             "Types that grew: ",
@@ -64,12 +64,13 @@ class Graph(CommandTest):
         text = self.text("--root", "3")
         for words in (
             "node 3 SumBackward0 (s01.py:10 main)",
-            "3 nodes and 1.00 KiB, of which 1.00 KiB go",
-            "Held by    list `outputs`",
+            "Reachable    1.00 KiB in 3 nodes",
+            "Retained     1.00 KiB",
+            "Retained by  list `outputs`",
             "MmBackward0: saved self",
         ):
             self.assertIn(words, text)
-        self.assertIn("it is no root", self.text("--root", "2"))
+        self.assertIn("it is not a root", self.text("--root", "2"))
 
     def test_node(self):
         node = self.graph("--node", "2")
@@ -83,38 +84,38 @@ class Graph(CommandTest):
         self.assertEqual([one["allocation"]["category"] for one in node["saved"]], ["saved for backward", "parameter"])
         text = self.text("--node", "2")
         for words in (
-            "no backward has run it",
-            "Module     Net.layers.0.fc",
+            "never backpropagated",
+            "Module       Net.layers.0.fc",
             "node 1 AccumulateGrad of fc.weight",
             "node 3 SumBackward0 (s01.py:10 main) → node 2 MmBackward0",
             "parameter `fc.weight`",
         ):
             self.assertIn(words, text)
         last = 2 * STEPS + 2
-        self.assertIn("left what it saved (retain_graph)", self.text("--node", last))
-        self.assertIn("it died at 0.000003 s", self.text("--node", last + 1))
+        self.assertIn("saved tensors kept (retain_graph)", self.text("--node", last))
+        self.assertIn("destroyed at 0.000003 s", self.text("--node", last + 1))
 
     def test_allocation(self):
         first = self.graph("--alloc", self.memory_of_step(0))
-        self.assertEqual([one["node"]["id"] for one in first["reachable_from"]], [2])
+        self.assertEqual([one["node"]["id"] for one in first["saved_by"]], [2])
         self.assertEqual((first["path"], [root["id"] for root in first["roots"]]), ([3, 2], [3]))
         self.assertEqual(first["history"][-1]["category"], "saved for backward")
         text = self.text("--alloc", self.memory_of_step(0))
         for words in (
-            "Path       node 3 SumBackward0",
+            "Path         node 3 SumBackward0",
             "→ self → this memory",
-            "It goes when the graph that keeps it is let go by list `outputs`",
+            "It is freed when the graph that retains it is released by list `outputs`",
             "or when backward runs through node 2 MmBackward0",
         ):
             self.assertIn(words, text)
-        self.assertIn("both graphs that keep it", self.text("--alloc", self.memory_of_step(STEPS - 1)))
+        self.assertIn("all 2 graphs that retain it", self.text("--alloc", self.memory_of_step(STEPS - 1)))
         weight = self.graph("--node", "1")["output"]["id"]
-        self.assertIn("It goes when its model is deleted", self.text("--alloc", weight))
+        self.assertIn("It is freed when its model is deleted", self.text("--alloc", weight))
 
     def test_unsearched_says_so(self):
         self.trace = make_graph_trace(self.folder / "unsearched.tide", searched=False)
-        self.assertIn("was not searched for holders", self.text())
-        self.assertIn("whoever has the result of node 3", self.text("--alloc", self.memory_of_step(0)))
+        self.assertIn("there was no heap scan", self.text())
+        self.assertIn("the owner of the result of node 3", self.text("--alloc", self.memory_of_step(0)))
         self.assertIsNone(self.graph("--root", "3")["referrer"])
 
     @unittest.skipUnless(shutil.which("dot"), "needs Graphviz")
@@ -140,7 +141,7 @@ class Graph(CommandTest):
             self.run_failing(USAGE, "graph", self.trace, "--node", "77"),
         )
         self.assertIn(
-            "made at 0.000001 s and died at 0.000003 s",
+            "created at 0.000001 s and destroyed at 0.000003 s",
             self.run_failing(USAGE, "graph", self.trace, "--root", 2 * STEPS + 3),
         )
         self.assertIn("the nearest is", self.run_failing(USAGE, "graph", self.trace, "--alloc", "77777"))

@@ -68,7 +68,7 @@ class Import(CommandTest):
         self.assertIn("a.pickle", result.stderr)
         self.assertEqual(self.files(), ["a.pickle", "b.pickle", "b.tide"])
 
-    def test_replaces_a_trace_only_when_reported_and_anything_else_never(self):
+    def test_replaces_a_trace_only_with_force_and_other_files_never(self):
         trace = self.imported("s1_plain")
         before = digest(trace)
         self.assertIn("--force", self.run_failing(USAGE, "import", snapshot("adam_steps"), "-o", trace))
@@ -132,7 +132,7 @@ class Import(CommandTest):
         for command in ("import", "record", "info", "stats", "top", "render", "share"):
             text = self.run_fine(command, "--help")
             self.assertIn(f"tidemark {command} ", text.split("Example:")[1])
-            self.assertIn("130 cancelled", text)
+            self.assertIn("130 canceled", text)
         self.assertIn("import", self.run_fine("--help"))
         self.assertRegex(self.run_fine("--version"), r"^tidemark \d+\.\d+\.\d+ \(trace format \d+\)\n$")
 

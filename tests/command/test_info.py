@@ -14,7 +14,7 @@ class Info(CommandTest):
             "at the end",
             "bytes per event",
             "expandable_segments = true",
-            "What is missing",
+            "Data gaps",
         ):
             self.assertIn(part, text)
         self.assertNotIn("max_split_size", text)
@@ -41,10 +41,10 @@ class Info(CommandTest):
             self.assertEqual(device["peak_reserved"]["bytes"], stats["reserved_bytes.all.peak"], name)
             self.assertEqual(device["end"]["reserved_bytes"], stats["reserved_bytes.all.current"], name)
 
-    def test_a_lost_beginning_is_said(self):
+    def test_reports_a_missing_beginning(self):
         trace = self.imported("gpt_ring")
         text = self.run_fine("info", trace)
-        self.assertIn("- device 0: ", text.split("What is missing")[1])
+        self.assertIn("- device 0: ", text.split("Data gaps")[1])
         info = self.json_of("info", trace)
         self.assertTrue(info["devices"][0]["history_truncated"])
         self.assertIn("history_truncated", [gap["kind"] for gap in info["data_gaps"]])

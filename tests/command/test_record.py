@@ -93,7 +93,7 @@ class Record(CommandTest):
         output, said = self.python("import json, os; print(json.dumps(dict(os.environ)))", options=options)
         return json.loads(output), said
 
-    def test_the_program_is_reported_to_record(self):
+    def test_the_environment_makes_the_program_record(self):
         seen, _ = self.environment_seen("-o", "deep.tide")
         self.assertEqual(seen["TIDEMARK_RECORD"], "1")
         self.assertEqual(seen["TIDEMARK_OUTPUT"], str(self.work.resolve() / "deep.tide"))
@@ -103,7 +103,7 @@ class Record(CommandTest):
         self.assertEqual(seen["CUDA_INJECTION64_PATH"], str(self.home / "libtidemark_driver.so"))
         self.assertEqual(seen["TEARDOWN_CUPTI"], "1")
         self.assertEqual(seen["TIDEMARK_REPLACE"], "0")
-        self.assertEqual(self.environment_seen("--replace")[0]["TIDEMARK_REPLACE"], "1")
+        self.assertEqual(self.environment_seen("--force")[0]["TIDEMARK_REPLACE"], "1")
 
     def test_what_the_user_set_stays(self):
         self.environment |= {"PYTHONPATH": "/mine", "TEARDOWN_CUPTI": "0"}
@@ -133,7 +133,7 @@ class Record(CommandTest):
             self.python(code, status=status)
 
     def test_arguments_arrive_as_they_are(self):
-        arguments = ["--replace", "-o", "x y", "--", "info", ""]
+        arguments = ["--force", "-o", "x y", "--", "info", ""]
         output, _ = self.python("import json, sys; print(json.dumps(sys.argv[1:]))", *arguments)
         self.assertEqual(json.loads(output), arguments)
 
@@ -157,18 +157,19 @@ class Record(CommandTest):
         self.assertEqual(
             said,
             "my run.tide: 12,345 events, 2.00 KiB, the program exited 0\n"
-            "  missing: stacks of 3 allocations\n"
-            "Next: tidemark info 'my run.tide'\n"
-            "      tidemark top 'my run.tide' --at peak\n",
+            "  data gap: stacks of 3 allocations\n"
+            "Next:\n"
+            "  tidemark info 'my run.tide'\n"
+            "  tidemark top 'my run.tide' --at peak\n",
         )
         self.assertEqual(list(self.temporary.iterdir()), [])
 
-    def test_a_recorder_that_was_killed_is_said(self):
+    def test_reports_a_recorder_that_was_killed(self):
         _, said = self.python(RECORDER, "/elsewhere/run.tide", "5", "--killed")
         self.assertIn("/elsewhere/run.tide: 0 events", said)
-        self.assertIn("the recorder itself was ended", said)
+        self.assertIn("the recorder was killed", said)
 
-    def test_no_gpu_use_is_said(self):
+    def test_reports_that_nothing_used_the_gpu(self):
         _, said = self.python("")
         self.assertIn("no process used the GPU", said)
 
@@ -233,20 +234,20 @@ class Record(CommandTest):
     def test_refusals_before_the_program_runs(self):
         program = ["--", sys.executable, "-c", "print('ran')"]
         self.assert_refused(USAGE, 'no command "nosuchprogram"', "--", "nosuchprogram")
-        self.assert_refused(USAGE, "Which program?")
-        self.assert_refused(USAGE, "choose from stacks, ops", "--with", "stacks,colour", *program)
+        self.assert_refused(USAGE, "There is no program to run")
+        self.assert_refused(USAGE, "select from stacks, ops", "--with", "stacks,colour", *program)
         self.assert_refused(ENVIRONMENT, "no such folder", "-o", self.work / "none" / "x.tide", *program)
         self.assert_refused(ENVIRONMENT, "could not be started", "--", self.work)
         (self.work / "run.tide").write_text("mine")
-        self.assert_refused(USAGE, "is left alone", "--replace", *program)
+        self.assert_refused(USAGE, "is left alone", "--force", *program)
         (self.home / "tidemark-recorder").unlink()
-        self.assert_refused(ENVIRONMENT, "tidemark-recorder is not in", "-o", "x.tide", *program)
+        self.assert_refused(ENVIRONMENT, "lacks tidemark-recorder", "-o", "x.tide", *program)
 
-    def test_an_existing_trace_is_replaced_only_when_reported(self):
+    def test_an_existing_trace_is_replaced_only_with_force(self):
         trace = self.imported("s1_plain")
         trace.rename(self.work / "run.tide")
-        self.assert_refused(USAGE, "--replace replaces it", "--", "true")
-        self.record("--replace", "--", "true")
+        self.assert_refused(USAGE, "--force replaces it", "--", "true")
+        self.record("--force", "--", "true")
 
     def check(self, *arguments, status):
         output, _ = self.record("--check", "--format", "json", *arguments, status=status)
@@ -268,7 +269,7 @@ class Record(CommandTest):
         self.assertTrue(parts["recorder"]["ok"])
         self.assertFalse(parts["gpu"]["ok"])
         for part in parts.values():
-            self.assertEqual(part["ok"], part["remedy"] == "", part)
+            self.assertEqual(part["ok"], part["fix"] == "", part)
 
     @unittest.skipUnless("TIDEMARK_FAKE_NVML" in os.environ, "the fake driver was not built")
     def test_check_looks_at_the_commands_python(self):
@@ -298,4 +299,4 @@ class Record(CommandTest):
         self.assertEqual(check["works"], "partly")
         self.assertIn("libtidemark_driver.so", parts["recorder"]["text"])
         text, _ = self.record("--check", "--", python, status=FINE)
-        self.assertIn("Recording works here, but not all of it.", text)
+        self.assertIn("Recording works here, but not all parts.", text)

@@ -12,7 +12,7 @@ from support import CommandTest
 RECORDED = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]) / "recorded"
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 
-# Events do not tell how often all streams were waited for.
+# Events do not show how often all streams were synchronized.
 NOT_REPORTED = {"num_sync_all_streams"}
 
 

@@ -43,7 +43,7 @@ class OutputsInAList(RecordedTest):
     def test_all_graphs_are_kept_by_the_list(self):
         graph = self.example("graph", self.name)
         (group,) = graph["root_groups"]
-        self.assertEqual((group["type"], group["state"], group["graphs"]), ("ToCopyBackward0", "waiting", self.outputs))
+        self.assertEqual((group["type"], group["state"], group["graphs"]), ("ToCopyBackward0", "pending", self.outputs))
         self.assertTrue(group["line"]["file"].endswith("/s01_list_of_cpu_outputs.py"))
         self.assertEqual(group["line"]["line"], 28)
         # The copy and seven nodes of two linears each; the AccumulateGrad of four parameters are everybody's.
@@ -65,7 +65,7 @@ class OutputsInAList(RecordedTest):
                 for node in next(row for row in linear["rows"] if row["name"] == "AddmmBackward0")["ids"]:
                     seen = self.example("graph", self.name, "--node", node)
                     self.assertEqual((seen["node"]["state"], seen["node"]["released_ns"]), ("kept", None))
-                    self.assertTrue(all(tensor["is_held"] for tensor in seen["saved"]))
+                    self.assertTrue(all(tensor["is_retained"] for tensor in seen["saved"]))
                     self.assertIn(4 * KIB, [tensor["allocation"]["block_bytes"] for tensor in seen["saved"]])
 
     def test_none_is_released(self):
@@ -154,7 +154,7 @@ class SecondBackward(RecordedTest):
                 self.assertEqual(sorted(page["node"]["type"] for page in pages), types)
                 self.assertEqual({page["node"]["state"] for page in pages}, {"released"})
                 self.assertEqual([page["node"]["type"] for page in pages if page["saved"]], saved_by)
-                self.assertFalse(any(tensor["is_held"] for page in pages for tensor in page["saved"]))
+                self.assertFalse(any(tensor["is_retained"] for page in pages for tensor in page["saved"]))
 
     def test_what_they_saved(self):
         saved = sorted(
@@ -172,8 +172,8 @@ class SecondBackward(RecordedTest):
         before = ("--at", f"time:{ran - 1}ns")
         self.assertEqual(self.example("graph", self.name, *before)["reachable_bytes"], 16 * MIB)
         page = self.example("graph", self.name, "--node", square, *before)
-        self.assertEqual(page["node"]["state"], "waiting")
-        self.assertEqual([tensor["is_held"] for tensor in page["saved"]], [True, True])
+        self.assertEqual(page["node"]["state"], "pending")
+        self.assertEqual([tensor["is_retained"] for tensor in page["saved"]], [True, True])
 
     def test_the_gradient_is_what_lies_in_grad(self):
         """AccumulateGrad copied what it was given: an expanded tensor cannot be kept."""
@@ -260,7 +260,7 @@ class Validation(RecordedTest):
     def test_predictions_keep_their_graphs(self):
         graph = self.example("graph", "s10_validation_without_no_grad")
         (group,) = graph["root_groups"]
-        self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "never given to backward"))
+        self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "never backpropagated"))
         self.assertEqual((group["graphs"], len(group["roots"])), (20, 20))
         self.assert_links(group["referrer"], ("global", "predictions"), ("index", "19"))
         self.assertIn("list `predictions`", group["referrer"]["text"])
@@ -281,7 +281,7 @@ class Validation(RecordedTest):
 
 
 class ThreeLinears(RecordedTest):
-    """Weights of 4, 4 MiB and 4 KiB; from the second round on their gradients are there as well."""
+    """Weights of 4, 4 MiB and 4 KiB; from the second iteration on their gradients exist as well."""
 
     name, weights = "s12_three_linears", 8 * MIB + 4 * KIB
 

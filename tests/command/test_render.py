@@ -45,7 +45,7 @@ class Render(CommandTest):
             "800x600",
             "--theme",
             "dark",
-            "--lang",
+            "--language",
             "zh_CN",
             "-o",
             self.folder / "a.svg",

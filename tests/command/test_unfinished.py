@@ -78,7 +78,7 @@ class Unfinished(CommandTest):
             if result.returncode == 99 or result.stderr.startswith("unshare: "):
                 self.skipTest("mounting is not allowed here")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("the trace was not ended properly", result.stdout)
+            self.assertIn("the trace did not end cleanly", result.stdout)
 
     def test_a_trace_that_is_being_recorded(self):
         trace = self.imported("streams")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks `tidemark explain` about each trace and compares with what is known. Exit status 1: it differs.
+"""Compares what `tidemark explain` says about each trace with what is known. Exit status 1: a trace differs.
 
     check.py FOLDER|ARCHIVE.tar.xz --tidemark build/ci/recorder/cli/tidemark [--only 'w0*'] [--strict]
 
@@ -33,14 +33,14 @@ def parse_options():
 
 
 def explain(tidemark, trace):
-    """The findings; a sentence where there is no answer."""
+    """Returns the findings, or a sentence if there is no answer."""
     command = [str(tidemark), "explain", str(trace), "--format", "json"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if answer.returncode != 0:
         return f"explain: exit {answer.returncode}: {answer.stderr.strip()[:100]}"
     try:
         reported = json.loads(answer.stdout)
-        # Of several devices the first: the programs work there.
+        # The programs work on the first device.
         return (reported[0] if isinstance(reported, list) else reported)["findings"]
     except (ValueError, KeyError) as error:
         return f"explain: no findings in its JSON ({error})"
@@ -54,7 +54,7 @@ def differs_in_words(entry, findings):
     if contains and not set(contains) & set(kinds):
         yield f"no {' or '.join(contains)}"
     for kind in sorted(set(corpus.words(entry, "never")) & set(kinds)):
-        yield f"must not be there: {kind}"
+        yield f"unexpected: {kind}"
 
 
 def differs_in_severity(entry, findings):
@@ -76,9 +76,9 @@ def differs_in_bytes(run, findings, truth, strict):
         return
     if "bytes" in truth and not is_near(finding.get("bytes"), truth["bytes"], 1 << 20):
         yield f"bytes {finding.get('bytes')}, not {truth['bytes']}"
-    known = truth.get("bytes_per_iteration")
-    if strict and not run.noise and known and not is_near(finding.get("per_iteration_bytes"), known, 512):
-        yield f"bytes per iteration {finding.get('per_iteration_bytes')}, not {known}"
+    if strict and not run.noise and truth.get("bytes_per_round"):
+        if not is_near(finding.get("per_iteration_bytes"), truth["bytes_per_round"], 512):
+            yield f"bytes per iteration {finding.get('per_iteration_bytes')}, not {truth['bytes_per_round']}"
 
 
 def check(options, run, trace, truth):

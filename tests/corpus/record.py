@@ -31,7 +31,7 @@ def parse_options():
 
 
 def recording(options, trace, program):
-    command = [options.tidemark.resolve(), "record", "--replace", "-o", trace, "--", options.python, *program]
+    command = [options.tidemark.resolve(), "record", "--force", "-o", trace, "--", options.python, *program]
     return [str(part) for part in command]
 
 

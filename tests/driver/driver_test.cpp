@@ -52,10 +52,10 @@ std::string said(const tidemark_record& record) {
 class Driver : public testing::Test {
 protected:
     void SetUp() override {
-        tidemark_driver_release();
+        tidemark_driver_pause();
         stub_core() = {};
         fake().subscribe_result = 0;
-        fake().referrer = "";
+        fake().subscriber = "";
         set_pool_bytes(0);
         unsetenv("TIDEMARK_WITH");
         unsetenv("TIDEMARK_RECORD");
@@ -128,10 +128,10 @@ TEST_F(Driver, SaysWhenListeningBeginsAndEnds) {
     char sentence[8] = "before";
     EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 1);
     EXPECT_STREQ(sentence, "");
-    tidemark_driver_release();
-    tidemark_driver_release();
+    tidemark_driver_pause();
+    tidemark_driver_pause();
     EXPECT_FALSE(fake().subscribed);
-    EXPECT_EQ(tidemark_driver_retake(), 1);
+    EXPECT_EQ(tidemark_driver_resume(), 1);
     EXPECT_THAT(recorded(), ElementsAre("on", "off", "on"));
 }
 
@@ -314,16 +314,16 @@ TEST_F(Driver, ContextsAndModules) {
                                         "context destroyed d1", "free device d0 1000+0"));
 }
 
-TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsReferrer) {
+TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsSubscriber) {
     fake().subscribe_result = cupti::multiple_subscribers;
-    fake().referrer = "CUPTI for Kineto";
+    fake().subscriber = "CUPTI for Kineto";
     char sentence[512];
     EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 0);
     EXPECT_THAT(sentence, HasSubstr("in use by CUPTI for Kineto"));
     EXPECT_THAT(stub_core().data_gaps(), ElementsAre(std::string(sentence)));
-    EXPECT_EQ(tidemark_driver_retake(), 0);
+    EXPECT_EQ(tidemark_driver_resume(), 0);
     fake().subscribe_result = 0;
-    EXPECT_EQ(tidemark_driver_retake(), 1);
+    EXPECT_EQ(tidemark_driver_resume(), 1);
 }
 
 TEST_F(Driver, OtherRefusalsSayWhatHelps) {

@@ -41,7 +41,7 @@ int cuptiSubscribe_v2(cupti::Subscriber* subscriber, cupti::Callback callback, v
     }
     const int result = subscribe(subscriber, callback, user);
     if (result == cupti::multiple_subscribers) {
-        std::snprintf(params->old_subscriber_name, params->old_subscriber_size, "%s", control.referrer);
+        std::snprintf(params->old_subscriber_name, params->old_subscriber_size, "%s", control.subscriber);
     }
     return result;
 }

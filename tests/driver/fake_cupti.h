@@ -10,7 +10,7 @@ namespace fake_cupti {
 struct Control {
     /// What subscribing answers, and who holds CUPTI then.
     int subscribe_result = 0;
-    const char* referrer = "";
+    const char* subscriber = "";
 
     tidemark::recorder::cupti::Callback callback = nullptr;
     void* user = nullptr;

@@ -16,6 +16,7 @@
 #include "storage/read/open_trace.h"
 #include "storage/read/read_graph.h"
 #include "storage/replay/memory_state.h"
+#include "storage/text/referrer_words.h"
 #include "storage/timeline/columns.h"
 
 namespace {
@@ -52,7 +53,7 @@ void query_graph(const std::shared_ptr<const Trace>& trace) {
         const GraphState state(index, categories, time);
         const ReferrerIndex referrers(index, time);
         for (const ReferrerGroup& group : referrer_groups(state, referrers)) {
-            describe_referrer(**tables, group);
+            path_words(**tables, Words(Language::english), group);
         }
         roots_never_run(state, referrers);
         for (NodeIndex node = 0; node < std::min<NodeIndex>((*tables)->nodes.size(), 100); ++node) {

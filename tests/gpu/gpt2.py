@@ -47,9 +47,9 @@ class MLP(nn.Module):
 class Block(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
-        self.ln_1 = nn.ComponentNorm(width)
+        self.ln_1 = nn.LayerNorm(width)
         self.attn = Attention(width, heads)
-        self.ln_2 = nn.ComponentNorm(width)
+        self.ln_2 = nn.LayerNorm(width)
         self.mlp = MLP(width)
 
     def forward(self, x):
@@ -63,7 +63,7 @@ class GPT2(nn.Module):
         self.wte = nn.Embedding(vocabulary, width)
         self.wpe = nn.Embedding(longest, width)
         self.h = nn.ModuleList(Block(width, heads) for _ in range(layers))
-        self.ln_f = nn.ComponentNorm(width)
+        self.ln_f = nn.LayerNorm(width)
         self.lm_head = nn.Linear(width, vocabulary, bias=False)
         self.lm_head.weight = self.wte.weight
         nn.init.normal_(self.wte.weight, std=0.02)

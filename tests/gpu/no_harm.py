@@ -110,7 +110,7 @@ def bare(arguments, **options):
 
 def recorded(trace, arguments, **options):
     return subprocess.run(
-        [TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable, *arguments],
+        [TIDEMARK, "record", "--force", "-o", trace, "--", sys.executable, *arguments],
         capture_output=True,
         text=True,
         timeout=120,
@@ -180,7 +180,7 @@ def interrupted(folder):
         [
             TIDEMARK,
             "record",
-            "--replace",
+            "--force",
             "-o",
             trace,
             "--",

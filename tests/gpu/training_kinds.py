@@ -53,7 +53,7 @@ class Tagger(nn.Module):
     def __init__(self):
         super().__init__()
         self.embedding = nn.Embedding(5000, 256)
-        self.lstm = nn.LSTM(256, 512, num_components=2, batch_first=True, dropout=0.2)
+        self.lstm = nn.LSTM(256, 512, num_layers=2, batch_first=True, dropout=0.2)
         self.head = nn.Linear(512, 50)
 
     def forward(self, tokens):

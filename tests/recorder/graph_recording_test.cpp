@@ -111,7 +111,7 @@ TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
     ASSERT_EQ(a, allocator.allocate(late, 1000));
 
     NodeMessage asks_ahead = node_of(1, first_memory);  // its events are read later
-    asks_ahead.stack = 1;                            // the first that `late` defines
+    asks_ahead.stack = 1;                               // the first that `late` defines
     asks_ahead.stack_thread = 2;
     early.node(asks_ahead);
     early.node_run(2, true);  // run and dead before it was born
@@ -325,22 +325,22 @@ TEST_F(GraphRecording, VariablesAndTheirGradientsAreNamed) {
                                weight_id)));
 }
 
-TEST_F(GraphRecording, WhoHeldWhatIsRead) {
+TEST_F(GraphRecording, ReferrersAreRead) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100), other(program, 2, 200);
     SimulatedAllocator allocator(0);
     allocator.report_state(main, TIDEMARK_STATE_START);
-    const uint64_t data_gap = allocator.allocate(main, 4);
+    const uint64_t loss = allocator.allocate(main, 4);
     other.referrer(9, {}, {{"local", "no scan of this thread", "", "", 0}});
     main.heap_scan("end", 1000, 12);
-    main.referrer(5, allocator.memory(data_gap),
-                {{"local", "data_gaps", "train", "/home/anna/train.py", 31}, {"index", "[3]", "", "", 0}});
+    main.referrer(5, allocator.memory(loss),
+                  {{"local", "losses", "train", "/home/anna/train.py", 31}, {"index", "[3]", "", "", 0}});
     main.referrer(0, {}, {});
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
     EXPECT_EQ((Rows{"1|end|5000000|1000|12"}), rows("SELECT id, reason, duration, objects, tensors FROM heap_scan"));
-    EXPECT_EQ((Rows{fmt::format("1|5|{}", allocator.allocation_id(data_gap)), "1|NULL|NULL"}),
+    EXPECT_EQ((Rows{fmt::format("1|5|{}", allocator.allocation_id(loss)), "1|NULL|NULL"}),
               rows("SELECT scan, node, allocation FROM referrer ORDER BY id"));
     EXPECT_EQ((Rows{"1|0|local|losses|train|/home/anna/train.py|31", "1|1|index|[3]|NULL|NULL|NULL"}),
               rows("SELECT referrer, position, kind, name.text, function.text, file.text, line FROM path_link "

@@ -1,9 +1,7 @@
-"""Python stacks as the recorder reads them from memory, against what Python itself says. Needs no torch, no GPU."""
+"""Compares Python stacks that the recorder reads from memory with those that Python reports. Needs no torch, no GPU."""
 
-import ctypes
 import os
 import sqlite3
-import struct
 import sys
 import tempfile
 import threading
@@ -13,9 +11,7 @@ HOME = os.environ["TIDEMARK_HOME"]
 sys.path.insert(0, os.path.join(HOME, "python"))
 
 import tidemark
-from tidemark import _frames, _records
-
-DRIVER = 14
+from tidemark import _abi, _frames
 
 
 class Recorded:
@@ -36,9 +32,11 @@ class Recorded:
         while frame is not None:
             expected.append((frame.f_code.co_qualname, frame.f_code.co_filename, frame.f_lineno))
             frame = frame.f_back
-        self.expected.append(expected[1:])  # the line inside this function is another by now
-        body = struct.pack("=QQQIIHBBI", len(self.expected), 1, 0, stack, 0, ctypes.c_uint16.from_address(ring).value, 0, 0, 0)
-        self.core.push((_records._record(DRIVER, 0, body), b""))
+        self.expected.append(expected[1:])  # the line inside this function has changed since
+        record = _abi.Record(kind=_abi.DRIVER, detail=_abi.DRIVER_ALLOC)
+        record.driver.address, record.driver.size = len(self.expected), 1
+        record.driver.stack, record.driver.stack_thread = stack, ring.contents.serial
+        self.core.push((record, b""))
 
     def _read(self, ring):
         return self.api.stack(ring)
@@ -92,8 +90,7 @@ class Frames(unittest.TestCase):
             list(generate())
             [recorded.note() for _ in range(2)]
             (lambda: recorded.note())()
-            recorded \
-                .note()
+            recorded.note()
             try:
                 raise ValueError
             except ValueError:

@@ -1,14 +1,13 @@
-"""The plugin on a real torch, on the CPU: which nodes it tells, what they keep, when they run and die.
+"""The plugin on a real torch, on the CPU: which nodes it records, what they save, when they execute and are destroyed.
 
-The recorder's core is stood in for by a few functions that keep every record. Needs torch with CUDA's libraries (no
-GPU) and a C++ compiler: TIDEMARK_TEST_PYTHON names a Python that has it, else this one is tried.
+A few functions stand in for the recorder's core and keep every record. Needs torch with CUDA's libraries (no GPU) and a
+C++ compiler: TIDEMARK_TEST_PYTHON names a Python that has it; without it, this Python is tried.
 """
 
 import collections
 import ctypes
 import gc
 import os
-import struct
 import subprocess
 import sys
 import unittest
@@ -18,16 +17,12 @@ PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
 sys.path.insert(0, PACKAGE)
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
 
+from tidemark import _abi
+
 try:
     import torch
 except ImportError:
     torch = None
-
-NODE, NODE_RUN, NODE_DIED, LABEL = 18, 19, 20, 21
-ACCUMULATES, PACKED = 1, 2
-HEAD = struct.Struct("=BBHIQ")
-NODE_BODY = struct.Struct("=QQQIIIIHHHBB")
-SAVED = struct.Struct("=QQQIHBB")
 
 Node = collections.namedtuple("Node", "number type edges saved sequence is_leaf")
 Saved = collections.namedtuple("Saved", "name bytes offset version is_view is_packed")
@@ -35,66 +30,66 @@ Run = collections.namedtuple("Run", "number released")
 
 
 class Core:
-    """What the plugin needs of recorder/core, and what it was told."""
+    """The functions of recorder/core that the plugin needs, and the records it pushed."""
 
     def __init__(self):
-        self.nodes, self.runs, self.deaths, self.labels, self.texts = {}, [], [], [], {"": 0}
-        self._ring = (ctypes.c_uint16 * 8)(1)
+        self.nodes, self.runs, self.destroyed, self.labels, self.texts = {}, [], [], [], {"": 0}
+        self._ring = _abi.Ring(1)
+        # A callback cannot return a typed pointer, so this one returns an address.
         ring = ctypes.addressof(self._ring)
-        kinds = (
-            (ctypes.CFUNCTYPE(ctypes.c_int), lambda: 1),
-            (ctypes.CFUNCTYPE(ctypes.c_void_p), lambda: ring),
-            (
-                ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32),
-                self._push,
-            ),
-            (ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t), self._text),
-            (ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p), lambda ring: 0),
-            (ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint32), lambda wait: 0),
-            (ctypes.CFUNCTYPE(None, ctypes.c_void_p), lambda walk: None),
+        self._this_thread = ctypes.PYFUNCTYPE(ctypes.c_void_p)(lambda: ring)
+        types = dict(_abi.Api._fields_)
+        self._api = _abi.Api(
+            version=_abi.CORE_VERSION,
+            recording=types["recording"](lambda: 1),
+            this_thread=ctypes.cast(self._this_thread, types["this_thread"]),
+            push=types["push"](self._push),
+            text=types["text"](self._text),
+            stack=types["stack"](lambda ring: 0),
+            sample_now=types["sample_now"](lambda wait: 0),
+            set_stack_walker=types["set_stack_walker"](lambda walk: None),
         )
-        self._functions = [kind(function) for kind, function in kinds]
-        self.table = (ctypes.c_void_p * (len(kinds) + 1))(
-            1, *(ctypes.cast(function, ctypes.c_void_p) for function in self._functions)
-        )
+        self.table = ctypes.pointer(self._api)
 
     def _text(self, ring, text, length):
-        return self.texts.setdefault(ctypes.string_at(text, length).decode(), len(self.texts))
+        return self.texts.setdefault(text[:length].decode(), len(self.texts))
 
     def _name(self, number):
         return next(text for text, known in self.texts.items() if known == number)
 
     def _push(self, ring, record, payload, size):
-        head = ctypes.string_at(record, 16)
-        body = ctypes.string_at(record + 16, 48)
+        record = record.contents
         payload = ctypes.string_at(payload, size) if size else b""
-        kind, detail, _, _, _ = HEAD.unpack(head)
-        if kind == NODE:
-            self._on_node(body, payload)
-        elif kind == NODE_RUN:
-            number = struct.unpack_from("=I", body, 24)[0]
-            self.runs.append(Run(number, bool(detail)))
-        elif kind == NODE_DIED:
-            self.deaths.append(struct.unpack_from("=I", body)[0])
-        elif kind == LABEL:
-            self.labels.append((detail, self._name(struct.unpack_from("=I", body, 24)[0])))
+        if record.kind == _abi.NODE:
+            self._on_node(record.node, payload)
+        elif record.kind == _abi.NODE_RUN:
+            self.runs.append(Run(record.node_run.id, bool(record.detail)))
+        elif record.kind == _abi.NODE_DESTROYED:
+            self.destroyed.append(record.node_destroyed.id)
+        elif record.kind == _abi.LABEL:
+            self.labels.append((record.detail, self._name(record.label.name)))
         return 1
 
-    def _on_node(self, body, payload):
-        number, _, _, id, type, _, _, _, edges, saved, _, flags = NODE_BODY.unpack(body)
-        reported_edges = [struct.unpack_from("=IHH", payload, 8 * i) for i in range(edges)]
-        reported_saved = []
-        for i in range(saved):
-            _, offset, size, name, version, _, saved_flags = SAVED.unpack_from(payload, 8 * edges + SAVED.size * i)
-            reported_saved.append(
-                Saved(self._name(name), size, offset, version, bool(saved_flags & 1), bool(saved_flags & PACKED))
-            )
-        self.nodes[id] = Node(id, self._name(type), reported_edges, reported_saved, number, bool(flags & ACCUMULATES))
+    def _on_node(self, node, payload):
+        edges = (_abi.Edge * node.edges).from_buffer_copy(payload)
+        saved = (_abi.Saved * node.saved).from_buffer_copy(payload, ctypes.sizeof(edges))
+        self.nodes[node.id] = Node(
+            node.id,
+            self._name(node.type),
+            [(edge.node, edge.slot, edge.input) for edge in edges],
+            [self._saved(one) for one in saved],
+            node.number,
+            bool(node.flags & _abi.NODE_ACCUMULATES),
+        )
+
+    def _saved(self, saved):
+        is_view, is_packed = bool(saved.flags & _abi.SAVED_VIEW), bool(saved.flags & _abi.SAVED_PACKED)
+        return Saved(self._name(saved.name), saved.bytes, saved.offset, saved.version, is_view, is_packed)
 
     def alive(self):
-        """Types of the nodes that were told and have not died, sorted; leaves left out."""
-        dead = set(self.deaths)
-        return sorted(n.type for n in self.nodes.values() if n.number not in dead and not n.is_leaf)
+        """Types of the nodes that were recorded and not destroyed, sorted; without leaves."""
+        destroyed = set(self.destroyed)
+        return sorted(n.type for n in self.nodes.values() if n.number not in destroyed and not n.is_leaf)
 
     def saved_bytes(self):
         return sum(saved.bytes for node in self.nodes.values() for saved in node.saved)
@@ -104,7 +99,7 @@ _core = None
 
 
 def fresh_core():
-    """A core that is told everything from here on. One for the process: what died before is forgotten."""
+    """A core that gets every record from here on. There is one per process; it forgets nodes that were destroyed before."""
     global _core
     from tidemark import _plugin
 
@@ -113,8 +108,8 @@ def fresh_core():
         _core.plugin = _plugin.Plugin(torch)
     _core.plugin.detach()
     gc.collect()
-    _core.nodes, _core.runs, _core.deaths, _core.labels = {}, [], [], []
-    _core.plugin.attach(torch, _core.table, _plugin.OPS | _plugin.GRAPH)
+    _core.nodes, _core.runs, _core.destroyed, _core.labels = {}, [], [], []
+    _core.plugin.attach(torch, _core.table, _abi.PLUGIN_OPS | _abi.PLUGIN_GRAPH)
     return _core
 
 
@@ -152,7 +147,7 @@ class Capture(unittest.TestCase):
         versions = [s.version for n in self.core.nodes.values() if n.type == "MulBackward0" for s in n.saved]
         self.assertIn(1, versions)
 
-    def test_runs_releases_and_deaths(self):
+    def test_nodes_are_executed_released_and_destroyed(self):
         x = torch.ones(3, requires_grad=True)
         y = (x * x).sum()
         mul = self.node("MulBackward0").number
@@ -164,13 +159,13 @@ class Capture(unittest.TestCase):
         del y
         self.assertEqual(self.core.alive(), [])
 
-    def test_the_graph_of_an_op_that_nobody_keeps_is_reported_and_dies(self):
+    def test_the_graph_of_a_dropped_result_is_recorded_and_destroyed(self):
         x = torch.ones(3, requires_grad=True)
         (x * 2).sin()
         self.assertEqual(self.core.alive(), [])
         self.assertEqual(len(self.core.nodes), 3)
 
-    def test_python_functions_are_named_and_looked_into(self):
+    def test_python_functions_are_named_and_their_saved_tensors_recorded(self):
         class Cube(torch.autograd.Function):
             @staticmethod
             def forward(ctx, x):
@@ -240,7 +235,7 @@ class Capture(unittest.TestCase):
         torch.manual_seed(0)
         model = torch.nn.Sequential(
             torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
-            torch.nn.Flatten(), torch.nn.Linear(8 * 7 * 7, 32), torch.nn.ComponentNorm(32), torch.nn.GELU(),
+            torch.nn.Flatten(), torch.nn.Linear(8 * 7 * 7, 32), torch.nn.LayerNorm(32), torch.nn.GELU(),
             torch.nn.Dropout(0.5), torch.nn.Linear(32, 10),
         )  # fmt: skip
         x, target = torch.randn(4, 3, 16, 16), torch.randint(0, 10, (4,))
@@ -258,7 +253,7 @@ class Capture(unittest.TestCase):
         self.assertEqual(reported, sum(counted))
         del kept
 
-    def test_lives_are_not_prolonged(self):
+    def test_lifetimes_are_not_extended(self):
         x = torch.ones(1000, requires_grad=True)
         y = x.exp()
         gone = weakref.ref(y)
@@ -268,18 +263,18 @@ class Capture(unittest.TestCase):
         self.assertIsNone(storage())
         self.assertEqual(self.core.alive(), [])
 
-    def test_watched_tensors_are_labeled(self):
+    def test_labels_follow_tensors(self):
         layer = torch.nn.Linear(2, 2)
-        self.core.plugin.watch(layer.weight._cdata, 1, "Linear.weight")
-        self.core.plugin.look_at_watched()
+        self.core.plugin.label(layer.weight._cdata, 1, "Linear.weight")
+        self.core.plugin.update_labels()
         self.assertEqual(self.core.labels, [(1, "Linear.weight")])
-        self.core.plugin.look_at_watched()
+        self.core.plugin.update_labels()
         self.assertEqual(len(self.core.labels), 1)
         gone = weakref.ref(layer.weight)
         del layer
         gc.collect()
         self.assertIsNone(gone())
-        self.core.plugin.look_at_watched()
+        self.core.plugin.update_labels()
 
 
 def known_deaths():
@@ -351,7 +346,7 @@ def known_deaths():
 
 
 @unittest.skipIf(torch is None, "torch cannot be imported: the plugin's tests are skipped")
-class Deaths(unittest.TestCase):
+class Destroyed(unittest.TestCase):
     def test_nodes_alive_are_exactly_the_known_ones(self):
         for program, expected in known_deaths():
             with self.subTest(program.__name__):
@@ -366,7 +361,7 @@ class Deaths(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
-elif torch is None and TORCH_PYTHON != sys.executable:
+elif torch is None and sys.executable != TORCH_PYTHON:
 
     def load_tests(loader, tests, pattern):
         """Runs in the Python that has torch."""

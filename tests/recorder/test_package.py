@@ -122,10 +122,7 @@ class Package(unittest.TestCase):
         self.assertEqual(done.stdout, "no children\n")
 
     def test_two_recordings_one_after_the_other(self):
-        self.run_program(
-            "for name in ('a', 'b'):\n"
-            "    with tidemark.record(sys.argv[1] + name): tidemark.mark(name)\n"
-        )
+        self.run_program("for name in ('a', 'b'):\n    with tidemark.record(sys.argv[1] + name): tidemark.mark(name)\n")
         for name in "ab":
             trace = sqlite3.connect(self.path + name)
             self.assertEqual(trace.execute("SELECT name FROM mark").fetchall(), [(name,)])

@@ -42,17 +42,19 @@ ALLOWED = {
     # library whatif
     "storage/whatif": TRACE | {"storage/allocator", "storage/replay"},
     "storage/compare": TRACE | {"storage/replay", "storage/attribution"},
+    # library text
+    "storage/text": TRACE | {"storage/breakdown", "storage/graph"},
     # library explain
-    "storage/explain": GRAPH | {"storage/whatif"},
+    "storage/explain": GRAPH | {"storage/text", "storage/whatif"},
     # library report
-    "storage/report": TRACE | {"storage/timeline", "storage/explain"},
+    "storage/report": TRACE | {"storage/text", "storage/timeline", "storage/explain"},
     # the recorder
     "recorder/core": set(),
     "recorder/frames": {"recorder/core"},
     "recorder/heap": {"recorder/core"},
     "recorder/torch": {"recorder/core"},
     "recorder/driver": TRACE | {"recorder/core"},
-    "recorder/daemon": TRACE | {"recorder/core", "recorder/driver", "storage/allocator", "storage/write"},
+    "recorder/daemon": TRACE | {"recorder/core", "recorder/driver", "storage/allocator", "storage/text", "storage/write"},
     "recorder/cli": GRAPH
     | {
         "recorder/driver",
@@ -63,9 +65,10 @@ ALLOWED = {
         "storage/import",
         "storage/read",
         "storage/report",
+        "storage/text",
     },
     # the window
-    "gui": GRAPH | {"storage/explain", "storage/import", "storage/read", "storage/report"},
+    "gui": GRAPH | {"storage/explain", "storage/import", "storage/read", "storage/report", "storage/text"},
 }
 
 

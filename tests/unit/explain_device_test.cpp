@@ -1,7 +1,7 @@
 // Diagnoses of the device: contexts, libraries, other processes, host memory, streams, pools, checkpoints.
 #include <gtest/gtest.h>
 
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "tests/unit/run_builder.h"
 
 namespace tidemark {
@@ -12,13 +12,14 @@ using test::RunBuilder;
 constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 constexpr int64_t ms = RunBuilder::millisecond;
 
-Findings ask(Diagnosis diagnose, const AnalysisContext& context, Findings findings = {}) {
+Findings ask(const Diagnosis& diagnosis, const AnalysisContext& context, const Findings& earlier = {}) {
+    Findings findings;
     Progress progress;
-    diagnose(context, Words(Language::english), findings, progress);
+    diagnosis.run(context, earlier, Words(Language::english), findings, progress);
     return findings;
 }
 
-void take(RunBuilder& run, const std::string& kind, int64_t bytes, int64_t time, const std::string& source = "",
+void take(RunBuilder& run, DriverMemoryKind kind, int64_t bytes, int64_t time, const std::string& source = "",
           StackId stack = 0, int device = 0) {
     DriverAllocation row;
     row.kind = kind;
@@ -32,15 +33,15 @@ void take(RunBuilder& run, const std::string& kind, int64_t bytes, int64_t time,
 
 void sample(RunBuilder& run, int64_t time, int64_t own, std::vector<std::pair<int64_t, int64_t>> others = {}) {
     int64_t used = own;
-    run.trace.samples.push_back({time, 0, 100, own, 0, "nvml"});
+    run.trace.samples.push_back({time, 0, 100, own, 0, SampleSource::nvml});
     for (const auto& [pid, bytes] : others) {
-        run.trace.samples.push_back({time, 0, pid, bytes, 0, "nvml"});
+        run.trace.samples.push_back({time, 0, pid, bytes, 0, SampleSource::nvml});
         used += bytes;
     }
-    run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, "nvml"});
+    run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, SampleSource::nvml});
 }
 
-/// Ten steps that leave nothing behind; `in_step` adds to each.
+/// Ten steps that leave nothing allocated; `in_step` adds to each.
 template <class InStep>
 void ten_steps(RunBuilder& run, InStep&& in_step) {
     for (int i = 0; i < 10; ++i) {
@@ -55,13 +56,13 @@ RunBuilder one_element() {
     RunBuilder run;
     run.segment(2 * MiB);
     run.alloc(4, run.line("main"));
-    take(run, "context", 600 * MiB, 0);
+    take(run, DriverMemoryKind::context, 600 * MiB, 0);
     return run;
 }
 
 TEST(ExplainContext, AnswersForOneElement) {
     const auto context = one_element().make_context();
-    const Findings findings = ask(diagnose_cuda_context, *context);
+    const Findings findings = ask(diagnoses::cuda_context, *context);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_context);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
@@ -76,23 +77,23 @@ TEST(ExplainContext, IsBackgroundBesideAnAnswer) {
     Finding leak;
     leak.kind = FindingKind::growing_container;
     leak.severity = Severity::leak;
-    EXPECT_EQ(ask(diagnose_cuda_context, *context, {leak}).back().severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::cuda_context, *context, {leak}).back().severity, Severity::background);
 }
 
 TEST(ExplainContext, IsBackgroundBesideLargeTensors) {
     RunBuilder run = one_element();
     run.segment(GiB);
     run.alloc(GiB, 0, 0, 1);
-    EXPECT_EQ(ask(diagnose_cuda_context, *run.make_context()).at(0).severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::cuda_context, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainContext, IsSilentWhereNobodyMeasured) {
     RunBuilder run = one_element();
     run.trace.driver_allocations.clear();
-    EXPECT_TRUE(ask(diagnose_cuda_context, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::cuda_context, *run.make_context()).empty());
 }
 
-/// Works on GPU 0, with a tensor of so many bytes and a context on GPU 1.
+/// A program that works on GPU 0 and has a tensor of so many bytes and a context on GPU 1.
 RunBuilder two_gpus(int64_t bytes_on_second) {
     RunBuilder run;
     run.segment(64 * MiB);
@@ -104,13 +105,13 @@ RunBuilder two_gpus(int64_t bytes_on_second) {
     second.event_time = {0};
     second.event_ref = {{Action::alloc, 0}};
     run.trace.devices.push_back(second);
-    take(run, "context", 500 * MiB, 0, "", 0, 0);
-    take(run, "context", 520 * MiB, 0, "", 0, 1);
+    take(run, DriverMemoryKind::context, 500 * MiB, 0, "", 0, 0);
+    take(run, DriverMemoryKind::context, 520 * MiB, 0, "", 0, 1);
     return run;
 }
 
 TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
-    const Findings findings = ask(diagnose_stray_context, *two_gpus(512).make_context());
+    const Findings findings = ask(diagnoses::stray_context, *two_gpus(512).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 520 * MiB);
     EXPECT_EQ(findings[0].severity, Severity::waste);
@@ -118,7 +119,7 @@ TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
 }
 
 TEST(ExplainStrayContext, IsSilentWhereBothDevicesWork) {
-    EXPECT_TRUE(ask(diagnose_stray_context, *two_gpus(32 * MiB).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::stray_context, *two_gpus(32 * MiB).make_context()).empty());
 }
 
 TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
@@ -128,7 +129,7 @@ TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 600 * MiB, {{7, 2 * GiB}});
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnose_other_processes, *run.make_context());
+    const Findings findings = ask(diagnoses::other_processes, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 2 * GiB);
@@ -142,7 +143,7 @@ TEST(ExplainOtherProcesses, IsBackgroundWhereTheyWereThereAllAlong) {
     for (const int64_t time : {1 * ms, 10 * ms, 20 * ms}) {
         sample(run, time, 600 * MiB, {{7, 2 * GiB}});
     }
-    EXPECT_EQ(ask(diagnose_other_processes, *run.make_context()).at(0).severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::other_processes, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainOtherProcesses, IsSilentAlone) {
@@ -150,7 +151,7 @@ TEST(ExplainOtherProcesses, IsSilentAlone) {
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB, {{7, 4 * MiB}});
-    EXPECT_TRUE(ask(diagnose_other_processes, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::other_processes, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
@@ -159,7 +160,7 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
     const StackId line = run.line("fused_loss");
     take(run, "device", 64 * MiB, 0, "/usr/lib/libcublas.so.13");
     ten_steps(run, [&] { take(run, "device", 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
-    const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
+    const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::non_pytorch_growth);
     EXPECT_EQ(findings[0].severity, Severity::leak);
@@ -174,10 +175,10 @@ TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] {
-        take(run, "device", 8 * MiB, run.now(), "libfused.so");
+        take(run, DriverMemoryKind::device, 8 * MiB, run.now(), "libfused.so");
         run.trace.driver_allocations.back().free_time = run.now() + ms;
     });
-    EXPECT_TRUE(ask(diagnose_non_pytorch_growth, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::non_pytorch_growth, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
@@ -186,7 +187,7 @@ TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
         run.segment(20 * MiB);
         ten_steps(run,
                   [&] { sample(run, run.now(), 600 * MiB + rise * static_cast<int64_t>(run.trace.steps.size())); });
-        const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
+        const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
         ASSERT_EQ(findings.size(), rise > 0 ? 1u : 0u);
         if (rise > 0) {
             EXPECT_EQ(findings[0].confidence, Confidence::likely);
@@ -209,7 +210,7 @@ RunBuilder products_on(uint32_t streams, uint64_t bytes) {
 TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
     RunBuilder run = products_on(4, 32 * MiB);
     take(run, "device", 64 * MiB, 0, "libcublas.so.13");
-    const Findings findings = ask(diagnose_library_workspace, *run.make_context());
+    const Findings findings = ask(diagnoses::library_workspace, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 4 * 32 * MiB + 64 * MiB);
@@ -218,19 +219,19 @@ TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
 }
 
 TEST(ExplainLibraryWorkspace, IsBackgroundOnOneStream) {
-    EXPECT_EQ(ask(diagnose_library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
+    EXPECT_EQ(ask(diagnoses::library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
               Severity::background);
 }
 
 TEST(ExplainLibraryWorkspace, TakesNoTensorForOne) {
-    EXPECT_TRUE(ask(diagnose_library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
     RunBuilder run;
     run.segment(64 * MiB);
     run.alloc(32 * MiB, 0, run.origin("aten::randn"));
-    EXPECT_TRUE(ask(diagnose_library_workspace, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::library_workspace, *run.make_context()).empty());
 }
 
-/// `trials` workspaces of 1 GiB come and go in the first step, smaller ones in all of them.
+/// The first step allocates and frees `trials` workspaces of 1 GiB; all steps use smaller ones.
 RunBuilder convolutions(int trials, const std::string& op) {
     RunBuilder run;
     run.segment(2 * GiB);
@@ -244,7 +245,7 @@ RunBuilder convolutions(int trials, const std::string& op) {
 }
 
 TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
-    const Findings findings = ask(diagnose_workspace_burst, *convolutions(3, "aten::conv2d").make_context());
+    const Findings findings = ask(diagnoses::workspace_burst, *convolutions(3, "aten::conv2d").make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, GiB);
@@ -253,8 +254,8 @@ TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
 }
 
 TEST(ExplainWorkspaceBurst, IsSilentWhereItDoesNotRaiseThePeak) {
-    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
-    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
 }
 
 TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
@@ -264,7 +265,7 @@ TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
     const StackId line = run.line("make_groups");
     take(run, "physical", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
     take(run, "mapped", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
-    const Findings findings = ask(diagnose_collective_buffers, *run.make_context());
+    const Findings findings = ask(diagnoses::collective_buffers, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 100 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 make_groups");
@@ -275,14 +276,14 @@ TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
     run.segment(20 * MiB);
     run.alloc(MiB);
     take(run, "device", 100 * MiB, 0, "libcublas.so.13");
-    EXPECT_TRUE(ask(diagnose_collective_buffers, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::collective_buffers, *run.make_context()).empty());
 }
 
 TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] { take(run, "pinned", 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
-    const Findings findings = ask(diagnose_pinned_memory_growth, *run.make_context());
+    const Findings findings = ask(diagnoses::pinned_memory_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 40 * MiB);
@@ -295,17 +296,18 @@ TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
     run.segment(20 * MiB);
     take(run, "pinned", 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
     ten_steps(run, [&] { take(run, "pinned", 4, run.now(), "libtorch_cuda.so", 0, -1); });
-    EXPECT_TRUE(ask(diagnose_pinned_memory_growth, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::pinned_memory_growth, *run.make_context()).empty());
 }
 
 RunBuilder profiled() {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
-    take(run, "device", MiB, 0, "libcublas.so.13");
+    take(run, DriverMemoryKind::device, MiB, 0, "libcublas.so.13");
     DataGap data_gap;
     data_gap.kind = DataGapKind::not_recorded;
-    data_gap.text = "Driver memory was not seen from 0.010000 s to 0.020000 s: somebody else needed CUPTI.";
+    data_gap.reason = DataGapReason::cupti_paused;
+    data_gap.arguments = {{"from_ns", "10000000"}, {"until_ns", "20000000"}};
     run.trace.data_gaps.push_back(data_gap);
     return run;
 }
@@ -315,7 +317,7 @@ TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 620 * MiB);
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnose_profiler_overhead, *run.make_context());
+    const Findings findings = ask(diagnoses::profiler_overhead, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 20 * MiB);
     EXPECT_EQ(findings[0].severity, Severity::waste);
@@ -324,7 +326,7 @@ TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
 }
 
 TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
-    const Findings findings = ask(diagnose_profiler_overhead, *profiled().make_context());
+    const Findings findings = ask(diagnoses::profiler_overhead, *profiled().make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::background);
     EXPECT_EQ(findings[0].bytes, 0);
@@ -334,10 +336,10 @@ TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
 TEST(ExplainProfilerOverhead, IsSilentWithoutAProfiler) {
     RunBuilder run = profiled();
     run.trace.data_gaps.clear();
-    EXPECT_TRUE(ask(diagnose_profiler_overhead, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::profiler_overhead, *run.make_context()).empty());
 }
 
-/// `count` batches are freed, but complete only at the end.
+/// The frees of `count` batches are requested, but complete only at the end.
 RunBuilder recorded_on_a_stream(int count) {
     RunBuilder run;
     run.segment(200 * MiB);
@@ -353,7 +355,7 @@ RunBuilder recorded_on_a_stream(int count) {
 }
 
 TEST(ExplainPendingFree, ReportsTheHighest) {
-    const Findings findings = ask(diagnose_pending_free, *recorded_on_a_stream(12).make_context());
+    const Findings findings = ask(diagnoses::pending_free, *recorded_on_a_stream(12).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 120 * MiB);
     EXPECT_EQ(findings[0].count, 12);
@@ -361,7 +363,7 @@ TEST(ExplainPendingFree, ReportsTheHighest) {
 }
 
 TEST(ExplainPendingFree, IsSilentAboutTwoBlocks) {
-    EXPECT_TRUE(ask(diagnose_pending_free, *recorded_on_a_stream(2).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::pending_free, *recorded_on_a_stream(2).make_context()).empty());
 }
 
 RunBuilder captures(int graphs) {
@@ -379,24 +381,26 @@ RunBuilder captures(int graphs) {
 }
 
 TEST(ExplainPrivatePools, GrowWithEachShape) {
-    const Findings findings = ask(diagnose_private_pools, *captures(10).make_context());
+    const Findings findings = ask(diagnoses::cuda_graph_pools_grow, *captures(10).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_graph_pools_grow);
     EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 200 * MiB);
     EXPECT_EQ(findings[0].per_iteration, 20 * MiB);
     EXPECT_EQ(findings[0].count, 10);
+    EXPECT_TRUE(ask(diagnoses::private_pools, *captures(10).make_context()).empty());
 }
 
 TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
-    const Findings findings = ask(diagnose_private_pools, *captures(2).make_context());
+    const Findings findings = ask(diagnoses::private_pools, *captures(2).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::private_pools);
     EXPECT_EQ(findings[0].severity, Severity::background);
-    EXPECT_TRUE(ask(diagnose_private_pools, *captures(0).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::cuda_graph_pools_grow, *captures(2).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::private_pools, *captures(0).make_context()).empty());
 }
 
-/// A model of two weights, and what torch.load made of two others.
+/// A model of two weights, and two more tensors that torch.load allocated.
 RunBuilder resumed(uint64_t loaded) {
     RunBuilder run;
     run.segment(64 * MiB);
@@ -410,7 +414,7 @@ RunBuilder resumed(uint64_t loaded) {
 }
 
 TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
-    const Findings findings = ask(diagnose_checkpoint_on_gpu, *resumed(8 * MiB).make_context());
+    const Findings findings = ask(diagnoses::checkpoint_on_gpu, *resumed(8 * MiB).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
@@ -418,7 +422,7 @@ TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
 }
 
 TEST(ExplainCheckpoint, IsSilentWhereNothingIsThereTwice) {
-    EXPECT_TRUE(ask(diagnose_checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
 }
 
 }  // namespace

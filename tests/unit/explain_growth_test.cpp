@@ -1,11 +1,11 @@
-// What grows without a graph, rounds, the moment a case is about, and the diagnoses of the allocator.
+// Growth without a graph, iterations, the time point of the analysis context, and the diagnoses of the allocator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "storage/explain/explain.h"
-#include "storage/explain/returned_memory.h"
 #include "storage/explain/free_gap_finder.h"
+#include "storage/explain/returned_memory.h"
 #include "tests/unit/run_builder.h"
 
 namespace tidemark::test {
@@ -24,7 +24,7 @@ Explanation explained(const AnalysisContext& context) {
     return explain(context, Words(Language::english), progress);
 }
 
-/// Each round makes and frees work, and keeps `kept` bytes.
+/// Each iteration allocates and frees work, and leaves `kept` bytes allocated.
 void loop(RunBuilder& run, int iterations, uint64_t kept, bool steps) {
     const StackId work = run.line("forward"), keep = run.line("main");
     for (int i = 0; i < iterations; ++i) {
@@ -59,7 +59,7 @@ TEST(ExplainGrowth, WhatStaysEachIterationIsALeak) {
         EXPECT_NE(first.line.find("main"), std::string::npos);
         EXPECT_FALSE(first.evidence.empty());
         EXPECT_FALSE(first.fixes.empty());
-        EXPECT_FALSE(first.unknowns.empty()) << "who holds it was not recorded";
+        EXPECT_FALSE(first.unknowns.empty()) << "the referrer was not recorded";
         EXPECT_EQ(explanation.summary.size(), 3u);
     }
 }
@@ -195,7 +195,7 @@ TEST(ExplainOutOfMemory, EnoughButInPiecesIsFragmentation) {
     const bool names_pin = std::any_of(finding->evidence.begin(), finding->evidence.end(), [&](const Evidence& e) {
         return e.allocation && run.device().allocations.stack[e.allocation.index] == small;
     });
-    EXPECT_TRUE(names_pin) << "a block that is in the way";
+    EXPECT_TRUE(names_pin) << "a block that blocks the gap";
 }
 
 TEST(FreeGapFinder, TakesTheStretchWithFewestBytesInUse) {
@@ -207,10 +207,10 @@ TEST(FreeGapFinder, TakesTheStretchWithFewestBytesInUse) {
     run.free(c);
     const auto made = run.make_context();
     const MemoryState state = memory_state(made->device(), made->analysis().live(), made->device().event_count());
-    const Window window = cheapest_window(state, 10 * mib);
+    const GapCandidate window = cheapest_gap(state, 10 * mib);
     EXPECT_EQ(window.in_use, mib);
     EXPECT_EQ(window.blocks, std::vector<AllocationIndex>{b});
-    EXPECT_EQ(cheapest_window(state, 40 * mib).size, 0u) << "no segment is as large";
+    EXPECT_EQ(cheapest_gap(state, 40 * mib).size, 0u) << "no segment is as large";
 }
 
 TEST(ExplainAllocator, FreedMemoryThatIsKeptIsBackground) {

@@ -1,7 +1,7 @@
 // Follows growing traces: polling must return the same trace as opening. The writer is a process of its own, because
 // closing a file drops all locks that the closing process holds on it.
-#include "storage/timeline/curves.h"
 #include "storage/read/follow.h"
+#include "storage/timeline/curves.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -204,7 +204,8 @@ TEST_F(FollowTrace, EndsAndReportsAnUncleanFinish) {
 
 TEST_F(FollowTrace, PollsAFinishedTraceOnce) {
     Progress progress;
-    ASSERT_TRUE(write_trace(*recorded_trace("adam_steps"), peak_events(*recorded_trace("adam_steps")), path_, IfExists::fail, progress));
+    ASSERT_TRUE(write_trace(*recorded_trace("adam_steps"), peak_events(*recorded_trace("adam_steps")), path_,
+                            IfExists::fail, progress));
     TraceFollower done = follower();
     const auto trace = poll(done);
     ASSERT_TRUE(trace);

@@ -122,7 +122,8 @@ private:
         trace.origins = {
             {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.1", "backward", "", "", 2}};
         for (int64_t s = 0; s < 10; ++s) {
-            trace.steps.push_back({s, "optimizer", s * 1000, s == 9 ? std::nullopt : std::optional(s * 1000 + 1000)});
+            trace.steps.push_back(
+                {s, StepSource::optimizer, s * 1000, s == 9 ? std::nullopt : std::optional(s * 1000 + 1000)});
         }
         DeviceHistory& device = trace.devices[0];
         Segment segment;
@@ -173,7 +174,8 @@ private:
             builder.label(random_allocation(), i * 100, static_cast<Category>(below(category_count)),
                           below(2) == 0 ? "layers.0.weight" : "");
         }
-        builder.tables.scans = {{5000, "mark epoch", 10, 100, 20}, {10000, "end", 10, 100, 20}};
+        builder.tables.scans = {{5000, {ScanReason::mark, "epoch"}, 10, 100, 20},
+                                {10000, ScanReason::end, 10, 100, 20}};
         const uint32_t outputs = builder.text("outputs"), main = builder.text("main"),
                        file = builder.text("/home/anna/project/train.py");
         for (uint32_t h = 0; h < 30; ++h) {
@@ -181,7 +183,8 @@ private:
                 {h / 15,
                  h * 7,
                  random_allocation(),
-                 {{"local", outputs, main, file, 31}, {"index", builder.text(std::to_string(h % 15)), 0, 0, 0}}});
+                 {{PathLinkKind::local, outputs, main, file, 31},
+                  {PathLinkKind::index, builder.text(std::to_string(h % 15)), 0, 0, 0}}});
         }
     }
 };

@@ -33,7 +33,7 @@ protected:
 
 TEST_F(GraphGrouping, GroupsByCategoryNodeAndGraphStep) {
     Trace trace = test::sample_trace();
-    trace.steps = {{7, "user", 500, 1500}, {8, "user", 1500, 4000}};
+    trace.steps = {{7, StepSource::user, 500, 1500}, {8, StepSource::user, 1500, 4000}};
     GraphBuilder builder;
     builder.node("MmBackward0", {}, {}, {1100}, {0, 1});
     builder.node("AddBackward0", {0}, {{0, 2}}, {2000, never_happened, never_happened, 4500});

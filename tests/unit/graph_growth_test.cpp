@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/text/referrer_words.h"
 #include "tests/unit/graph_builder.h"
 
 namespace tidemark {
@@ -41,7 +42,7 @@ TEST(GraphGrowth, SlicesMatchTheStateAtTheirEnd) {
 
 TEST(GraphGrowth, CountsBytesReachableFromNodesOfEarlierSteps) {
     Trace trace = test::trace_of_sizes({1, 10, 100});
-    trace.steps = {{0, "user", 0, 100}, {1, "user", 100, 200}, {2, "user", 200, 300}};
+    trace.steps = {{0, StepSource::user, 0, 100}, {1, StepSource::user, 100, 200}, {2, StepSource::user, 200, 300}};
     GraphBuilder builder;
     builder.node("A", {}, {memory(0), memory(1)}, {50});
     builder.node("A", {}, {memory(1), memory(2)}, {150, never_happened, 250});
@@ -75,9 +76,9 @@ struct ListOfOutputs {
         std::vector<uint64_t> sizes(200, 10);
         trace = test::trace_of_sizes(sizes);
         const StackId stack = test::stack_of(trace.stacks, {{"/home/anna/train.py", "main"}});
-        builder.tables.scans = {{5, "mark a", 1, 1, 1}, {20000, "end", 1, 1, 1}};
+        builder.tables.scans = {{5, {ScanReason::mark, "a"}, 1, 1, 1}, {20000, ScanReason::end, 1, 1, 1}};
         for (uint32_t i = 0; i < 100; ++i) {
-            trace.steps.push_back({i, "user", i * 100, i * 100 + 100});
+            trace.steps.push_back({i, StepSource::user, i * 100, i * 100 + 100});
             const NodeIndex below = builder.node("MmBackward0", {}, {memory(2 * i)}, {i * 100 + 10});
             roots.push_back(builder.node("MeanBackward0", {below}, {}, {i * 100 + 20}, memory(2 * i + 1), stack));
             retention(roots.back(), memory(2 * i + 1), "outputs", i);
@@ -89,9 +90,12 @@ struct ListOfOutputs {
     }
     void retention(NodeIndex node, AllocationRef tensor, const std::string& name, int index, uint32_t scan = 1) {
         Referrer referrer{
-            scan, node, tensor, {{"local", builder.text(name), builder.text("main"), builder.text("/x/s01.py"), 31}}};
+            scan,
+            node,
+            tensor,
+            {{PathLinkKind::local, builder.text(name), builder.text("main"), builder.text("/x/s01.py"), 31}}};
         if (index >= 0) {
-            referrer.links.push_back({"index", builder.text(std::to_string(index)), 0, 0, 0});
+            referrer.links.push_back({PathLinkKind::index, builder.text(std::to_string(index)), 0, 0, 0});
         }
         auto& all = builder.tables.referrers;
         all.insert(scan == 0 ? all.begin() : all.end(), std::move(referrer));
@@ -115,7 +119,7 @@ TEST(PendingRoots, AreGroupedByTypeAndStack) {
     EXPECT_EQ(groups[0].kept.nodes, 200);
     EXPECT_EQ(groups[0].kept.freed_bytes, 1000);
     ASSERT_NE(groups[0].referrer, nullptr);
-    EXPECT_EQ(describe_referrer(graph.index.tables(), *groups[0].referrer),
+    EXPECT_EQ(path_words(graph.index.tables(), Words(Language::english), *groups[0].referrer),
               "list `outputs` (variable of main, s01.py:31), element 0");
 }
 
@@ -125,17 +129,18 @@ TEST(ReferrerGroups, MergeElementsOfOneList) {
     const GraphState state = graph.at(30000);
     const ReferrerIndex referrers(graph.index, 30000);
     ASSERT_NE(referrers.scan(), nullptr);
-    EXPECT_EQ(referrers.scan()->reason, "end");
+    EXPECT_EQ(referrers.scan()->reason, ScanReason::end);
     const auto groups = referrer_groups(state, referrers);
     ASSERT_EQ(groups.size(), 2u);
-    EXPECT_EQ(describe_referrer(graph.index.tables(), groups[0]),
+    EXPECT_EQ(path_words(graph.index.tables(), Words(Language::english), groups[0]),
               "list `outputs` (variable of main, s01.py:31), elements 0 to 99");
     EXPECT_EQ(groups[0].count, 100);
     EXPECT_EQ(groups[0].allocations, 100);
     EXPECT_EQ(groups[0].nodes, 200);
     EXPECT_EQ(groups[0].reachable_bytes, 2000);
     EXPECT_EQ(groups[0].freed_bytes, 1980) << "another variable refers to the last one too";
-    EXPECT_EQ(describe_referrer(graph.index.tables(), groups[1]), "`last` (variable of main, s01.py:31)");
+    EXPECT_EQ(path_words(graph.index.tables(), Words(Language::english), groups[1]),
+              "`last` (variable of main, s01.py:31)");
     EXPECT_EQ(groups[1].reachable_bytes, 20);
     EXPECT_EQ(groups[1].freed_bytes, 0);
 }
@@ -143,9 +148,9 @@ TEST(ReferrerGroups, MergeElementsOfOneList) {
 TEST(ReferrerIndex, UsesTheLastScanBeforeATimeOrElseTheNext) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.builder.tables);
-    EXPECT_EQ(ReferrerIndex(graph.index, 0).scan()->reason, "mark a");
-    EXPECT_EQ(ReferrerIndex(graph.index, 19999).scan()->reason, "mark a");
-    EXPECT_EQ(ReferrerIndex(graph.index, 20000).scan()->reason, "end");
+    EXPECT_EQ(ReferrerIndex(graph.index, 0).scan()->reason, Fact(ScanReason::mark, "a"));
+    EXPECT_EQ(ReferrerIndex(graph.index, 19999).scan()->reason, Fact(ScanReason::mark, "a"));
+    EXPECT_EQ(ReferrerIndex(graph.index, 20000).scan()->reason, ScanReason::end);
     EXPECT_EQ(ReferrerIndex(Graph(list.trace, {}).index, 0).scan(), nullptr);
     const ReferrerIndex referrers(graph.index, 30000);
     EXPECT_EQ(referrers.of(memory(0)), nullptr);
@@ -154,13 +159,14 @@ TEST(ReferrerIndex, UsesTheLastScanBeforeATimeOrElseTheNext) {
 
 TEST(DescribeReferrer, WritesRetentionPathsAsPythonExpressions) {
     GraphBuilder builder;
-    const auto link = [&](const char* kind, const char* name) { return PathLink{kind, builder.text(name), 0, 0, 0}; };
+    const auto link = [&](PathLinkKind kind, const char* name) { return PathLink{kind, builder.text(name), 0, 0, 0}; };
     Referrer referrer;
-    referrer.links = {link("global", "trainer"), link("attribute", "history"), link("item", "loss"), link("index", "7"),
-                      link("attribute", "grad_fn")};
-    EXPECT_EQ(describe_referrer(builder.tables, referrer),
-              "list `trainer.history[\"loss\"]` (global), element 7, there `.grad_fn`");
-    EXPECT_EQ(describe_referrer(builder.tables, Referrer{}), "unknown");
+    referrer.links = {link(PathLinkKind::global, "trainer"), link(PathLinkKind::attribute, "history"),
+                      link(PathLinkKind::item, "loss"), link(PathLinkKind::index, "7"),
+                      link(PathLinkKind::attribute, "grad_fn")};
+    EXPECT_EQ(path_words(builder.tables, Words(Language::english), referrer),
+              "list `trainer.history[\"loss\"]` (global variable), element 7, there `.grad_fn`");
+    EXPECT_EQ(path_words(builder.tables, Words(Language::english), Referrer{}), "unknown");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ public:
         trace.streams = {{0, ""}};
         trace.pools = {Pool{}};
         trace.origins = {Origin{}};
-        trace.processes = {{100, std::nullopt, "python train.py", 0, std::nullopt, std::nullopt, ""}};
+        trace.processes = {{100, std::nullopt, "python train.py", 0, std::nullopt, std::nullopt, {}}};
         trace.devices.resize(1);
     }
 
@@ -60,7 +60,7 @@ public:
     /// Ends a step at the last event. The next one starts there.
     void step() {
         const int64_t start = trace.steps.empty() ? 0 : *trace.steps.back().end;
-        trace.steps.push_back({static_cast<int64_t>(trace.steps.size()), "optimizer", start, now()});
+        trace.steps.push_back({static_cast<int64_t>(trace.steps.size()), StepSource::optimizer, start, now()});
     }
 
     /// Returns the time of the last event in ns.

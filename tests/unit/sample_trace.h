@@ -42,9 +42,9 @@ inline Trace sample_trace() {
     trace.streams = {{0, ""}, {0x7f00, ""}};
     trace.pools = {Pool{}};
     trace.origins = {Origin{}};
-    trace.annotations = {{"step", "user", 0, 1000, 3500, true},
-                         {"fwd", "user", 0, 1500, 2500, true},
-                         {"step", "user", 0, 4500, 6000, true}};
+    trace.annotations = {{"step", AnnotationKind::user, 0, 1000, 3500, true},
+                         {"fwd", AnnotationKind::user, 0, 1500, 2500, true},
+                         {"step", AnnotationKind::user, 0, 4500, 6000, true}};
     trace.marks = {{"epoch", 5500, std::nullopt, {{0, 6}}}};
 
     DeviceHistory device;

@@ -217,16 +217,23 @@ TEST(Share, RenumbersATimeRangeFromZeroAndClipsLifetimes) {
 /// Returns the sample trace with the rows that a recorder adds.
 Trace recorded_trace() {
     Trace trace = test::sample_trace();
-    trace.processes = {{4711, 0, "/home/anna/venv/bin/python /home/anna/project/train.py --token secret", 0, 8000, 1,
-                        "exception: KeyError: '/home/anna/secret.json'"}};
-    trace.steps = {{0, "user", 0, 3500}, {1, "user", 3500, 6500}, {2, "user", 6500, std::nullopt}};
-    trace.driver_allocations = {{"device", 0, 1, 100, 1000, 2000, "libcublas.so.13", 1, false},
-                                {"device", 0, 2, 100, 1000, 5000, "/home/anna/lib/libanna.so", 2, false},
-                                {"device", 0, 3, 100, 5000, std::nullopt, "/opt/libcudnn.so.9", 0, false},
-                                {"device", 0, 4, 100, 7500, std::nullopt, "libcublas.so.13", 0, false}};
+    trace.processes = {{4711,
+                        0,
+                        "/home/anna/venv/bin/python /home/anna/project/train.py --token secret",
+                        0,
+                        8000,
+                        1,
+                        {ProcessEnd::exception, "KeyError: '/home/anna/secret.json'"}}};
+    trace.steps = {
+        {0, StepSource::user, 0, 3500}, {1, StepSource::user, 3500, 6500}, {2, StepSource::user, 6500, std::nullopt}};
+    trace.driver_allocations = {
+        {DriverMemoryKind::device, 0, 1, 100, 1000, 2000, "libcublas.so.13", 1, false},
+        {DriverMemoryKind::device, 0, 2, 100, 1000, 5000, "/home/anna/lib/libanna.so", 2, false},
+        {DriverMemoryKind::device, 0, 3, 100, 5000, std::nullopt, "/opt/libcudnn.so.9", 0, false},
+        {DriverMemoryKind::device, 0, 4, 100, 7500, std::nullopt, "libcublas.so.13", 0, false}};
     for (const int64_t time : {0, 2000, 4000, 6000, 8000}) {
-        trace.samples.push_back({time, 0, std::nullopt, time, 80, "nvml"});
-        trace.samples.push_back({time, 0, 4711, time / 2, 0, "nvml"});
+        trace.samples.push_back({time, 0, std::nullopt, time, 80, SampleSource::nvml});
+        trace.samples.push_back({time, 0, 4711, time / 2, 0, SampleSource::nvml});
     }
     return trace;
 }

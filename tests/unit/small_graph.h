@@ -64,9 +64,10 @@ inline GraphTables small_graph(const Trace& trace) {
     graph.labels = {{memory(0), 1, Category::parameter, weight},
                     {memory(3), 2, Category::optimizer_state, 0},
                     {memory(0), 3, Category::unknown, 0}};
-    graph.scans = {{40, "end", 5'000'000, 1000, 12}};
-    graph.referrers = {{0, 2, memory(3), {{"local", losses, function, file, 31}, {"index", index, 0, 0, 0}}},
-                       {0, no_node, {}, {}}};
+    graph.scans = {{40, ScanReason::end, 5'000'000, 1000, 12}};
+    graph.referrers = {
+        {0, 2, memory(3), {{PathLinkKind::local, losses, function, file, 31}, {PathLinkKind::index, index, 0, 0, 0}}},
+        {0, no_node, {}, {}}};
     graph.nodes_left_out = 7;
     return graph;
 }

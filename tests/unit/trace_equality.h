@@ -21,7 +21,9 @@ inline auto fields(const Origin& o) {
 }
 inline auto fields(const Annotation& a) { return std::tie(a.name, a.kind, a.device, a.start, a.end, a.closed); }
 inline auto fields(const Mark& m) { return std::tie(m.name, m.time, m.value, m.events); }
-inline auto fields(const DataGap& g) { return std::tie(g.kind, g.device, g.time, g.count, g.bytes, g.text); }
+inline auto fields(const DataGap& g) {
+    return std::tie(g.kind, g.device, g.time, g.count, g.bytes, g.reason, g.arguments, g.text);
+}
 inline auto fields(const Process& p) {
     return std::tie(p.pid, p.rank, p.command_line, p.start, p.end, p.exit_status, p.how_ended);
 }

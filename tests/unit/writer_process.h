@@ -147,15 +147,15 @@ private:
 class RandomRecords {
 public:
     explicit RandomRecords(StreamingWriter& writer) : writer_(writer) {
-        writer_.process({4711, 0, "python train.py", 0, std::nullopt, std::nullopt, ""});
+        writer_.process({4711, 0, "python train.py", 0, std::nullopt, std::nullopt, {}});
     }
 
     void write(int64_t now) {
         for (int i = 0; i < 20; ++i) {
             write_one(now + i);
         }
-        writer_.step({step_, "optimizer", now, now + 10});
-        writer_.step({++step_, "optimizer", now + 10, std::nullopt});
+        writer_.step({step_, StepSource::optimizer, now, now + 10});
+        writer_.step({++step_, StepSource::optimizer, now + 10, std::nullopt});
         if (step_ == 5) {
             writer_.drop_steps();
         }
@@ -166,17 +166,23 @@ private:
     void write_one(int64_t now) {
         switch (random_() % 8) {
             case 0:
-                driver_.push_back(
-                    writer_.driver_allocated({"device", 0, random_(), 512, now, {}, "libx.so", 0, false}, no_segment));
+                driver_.push_back(writer_.driver_allocated(
+                    {DriverMemoryKind::device, 0, random_(), 512, now, {}, "libx.so", 0, false}, no_segment));
                 return;
             case 1: end(driver_, [&](int64_t id) { writer_.driver_freed(id, now); }); return;
-            case 2: spans_.push_back(writer_.annotation_begun({"span", "user", 0, now, now, false}, 1)); return;
+            case 2:
+                spans_.push_back(writer_.annotation_begun({"span", AnnotationKind::user, 0, now, now, false}, 1));
+                return;
             case 3: end(spans_, [&](int64_t id) { writer_.annotation_ended(id, now); }); return;
             case 4:
-                writer_.sample({now, 0, std::nullopt, static_cast<int64_t>(random_() % 4096), 4096, "nvml"});
+                writer_.sample(
+                    {now, 0, std::nullopt, static_cast<int64_t>(random_() % 4096), 4096, SampleSource::nvml});
                 return;
             case 5: writer_.mark({"mark", now, 0.5, {{0, 1}}}); return;
-            case 6: writer_.data_gap({DataGapKind::recorder_overrun, 0, now, 3, 0, "Three were lost."}); return;
+            case 6:
+                writer_.data_gap(
+                    {DataGapKind::recorder_overrun, 0, now, 3, 0, DataGapReason::events_dropped, {{"first", "7"}}, {}});
+                return;
             default: change_origin();
         }
     }

@@ -1,20 +1,20 @@
 """Records what a PyTorch program does with GPU memory into a Tidemark trace.
 
     import tidemark
-    tidemark.record("run.tide")          # from here to the end of the program, or
-    with tidemark.record("run.tide"):    # for a while
+    tidemark.record("run.tide")          # until the end of the program, or
+    with tidemark.record("run.tide"):    # until the end of the block
         train()
 
-    tidemark.step()                      # a training step ended (seen at the optimizer unless told)
-    tidemark.mark("epoch 3", value=loss) # a name for this moment
-    tidemark.holders()                   # who holds tensors now (looked for at the end, too)
-    tidemark.phase("eval")               # what the program does from here on; also as `with`
-    tidemark.stop()                      # ends the recording; the trace is complete when this returns
+    tidemark.step()                      # marks the end of a training step (without it, optimizer steps count)
+    tidemark.mark("epoch 3", value=loss) # names this point in time
+    tidemark.referrers()                 # records now what retains each tensor (also done at the end)
+    tidemark.phase("eval")               # names what the program does from here on; also works as `with`
+    tidemark.stop()                      # ends the recording; the trace is complete when it returns
 
-`tidemark record -- python train.py` does the first of these without a change in the program. Nothing here changes a
-result; where something cannot be recorded, one sentence on stderr says what and why, and the program goes on.
+`tidemark record -- python train.py` starts the recording without a change in the program. The package never changes a
+result. When something cannot be recorded, it prints one sentence on stderr, and the program continues.
 """
 
-from tidemark._recording import referrers, mark, phase, record, step, stop
+from tidemark._api import mark, phase, record, referrers, step, stop
 
-__all__ = ["referrers", "mark", "phase", "record", "step", "stop"]
+__all__ = ["mark", "phase", "record", "referrers", "step", "stop"]

@@ -1,8 +1,10 @@
-"""What is asked of PyTorch's allocator itself."""
+"""Checks of PyTorch's allocator."""
+
+from typing import Any
 
 
-def raise_unless_native(torch):
-    """Only the native caching allocator tells its events."""
+def raise_unless_native(torch: Any) -> None:
+    """Raises OSError unless the native caching allocator is in use: no other one reports its events."""
     backend = torch.cuda.memory.get_allocator_backend()
     if backend != "native":
-        raise OSError(f"the allocator in use ({backend}) does not tell its events; Tidemark records the native one")
+        raise OSError(f"Tidemark records the native allocator only; the allocator in use ({backend}) reports no events")

@@ -1,44 +1,22 @@
-"""The recorder's libraries, loaded from TIDEMARK_HOME: libtidemark_core.so and what works beside it."""
+"""Loads the recorder's libraries from TIDEMARK_HOME; starts and ends recordings through libtidemark_core.so."""
+
+from __future__ import annotations
 
 import ctypes
 import os
+from typing import Any
 
-CORE_VERSION = 1
-
-
-class _Options(ctypes.Structure):
-    _fields_ = [
-        ("recorder", ctypes.c_char_p),
-        ("output", ctypes.c_char_p),
-        ("session", ctypes.c_char_p),
-        ("ring_capacity", ctypes.c_uint64),
-        ("replace", ctypes.c_uint32),
-    ]
+import tidemark._abi as _abi
 
 
-class _Api(ctypes.Structure):
-    """struct tidemark_api of recorder/core/core.h."""
-
-    _fields_ = [
-        ("version", ctypes.c_uint32),
-        ("recording", ctypes.PYFUNCTYPE(ctypes.c_int)),
-        ("this_thread", ctypes.PYFUNCTYPE(ctypes.c_void_p)),
-        ("push", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32)),
-        ("text", ctypes.PYFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)),
-        ("stack", ctypes.PYFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p)),
-        ("sample_now", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint32)),
-        ("set_stack_walker", ctypes.PYFUNCTYPE(None, ctypes.c_void_p)),
-    ]
-
-
-def home():
-    """The folder with the recorder's parts: TIDEMARK_HOME, or the one this package lies in."""
+def home() -> str:
+    """Returns the folder with the recorder's parts: TIDEMARK_HOME, or the one that holds this package."""
     beside = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return os.environ.get("TIDEMARK_HOME") or beside
 
 
-def command():
-    """The `tidemark` command that belongs to this package, or None."""
+def command() -> str | None:
+    """Returns the path of the `tidemark` command that belongs to this package, or None."""
     for place in ("../../bin/tidemark", "../../cli/tidemark"):
         path = os.path.normpath(os.path.join(home(), place))
         if os.access(path, os.X_OK):
@@ -46,60 +24,73 @@ def command():
     return None
 
 
-class Core:
-    """libtidemark_core.so: starts and ends recordings, takes records."""
+def declare(library: Any, functions: dict[str, tuple[Any, list[Any]]]) -> Any:
+    """Sets result and argument types of a loaded library's functions, as _abi lists them. Returns the library."""
+    for name, (result, arguments) in functions.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
 
-    def __init__(self):
+
+class Core:
+    """libtidemark_core.so. The constructor raises OSError when it is missing or of another version."""
+
+    def __init__(self) -> None:
         path = os.path.join(home(), "libtidemark_core.so")
         if not os.path.exists(path):
             raise OSError(f"{path} is missing. Set TIDEMARK_HOME to the folder lib/tidemark of an installation.")
-        self._library = ctypes.CDLL(path)
-        self._library.tidemark_core.restype = ctypes.POINTER(_Api)
-        self._library.tidemark_output.restype = ctypes.c_char_p
-        self.table = self._library.tidemark_core(CORE_VERSION)
+        self._library = declare(ctypes.CDLL(path), _abi.CORE_FUNCTIONS)
+        self.table = self._library.tidemark_core(_abi.CORE_VERSION)
         if not self.table:
             raise OSError(f"{path} belongs to another version of this package. Reinstall Tidemark.")
         self._api = self.table.contents
 
-    def start(self, output, replace):
-        """Starts a recording. Raises OSError with the cause and the remedy."""
+    def start(self, output: str | os.PathLike[str], replace: bool) -> None:
+        """Starts a recording. Raises OSError with the cause and the fix."""
         session = os.environ.get("TIDEMARK_SESSION", "")
-        options = _Options(
-            os.path.join(home(), "tidemark-recorder").encode(),
-            os.fsencode(os.path.abspath(output)),
-            session.encode() or None,
-            int(os.environ.get("TIDEMARK_RING_RECORDS", "0") or 0),
-            int(replace),
+        options = _abi.Options(
+            recorder=os.path.join(home(), "tidemark-recorder").encode(),
+            output=os.fsencode(os.path.abspath(output)),
+            session=session.encode() or None,
+            ring_capacity=int(os.environ.get("TIDEMARK_RING_RECORDS", "0") or 0),
+            replace=int(replace),
         )
         self._raise_unless(self._library.tidemark_start, ctypes.byref(options))
 
-    def start_from_environment(self):
+    def start_from_environment(self) -> None:
+        """Starts the recording that TIDEMARK_RECORD and its companions ask for. Raises OSError."""
         self._raise_unless(self._library.tidemark_start_from_environment)
 
     @staticmethod
-    def _raise_unless(function, *arguments):
+    def _raise_unless(function: Any, *arguments: Any) -> None:
         error = ctypes.create_string_buffer(1024)
         if not function(*arguments, error, len(error)):
             raise OSError(error.value.decode(errors="replace") or "no recording was asked for")
 
-    def stop(self, how, sentence, wait_ms):
-        """True when the trace is finished."""
+    def stop(self, how: int, sentence: str, wait_ms: int) -> bool:
+        """Ends the recording and waits up to `wait_ms` for the recorder. Returns True when the trace is finished."""
         return bool(self._library.tidemark_stop(how, sentence.encode() or None, wait_ms))
 
-    def sample_now(self, wait_ms):
-        """Asks the recorder for an NVML sample. True if it came within the time."""
+    def sample_now(self, wait_ms: int) -> bool:
+        """Asks the recorder for an NVML sample. Returns True if it was taken within `wait_ms`."""
         return bool(self._api.sample_now(wait_ms))
 
-    def recording(self):
+    def recording(self) -> bool:
+        """Returns whether this process records now."""
         return bool(self._api.recording())
 
-    def output(self):
+    def output(self) -> str:
+        """Returns the path of the trace; "" before the first recording."""
         return os.fsdecode(self._library.tidemark_output())
 
-    def push(self, message):
-        """Sends one message of _records. Nothing happens when no recording runs."""
+    def push(self, message: tuple[Any, bytes]) -> None:
+        """Sends one message of _records. Does nothing when no recording runs."""
         record, payload = message
         ring = self._api.this_thread()
         if ring:
-            buffer = ctypes.create_string_buffer(record, len(record))
-            self._api.push(ring, ctypes.addressof(buffer), payload, len(payload))
+            self._api.push(ring, ctypes.byref(record), payload, len(payload))
+
+    def text(self, text: str) -> int:
+        """Returns the id of a text in the namespace of this thread; 0: no recording runs."""
+        ring, encoded = self._api.this_thread(), text.encode()
+        return self._api.text(ring, encoded, len(encoded)) if ring else 0

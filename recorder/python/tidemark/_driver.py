@@ -1,26 +1,29 @@
-"""The driver part (CUPTI): listening to what the CUDA driver is asked for, shared with the user's own profiler."""
+"""The driver part (CUPTI): records calls of the CUDA driver. CUPTI allows one subscriber, so it pauses on request."""
+
+from __future__ import annotations
 
 import ctypes
 import glob
 import importlib.util
 import os
 
+import tidemark._abi as _abi
 from tidemark import _core
 
 _LIBRARY = "libtidemark_driver.so"
 
 
-def listen_from_the_start():
-    """Lets the CUDA driver load our part when it starts; effective only before that."""
+def load_with_cuda() -> None:
+    """Lets the CUDA driver load the driver part when it starts. Has no effect once the driver has started."""
     path = os.path.join(_core.home(), _LIBRARY)
     if os.path.exists(path):
         os.environ.setdefault("CUDA_INJECTION64_PATH", path)
         os.environ.setdefault("TEARDOWN_CUPTI", "1")
-    name_cupti()
+    select_cupti()
 
 
-def name_cupti():
-    """Two copies of CUPTI must not meet in one process: the one torch brings is named for our part."""
+def select_cupti() -> None:
+    """Sets TIDEMARK_CUPTI to the copy that torch brings: one process must not load two copies of CUPTI."""
     if "TIDEMARK_CUPTI" in os.environ:
         return
     spec = importlib.util.find_spec("torch")
@@ -34,26 +37,29 @@ def name_cupti():
 
 
 class Driver:
-    """The loaded driver part. Raises OSError when it is missing; what it cannot do it says in `sentence`."""
+    """The loaded driver part. The constructor raises OSError when it is missing.
 
-    def __init__(self):
-        self._library = ctypes.CDLL(os.path.join(_core.home(), _LIBRARY))
-        self._sentence = ctypes.create_string_buffer(1024)
-        self._paused = 0
-        self.listening = bool(self._library.tidemark_driver_attach(self._sentence, len(self._sentence)))
-        self.sentence = self._sentence.value.decode(errors="replace")
+    `listening`: whether it records driver calls. `sentence`: why not."""
 
-    def pause(self):
-        """Gives CUPTI to somebody else until everybody who borrowed it has given it back."""
-        self._paused += 1
-        if self._paused == 1 and self.listening:
-            self._library.tidemark_driver_release()
+    def __init__(self) -> None:
+        self._library = _core.declare(ctypes.CDLL(os.path.join(_core.home(), _LIBRARY)), _abi.DRIVER_FUNCTIONS)
+        sentence = ctypes.create_string_buffer(1024)
+        self._pauses = 0
+        self.listening = bool(self._library.tidemark_driver_attach(sentence, len(sentence)))
+        self.sentence = sentence.value.decode(errors="replace")
 
-    def resume(self):
-        self._paused = max(0, self._paused - 1)
-        self.retake()
+    def pause(self) -> None:
+        """Releases CUPTI. Pauses nest: as many calls of resume() end them."""
+        self._pauses += 1
+        if self._pauses == 1 and self.listening:
+            self._library.tidemark_driver_pause()
 
-    def retake(self):
-        """The borrower may hold on to it a little longer: called again at steps until it works."""
-        if self._paused == 0 and self.listening:
-            self._library.tidemark_driver_retake()
+    def resume(self) -> None:
+        """Ends one pause()."""
+        self._pauses = max(0, self._pauses - 1)
+        self.retry_resume()
+
+    def retry_resume(self) -> None:
+        """Subscribes to CUPTI again. Called at steps as well: the profiler may release CUPTI later than it ends."""
+        if self._pauses == 0 and self.listening:
+            self._library.tidemark_driver_resume()

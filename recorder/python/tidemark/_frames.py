@@ -1,56 +1,55 @@
-"""Python stacks: libtidemark_frames.so reads them without the interpreter's lock once it has proved that it can."""
+"""Python stacks: libtidemark_frames.so reads them without the interpreter lock, after it has checked the layout."""
+
+from __future__ import annotations
 
 import ctypes
 import os
 import sys
+from types import FrameType
+from typing import Any
 
+import tidemark._abi as _abi
 from tidemark import _core
 
 
-class _KnownFrame(ctypes.Structure):
-    _fields_ = [
-        ("code", ctypes.c_uint64),
-        ("function", ctypes.c_char_p),
-        ("file", ctypes.c_char_p),
-        ("line", ctypes.c_int),
-    ]
-
-
-def _known_frames(frame, count):
-    frames = []
+def _known_frames(innermost: FrameType, count: int) -> tuple[Any, int]:
+    frames: list[_abi.KnownFrame] = []
+    frame: FrameType | None = innermost
     while frame is not None and len(frames) < count:
         code = frame.f_code
-        frames.append(_KnownFrame(id(code), code.co_qualname.encode(), code.co_filename.encode(), frame.f_lineno))
+        frames.append(_abi.KnownFrame(id(code), code.co_qualname.encode(), code.co_filename.encode(), frame.f_lineno))
         frame = frame.f_back
-    return (_KnownFrame * len(frames))(*frames), len(frames)
+    return (_abi.KnownFrame * len(frames))(*frames), len(frames)
 
 
 class Frames:
-    """Raises OSError with a sentence where the stacks of this Python cannot be read."""
+    """The loaded library. The constructor raises OSError if the stacks of this Python cannot be read."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         if sys.version_info < (3, 11):
             raise OSError(f"the frames of Python {sys.version_info[0]}.{sys.version_info[1]} cannot be read (3.11 can)")
-        self._library = ctypes.PyDLL(os.path.join(_core.home(), "libtidemark_frames.so"))
+        path = os.path.join(_core.home(), "libtidemark_frames.so")
+        self._library = _core.declare(ctypes.PyDLL(path), _abi.WALKER_FUNCTIONS)
         self._error = ctypes.create_string_buffer(512)
         if not self._prepare(*sys.version_info[:2]):
             raise OSError(self._error.value.decode())
-        self._buffer = (ctypes.c_uint64 * 4096)()
+        self._addresses = (ctypes.c_uint64 * 4096)()
 
-    def _prepare(self, major, minor):
-        # One line: what the frame says of itself must hold during the call.
+    def _prepare(self, major: int, minor: int) -> int:
+        # Stays on one line: the line number of the frame must not change before the call.
         return self._library.tidemark_frames_prepare(major, minor, *_known_frames(sys._getframe(), 8), self._error, 512)
 
-    def walk_for(self, core_table, module_call):
+    def walk_for(self, core_table: Any, module_call: Any) -> None:
+        """Lets the core record stacks. module_call: the function that calls a torch.nn.Module, or None."""
         address = 0 if module_call is None else id(module_call.__code__)
         own_folder = os.path.dirname(os.path.abspath(__file__)) + os.sep
-        self._library.tidemark_frames_walk_for(core_table, ctypes.c_uint64(address), os.fsencode(own_folder))
+        self._library.tidemark_frames_walk_for(core_table, address, os.fsencode(own_folder))
 
-    def module_destroyed(self):
-        """A named module is gone: another may take its place in memory."""
+    def module_destroyed(self) -> None:
+        """Reports that a named module was destroyed: another one may get its address."""
         self._library.tidemark_frames_module_destroyed()
 
-    def new_modules(self):
-        """Addresses of modules that stacks ran through since the last call."""
-        count = self._library.tidemark_frames_new_modules(self._buffer, len(self._buffer))
-        return self._buffer[:count]
+    def new_modules(self) -> list[int]:
+        """Returns the addresses of modules that appeared in stacks since the last call."""
+        count = self._library.tidemark_frames_new_modules(self._addresses, len(self._addresses))
+        return self._addresses[:count]

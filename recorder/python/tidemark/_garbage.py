@@ -1,35 +1,34 @@
-"""Collections of Python's garbage that freed something, as ranges of the thread that ran them."""
+"""Records collections of Python's garbage that freed something, as ranges of the thread that ran them."""
 
 import gc
+from typing import Any, Callable
 
-from tidemark import _records
+from tidemark import _core, _records
 
 _OLDEST = 2
 
 
 class Collections:
-    """Told by gc.callbacks until stop(). `ticks`: the clock of records."""
+    """Records until stop(). `ticks` returns the time on the clock of records."""
 
-    def __init__(self, core, ticks):
+    def __init__(self, core: _core.Core, ticks: Callable[[], int]) -> None:
         self._core = core
         self._ticks = ticks
-        self._began = 0
-        gc.callbacks.append(self._collects)
+        self._start = 0
+        gc.callbacks.append(self._on_collection)
 
-    def stop(self):
-        gc.callbacks.remove(self._collects)
+    def stop(self) -> None:
+        """Ends the recording of collections."""
+        gc.callbacks.remove(self._on_collection)
 
-    def _collects(self, phase, info):
+    def _on_collection(self, phase: str, info: "dict[str, Any]") -> None:
         if info["generation"] != _OLDEST:
             return
         if phase == "start":
-            self._began = self._ticks()
+            self._start = self._ticks()
         elif info["collected"] and self._core.recording():
             self._report(f"garbage collection ({info['collected']} objects)")
 
-    def _report(self, name):
-        api = self._core.table.contents
-        ring = api.this_thread()
-        text = api.text(ring, name.encode(), len(name)) if ring else 0
-        for message in _records.span(text, self._began):
+    def _report(self, name: str) -> None:
+        for message in _records.span(self._core.text(name), self._start):
             self._core.push(message)

@@ -1,42 +1,49 @@
-"""The part "graph" of a recording: labels memory by name, and looks for who holds tensors when that is worth it.
+"""The part "graph" of a recording: labels memory by name, and scans the heap for referrers when that is worthwhile.
 
-Nothing here may end or change the program: what fails is said once, and given up.
+Nothing here may end or change the program: a failure is reported once.
 """
+
+from __future__ import annotations
 
 import collections
 import functools
 import threading
 import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Callable
 
-from tidemark import _garbage, _heap, _referrers, _inside, _labels, _watch
+from tidemark import _garbage, _heap, _introspect, _labels, _poller, _referrers
+from tidemark._core import Core
+from tidemark._plugin import Plugin
 
-_LARGEST_SHARE = 0.01  # of the run's time, for scans that nobody asked for
-_FREE_S = 0.2
+_LARGEST_SHARE = 0.01  # of the run's time, spent on automatic scans
+_FREE_S = 0.2  # seconds that scans may take in addition
 _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
-_GROWTH = 1.5  # of what stays allocated since the last scan
-_LOOKS = 3  # what stays is the least seen at so many looks in a row
+_GROWTH = 1.5  # factor by which retained bytes grow before the next scan
+_POLLS = 3  # retained bytes are the minimum over that many polls
 _ALWAYS_SCANNED_OOMS = 3
 _LONGEST_WAIT_S = 5.0
 
 
-def _quiet(method):
+def _quiet(method: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(method)
-    def call(self, *arguments):
+    def call(self: Any, *arguments: Any) -> None:
         try:
             method(self, *arguments)
-        except Exception as failure:  # nothing of ours may end the program
+        except Exception as failure:  # no failure of the recorder may end the program
             self._failed(method.__name__, failure)
 
     return call
 
 
 class Graph:
-    """Raises OSError with a sentence where the heap of this Python cannot be searched. Called from any thread."""
+    """Any thread may call. The constructor raises OSError if the heap of this Python cannot be searched.
 
-    def __init__(self, torch, plugin, core, lose):
-        if not hasattr(plugin, "identify"):
-            raise OSError("the recorder's plugin does not follow the graph")
+    lose: reports a data gap."""
+
+    def __init__(self, torch: Any, plugin: Plugin, core: Core, lose: Callable[[str], None]) -> None:
         heap = _heap.Heap()
         self._torch = torch
         self._plugin = plugin
@@ -48,69 +55,78 @@ class Graph:
         self._began, self._spent = time.monotonic(), 0.0
         self._last_scan_s = 0.0
         self._nodes_at_scan = self._bytes_at_scan = 0
-        self._allocated = collections.deque(maxlen=_LOOKS)
-        # Numbers of the newest nodes at the last two steps, and at the last two marks.
-        self._newest_at_steps = collections.deque(maxlen=2)
-        self._newest_at_marks = collections.deque(maxlen=2)
-        self._backwards = []  # one entry per backward pass under way: they nest, and threads have their own
+        self._allocated: collections.deque[int] = collections.deque(maxlen=_POLLS)
+        # Ids of the newest nodes at the last two steps, and at the last two marks.
+        self._newest_at_steps: collections.deque[int] = collections.deque(maxlen=2)
+        self._newest_at_marks: collections.deque[int] = collections.deque(maxlen=2)
+        self._backwards: list[None] = []  # one entry per backward pass in progress: passes nest, also across threads
         self._ooms = 0
         self._ended = False
-        self._failures = set()
+        self._failures: set[str] = set()
         self._garbage = _garbage.Collections(core, heap.ticks)
-        self._watch = _watch.Watch(self._look_around)
+        self._poller = _poller.Poller(self._poll)
 
-    def close(self):
-        self._watch.stop()
+    def close(self) -> None:
+        """Ends polling and the recording of garbage collections."""
+        self._poller.stop()
         self._garbage.stop()
 
-    def _failed(self, what, failure):
+    def _failed(self, what: str, failure: Exception) -> None:
         if what not in self._failures:
             self._failures.add(what)
-            self._lose(f"the graph is recorded incompletely: {what}: {type(failure).__name__}: {failure}")
+            details = f"{what}: {type(failure).__name__}: {failure}"
+            self._lose("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
 
-    def modules_changed(self):
+    def modules_changed(self) -> None:
+        """Notes that there may be new modules."""
         self._labels.modules_changed()
 
     @_quiet
-    def backward_begins(self, roots):
+    def backward_begins(self, roots: Iterable[Any]) -> None:
+        """A backward pass from these tensors begins."""
         self._backwards.append(None)
-        self._labels.look_for_new()
+        self._labels.find_new()
         for root in roots:
-            if _inside.is_tensor(root):
-                self._plugin.identify(self._cdata(root))  # a user's own function is told at the latest now
+            if _introspect.is_tensor(root):
+                self._plugin.identify(self._cdata(root))  # records the node of a user's function, which no op returned
 
     @_quiet
-    def backward_ends(self):
+    def backward_ends(self) -> None:
+        """A backward pass ended."""
         if self._backwards:
             self._backwards.pop()
         if not self._backwards:
-            self._plugin.look_at_watched()
+            self._plugin.update_labels()
 
     @_quiet
-    def optimizer_stepped(self, optimizer):
+    def optimizer_stepped(self, optimizer: Any) -> None:
+        """A step of this optimizer ended."""
         self._labels.optimizer_stepped(optimizer)
 
     @_quiet
-    def step_ended(self):
-        self._labels.look_for_new()
-        self._plugin.look_at_watched()
+    def step_ended(self) -> None:
+        """A training step ended."""
+        self._labels.find_new()
+        self._plugin.update_labels()
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
 
     @_quiet
-    def marked(self, name):
-        self._labels.look_for_new()
-        self._plugin.look_at_watched()
+    def marked(self, name: str) -> None:
+        """Scans if graphs are alive that are older than the last two marks or steps."""
+        self._labels.find_new()
+        self._plugin.update_labels()
         alive, newest = self._plugin.live_nodes()
         before = [numbers[0] for numbers in (self._newest_at_steps, self._newest_at_marks) if len(numbers) == 2]
         self._newest_at_marks.append(newest)
-        # More are alive than were made since: some are older.
+        # More nodes are alive than were made since then, so some are older.
         if before and alive > newest - min(before):
             self._scan_if_affordable(f"mark {name}")
 
     @_quiet
-    def out_of_memory(self):
-        self._labels.look_for_new()
-        self._plugin.look_at_watched()
+    def out_of_memory(self) -> None:
+        """Scans at an out-of-memory error."""
+        self._labels.find_new()
+        self._plugin.update_labels()
         self._ooms += 1
         if self._ooms <= _ALWAYS_SCANNED_OOMS:
             self._scan("out of memory")
@@ -118,41 +134,43 @@ class Graph:
             self._scan_if_affordable("out of memory")
 
     @_quiet
-    def asked(self):
-        self._labels.look_for_new()
-        self._plugin.look_at_watched()
+    def scan(self) -> None:
+        """Scans because the user asks for it."""
+        self._labels.find_new()
+        self._plugin.update_labels()
         self._scan("asked", wait_s=_LONGEST_WAIT_S)
 
     @_quiet
-    def ends(self, traceback):
+    def ends(self, traceback: TracebackType | None) -> None:
+        """Scans once at the end. traceback: of the exception that ends the program."""
         if not self._ended:
             self._ended = True
-            self._labels.look_for_new()
-            self._plugin.look_at_watched()
+            self._labels.find_new()
+            self._plugin.update_labels()
             self._scan("end", traceback, _LONGEST_WAIT_S)
 
     @_quiet
-    def _look_around(self):
+    def _poll(self) -> None:
         alive, _ = self._plugin.live_nodes()
         self._allocated.append(self._allocated_bytes())
-        stays = min(self._allocated) if len(self._allocated) == _LOOKS else 0
-        if alive >= max(_FEWEST_NODES, 2 * self._nodes_at_scan) or stays >= max(
+        retained = min(self._allocated) if len(self._allocated) == _POLLS else 0
+        if alive >= max(_FEWEST_NODES, 2 * self._nodes_at_scan) or retained >= max(
             _FEWEST_BYTES, _GROWTH * self._bytes_at_scan
         ):
             self._scan_if_affordable("memory grows")
 
-    def _allocated_bytes(self):
+    def _allocated_bytes(self) -> int:
         cuda = self._torch.cuda
         return sum(map(cuda.memory_allocated, range(cuda.device_count()))) if cuda.is_initialized() else 0
 
-    def _scan_if_affordable(self, reason):
+    def _scan_if_affordable(self, reason: str) -> None:
         began = time.monotonic()
         if self._spent + self._last_scan_s <= _FREE_S + _LARGEST_SHARE * (began - self._began):
             self._scan(reason)
             self._last_scan_s = time.monotonic() - began
             self._spent += self._last_scan_s
 
-    def _scan(self, reason, traceback=None, wait_s=0.0):
+    def _scan(self, reason: str, traceback: TracebackType | None = None, wait_s: float = 0.0) -> None:
         if not self._scanning.acquire(timeout=wait_s):
             return
         try:

@@ -1,125 +1,178 @@
-"""Where the package hooks into torch: optimizer steps, backward calls, new modules, the user's profiler."""
+"""Hooks into torch: optimizer steps, backward calls, new modules, the user's profiler, out-of-memory errors.
+
+They stay for the life of the process and report to the recording that report_to() named last, while it runs.
+"""
+
+from __future__ import annotations
 
 import functools
 import weakref
+from typing import Any, Protocol
 
-from tidemark import _recording, _records
+from tidemark import _records
 
+
+class Listener(Protocol):
+    """What the hooks report to a recording. Called on the thread where it happens."""
+
+    def running(self) -> bool:
+        """Returns whether the hooks report anything."""
+
+    def in_optimizer(self, inside: bool) -> None:
+        """An optimizer's step begins (True) or ends."""
+
+    def optimizer_stepped(self, optimizer: Any) -> None:
+        """A step of this optimizer ended."""
+
+    def step_ended(self, source: int) -> None:
+        """A training step ended."""
+
+    def backward_begins(self, roots: Any) -> None:
+        """A backward pass from these tensors begins."""
+
+    def backward_ends(self) -> None:
+        """The pass ended, also by an exception."""
+
+    def modules_changed(self) -> None:
+        """A module got a parameter."""
+
+    def pause_driver(self) -> None:
+        """The user's profiler needs CUPTI."""
+
+    def resume_driver(self) -> None:
+        """The profiler ended."""
+
+    def out_of_memory(self) -> None:
+        """The allocator is about to raise an out-of-memory error."""
+
+
+_listener: Listener | None = None
 _installed = False
+_observes_out_of_memory = False
 
 
-def install(torch):
-    """Once per process. The hooks do nothing while no recording runs."""
+def report_to(listener: Listener) -> None:
+    """Replaces the recording that the hooks report to."""
+    global _listener
+    _listener = listener
+
+
+def _running() -> Listener | None:
+    return _listener if _listener is not None and _listener.running() else None
+
+
+def install(torch: Any) -> None:
+    """Installs all hooks that need no GPU, once per process. They do nothing while no recording runs."""
     global _installed
     if _installed:
         return
     _installed = True
-    _hook_optimizers(torch)
+    _hook_optimizers()
     _hook_backward(torch)
-    _hook_parameters(torch)
-    _hook_profiler(torch)
+    _hook_parameters()
+    _hook_profiler()
 
 
-def _hook_optimizers(torch):
+def observe_out_of_memory(torch: Any) -> None:
+    """Attaches an observer to the allocator, once per process. Requires that CUDA is initialized."""
+    global _observes_out_of_memory
+    attach = getattr(torch._C, "_cuda_attach_out_of_memory_observer", None)
+    if attach is None or _observes_out_of_memory:
+        return
+    _observes_out_of_memory = True
+
+    def out_of_memory(_device: int, _asked: int, _total: int, _free: int) -> None:
+        if listener := _running():
+            listener.out_of_memory()
+
+    attach(out_of_memory)
+
+
+def _hook_optimizers() -> None:
     from torch.optim import optimizer as module
 
-    steps = _StepsOfOptimizers()
+    steps = _OptimizerSteps()
     module.register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: steps.begins())
     module.register_optimizer_step_post_hook(lambda optimizer, args, kwargs: steps.ends(optimizer))
 
 
-class _StepsOfOptimizers:
-    """A step of the run ends when its leader has stepped: the first optimizer seen, until it is gone."""
+class _OptimizerSteps:
+    """Takes steps of the first optimizer seen, while it lives, for training steps."""
 
-    def __init__(self):
-        self._leader = None
+    def __init__(self) -> None:
+        self._first: weakref.ref[Any] | None = None
 
-    def begins(self):
-        recording = _recording.current()
-        if recording:
-            recording.in_optimizer(True)
+    def begins(self) -> None:
+        if listener := _running():
+            listener.in_optimizer(True)
 
-    def ends(self, optimizer):
-        recording = _recording.current()
-        if recording:
-            recording.in_optimizer(False)
-            recording.optimizer_stepped(optimizer)
-            if self._leader is None or self._leader() is None:
-                self._leader = weakref.ref(optimizer)
-            if self._leader() is optimizer:
-                recording.step_ended(_records.STEP_SEEN)
+    def ends(self, optimizer: Any) -> None:
+        listener = _running()
+        if listener is None:
+            return
+        listener.in_optimizer(False)
+        listener.optimizer_stepped(optimizer)
+        if self._first is None or self._first() is None:
+            self._first = weakref.ref(optimizer)
+        if self._first() is optimizer:
+            listener.step_ended(_records.STEP_SEEN)
 
 
-def _hook_backward(torch):
+def _hook_backward(torch: Any) -> None:
     import torch.autograd.graph as graph
 
     run = graph._engine_run_backward
 
     @functools.wraps(run)
-    def run_and_report(*args, **kwargs):
-        recording = _recording.current()
-        if not recording:
+    def run_and_report(*args: Any, **kwargs: Any) -> Any:
+        listener = _running()
+        if listener is None:
             return run(*args, **kwargs)
-        recording.backward_begins(args[0] if args else ())
+        listener.backward_begins(args[0] if args else ())
         try:
             return run(*args, **kwargs)
         finally:
-            recording.backward_ends()
+            listener.backward_ends()
 
     graph._engine_run_backward = run_and_report
     if getattr(torch.autograd, "_engine_run_backward", None) is run:
         torch.autograd._engine_run_backward = run_and_report
 
 
-def _hook_parameters(torch):
+def _hook_parameters() -> None:
     from torch.nn.modules import module
 
-    def registered(_module, _name, _parameter):
-        recording = _recording.current()
-        if recording:
-            recording.modules_changed()
+    def registered(_module: Any, _name: str, _parameter: Any) -> None:
+        if listener := _running():
+            listener.modules_changed()
 
     module.register_module_parameter_registration_hook(registered)
 
 
-def hook_out_of_memory(torch):
-    """Once per process, when CUDA is ready."""
-    attach = getattr(torch._C, "_cuda_attach_out_of_memory_observer", None)
-    if attach is None or getattr(hook_out_of_memory, "done", False):
-        return
-    hook_out_of_memory.done = True
+def _hook_profiler() -> None:
+    """Pauses the driver part while torch.profiler runs: CUPTI allows one subscriber."""
+    from torch.autograd import profiler
 
-    def out_of_memory(_device, _asked, _total, _free):
-        recording = _recording.current()
-        if recording:
-            recording.out_of_memory()
-
-    attach(out_of_memory)
-
-
-def _hook_profiler(torch):
-    """torch.profiler needs CUPTI, which one tool at a time can have: it gets it for as long as it runs."""
-    from torch.autograd import profiler as module
-
+    module: Any = profiler
     prepare, leave = module.profile._prepare_trace, module.profile.__exit__
 
     @functools.wraps(prepare)
-    def pause_and_prepare(self, *args, **kwargs):
-        recording = _recording.current()
-        if recording and not getattr(self, "_tidemark_lent", False):
+    def pause_and_prepare(self: Any, *args: Any, **kwargs: Any) -> Any:
+        listener = _running()
+        if listener is not None and not getattr(self, "_tidemark_paused", False):
             self._tidemark_paused = True
-            recording.pause_driver()
+            listener.pause_driver()
         return prepare(self, *args, **kwargs)
 
     @functools.wraps(leave)
-    def leave_and_take_back(self, *args, **kwargs):
+    def leave_and_resume(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return leave(self, *args, **kwargs)
         finally:
-            recording = _recording.current()
-            if recording and getattr(self, "_tidemark_lent", False):
+            listener = _running()
+            if listener is not None and getattr(self, "_tidemark_paused", False):
                 self._tidemark_paused = False
-                recording.return_driver()
+                listener.resume_driver()
 
     module.profile._prepare_trace = pause_and_prepare
-    module.profile.__exit__ = leave_and_take_back
+    module.profile.__exit__ = leave_and_resume

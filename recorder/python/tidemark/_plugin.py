@@ -1,30 +1,21 @@
 """The plugin inside torch, loaded."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
-from tidemark import _build
-
-PLUGIN_VERSION = 2
-ALLOCATOR, OPS, GRAPH = 1, 2, 4
-
-
-class _Tensor(ctypes.Structure):
-    """struct tidemark_tensor of recorder/torch/plugin.h."""
-
-    _fields_ = [
-        ("node", ctypes.c_uint32),
-        ("device", ctypes.c_uint32),
-        ("address", ctypes.c_uint64),
-        ("sequence", ctypes.c_uint64),
-    ]
+import tidemark._abi as _abi
+from tidemark import _build, _core
 
 
 class Plugin:
-    """The loaded plugin. Raises OSError with a sentence when there can be none. Tensors are given by their _cdata."""
+    """The loaded plugin. The constructor raises OSError if there is none for this torch. Tensors are given by their
+    `_cdata`."""
 
-    def __init__(self, torch):
-        self._library = ctypes.PyDLL(_build.built_for(torch))
-        if self._library.tidemark_plugin_version() != PLUGIN_VERSION:
+    def __init__(self, torch: Any) -> None:
+        self._library = _core.declare(ctypes.PyDLL(_build.built_for(torch)), _abi.PLUGIN_FUNCTIONS)
+        if self._library.tidemark_plugin_version() != _abi.PLUGIN_VERSION:
             raise OSError("the recorder's plugin is of another version; reinstall Tidemark")
         self._sequences = (ctypes.c_uint64 * 64)()
         self.check = self._library.tidemark_plugin_check
@@ -32,44 +23,41 @@ class Plugin:
         self.backward_begins = self._library.tidemark_plugin_backward_begins
         self.optimizer = self._library.tidemark_plugin_optimizer
         self.phase = self._library.tidemark_plugin_phase
-        self.look_at_watched = self._library.tidemark_plugin_look_at_watched
-        self._identify = self._library.tidemark_plugin_identify
-        self._identify.argtypes = [ctypes.c_uint64, ctypes.c_void_p]
-        self._watch = self._library.tidemark_plugin_watch
-        self._watch.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p]
-        self._library.tidemark_plugin_learn_python_function.argtypes = [ctypes.c_uint64] * 5
+        self.update_labels = self._library.tidemark_plugin_update_labels
 
-    def attach(self, torch, core_table, parts):
-        """Listens to ALLOCATOR (once CUDA is initialised), OPS and GRAPH. Raises OSError."""
-        if parts & GRAPH:
+    def attach(self, torch: Any, core_table: Any, parts: int) -> None:
+        """Listens to the parts: a sum of _abi.PLUGIN_ALLOCATOR (once CUDA is initialized), _OPS and _GRAPH.
+
+        Raises OSError."""
+        if parts & _abi.PLUGIN_GRAPH:
             self._learn_python_functions(torch)
         error = ctypes.create_string_buffer(512)
         if not self._library.tidemark_plugin_attach(core_table, parts, error, len(error)):
             raise OSError(error.value.decode(errors="replace"))
 
-    def sequences(self):
-        """Events so far, per device."""
+    def sequences(self) -> list[int]:
+        """Returns the number of allocator events so far, per device."""
         count = self._library.tidemark_plugin_sequences(self._sequences, len(self._sequences))
         return self._sequences[:count]
 
-    def identify(self, cdata):
-        """(number of the node that made the tensor or 0, address of its memory, events of its device, device)."""
-        tensor = _Tensor()
-        self._identify(cdata, ctypes.addressof(tensor))
+    def identify(self, cdata: int) -> tuple[int, int, int, int]:
+        """Returns (id of the node that made the tensor or 0, address of its memory, events of its device, device)."""
+        tensor = _abi.Tensor()
+        self._library.tidemark_plugin_identify(cdata, ctypes.byref(tensor))
         return tensor.node, tensor.address, tensor.sequence, tensor.device
 
-    def watch(self, cdata, category, name):
-        """The tensor is a parameter, buffer or optimizer state: its memory is labelled wherever it moves."""
-        self._watch(cdata, category, name.encode(errors="replace"))
+    def label(self, cdata: int, category: int, name: str) -> None:
+        """Labels the tensor's memory, wherever it moves. category: an _abi.CATEGORY_ constant."""
+        self._library.tidemark_plugin_label(cdata, category, name.encode(errors="replace"))
 
-    def live_nodes(self):
-        """(nodes alive, number of the newest)."""
+    def live_nodes(self) -> tuple[int, int]:
+        """Returns (number of nodes alive, id of the newest)."""
         alive, newest = ctypes.c_uint64(), ctypes.c_uint64()
         self._library.tidemark_plugin_live_nodes(ctypes.byref(alive), ctypes.byref(newest))
         return alive.value, newest.value
 
-    def _learn_python_functions(self, torch):
-        """Shows the plugin one torch.autograd.Function, so that it finds what others save."""
+    def _learn_python_functions(self, torch: Any) -> None:
+        """Shows the plugin one torch.autograd.Function, from which it learns where such functions save tensors."""
 
         class Known(torch.autograd.Function):
             @staticmethod
@@ -81,7 +69,7 @@ class Plugin:
             made = Known.apply(torch.ones(1, requires_grad=True), torch.ones(1))
         ctx = made.grad_fn
         saved = ctx._raw_saved_tensors
-        # A pybind object holds the address of what it wraps behind its head.
+        # A pybind object holds the address of what it wraps right after its object header.
         first = ctypes.c_uint64.from_address(id(saved[0]) + 2 * ctypes.sizeof(ctypes.c_void_p)).value
         self._library.tidemark_plugin_learn_python_function(
             made._cdata, id(ctx), type(ctx).__basicsize__, first, len(saved)

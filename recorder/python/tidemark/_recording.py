@@ -1,191 +1,104 @@
-"""One recording of this process: what record(), step(), mark(), phase() and stop() act on."""
+"""One recording of this process: attaches the parts of the recorder to torch and CUDA, and sends what they report."""
 
-import atexit
+from __future__ import annotations
+
 import contextlib
 import os
 import sys
 import time
 import weakref
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, Callable
 
-from tidemark import _core, _records
+import tidemark._abi as _abi
+from tidemark import _console, _core, _hooks, _records, _torch_import
 
 PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
 CHECK_EVERY_S = 10.0
 WAIT_FOR_TRACE_MS = 60_000
-WAIT_AT_EXIT_MS = 10_000
 LAST_SAMPLE_MS = 1_000  # NVML itself takes some 400 ms to start
-
-_current = None
-_ending = None  # (how, sentence) once an uncaught exception has been seen
-
-
-def say(sentence):
-    print(f"tidemark: {sentence}", file=sys.stderr, flush=True)
-
-
-def current():
-    """The running recording, or None."""
-    return _current if _current is not None and _current.running() else None
-
-
-def record(path="run.tide", *, parts=PARTS, replace=False):
-    """Starts recording into `path` (bytes of GPU memory, from now on) and returns a context manager that ends it.
-
-    parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record ("graph" records ops, too).
-    replace: an existing trace is replaced.
-    Raises ValueError for unknown parts. Whatever else goes wrong is said in one sentence on stderr, and the program
-    goes on without a recording.
-    """
-    unknown = set(parts) - set(PARTS)
-    if unknown:
-        raise ValueError(f"tidemark.record: unknown parts {sorted(unknown)}; known are {', '.join(PARTS)}")
-    if current() is not None:
-        say(f"already recording into {current().output}")
-        return contextlib.nullcontext(current())
-    os.environ["TIDEMARK_WITH"] = ",".join(parts)
-    return _begin(parts, lambda core: core.start(path, replace))
-
-
-def begin_from_environment():
-    """What `tidemark record` asked for, once this process uses the GPU."""
-    parts = [part for part in os.environ.get("TIDEMARK_WITH", ",".join(PARTS)).split(",") if part]
-    return _begin(parts, lambda core: core.start_from_environment())
-
-
-def _begin(parts, start):
-    global _current
-    try:
-        core = _core.Core()
-        start(core)
-    except OSError as failure:
-        say(f"not recording: {failure}")
-        return contextlib.nullcontext()
-    _current = Recording(core, set(parts))
-    _current.begin()
-    return _current
-
-
-def step():
-    """A training step ended here. Once told, steps are no longer taken from the optimizer."""
-    if current() is not None:
-        current().step_ended(_records.STEP_REPORTED)
-
-
-def mark(name, value=None):
-    """Names this moment. `value`: a number shown beside memory; of a CUDA tensor, reading it waits for the GPU."""
-    if current() is not None:
-        current().mark(str(name), _number(value))
-
-
-def _number(value):
-    """A tensor that needs a gradient would warn."""
-    return None if value is None else float(value.detach() if hasattr(value, "detach") else value)
-
-
-def referrers():
-    """Looks now for who holds tensors of the autograd graph and of the GPU, and writes it into the trace.
-
-    Waits until it is done: some tens of milliseconds in a program with PyTorch, more with millions of Python objects.
-    """
-    if current() is not None:
-        current().referrers()
-
-
-def phase(name):
-    """The program's phase from here on: "forward", "eval" or a name of your own; None: told by Tidemark again.
-
-    As `with tidemark.phase("eval"):` the phase before comes back at the end.
-    """
-    return current().phase(name) if current() is not None else contextlib.nullcontext()
-
-
-def stop():
-    """Ends the recording. The trace is complete when this returns; True if it is."""
-    recording = current()
-    return recording is not None and recording.end(_records.END_STOPPED, "", WAIT_FOR_TRACE_MS)
 
 
 class Recording:
-    """Thread: created and ended by one thread; step, mark and phase may be called from any."""
+    """One thread begins and ends it. Any thread may call step_ended, mark and phase."""
 
-    def __init__(self, core, parts):
+    def __init__(self, core: _core.Core, parts: set[str]) -> None:
         self.core = core
         self.output = core.output()
         self.parts = parts
         self._pid = os.getpid()
-        self._plugin = None
+        self._plugin: Any = None
         self._plugin_failure = OSError("the recorder's plugin was not loaded")
-        self._listening = False  # to the allocator
-        self._driver = None
-        self._frames = None
-        self._fallback = None
-        self._graph = None
-        self._module_type = None
-        self._named = set()  # addresses of modules that were named and live
-        self._phases = {}
-        self._phase = None
+        self._records_allocator = False
+        self._driver: Any = None
+        self._frames: Any = None
+        self._fallback: Any = None
+        self._graph: Any = None
+        self._module_type: Any = None
+        self._named: set[int] = set()  # addresses of live modules that have a name
+        self._phases: dict[str, int] = {}
+        self._phase: str | None = None
         self._steps = {_records.STEP_SEEN: 0, _records.STEP_REPORTED: 0}
         self._last_check = time.monotonic()
 
-    def __enter__(self):
+    def __enter__(self) -> Recording:
         return self
 
-    def __exit__(self, kind, value, traceback):
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         if kind is None:
-            self.end(_records.END_STOPPED, "", WAIT_FOR_TRACE_MS)
+            self.end(_abi.END_STOPPED, "", WAIT_FOR_TRACE_MS)
         else:
-            self.last_look(traceback)
-            self.end(_records.END_EXCEPTION, f"{kind.__name__}: {value}", WAIT_FOR_TRACE_MS)
+            self.last_scan(traceback)
+            self.end(_abi.END_EXCEPTION, f"{kind.__name__}: {value}", WAIT_FOR_TRACE_MS)
 
-    def running(self):
+    def running(self) -> bool:
+        """Returns False after the end, and in a forked child."""
         return self._pid == os.getpid() and self.core.recording()
 
-    def begin(self):
-        _watch_the_end()
+    def begin(self) -> None:
+        """Attaches to torch and CUDA now, or as soon as the program imports and initializes them."""
+        _hooks.report_to(self)
         self.core.push(_records.meta("python_version", sys.version.split()[0]))
         if "driver" in self.parts:
             from tidemark import _driver
 
-            _driver.listen_from_the_start()
-        from tidemark import _startup
+            _driver.load_with_cuda()
+        _torch_import.when_imported(self._on_torch_import)
 
-        _startup.when_torch_is_imported(self._meet_torch)
-
-    def _meet_torch(self, torch):
-        from tidemark import _hooks, _startup
-
+    def _on_torch_import(self, torch: Any) -> None:
         _hooks.install(torch)
-        self._attach_quietly(self._attach_to_torch, torch)
-        _startup.when_cuda_is_ready(torch, lambda: self._attach_quietly(self._attach_to_cuda, torch))
+        self._attach(self._attach_to_torch, torch)
+        _torch_import.when_cuda_is_ready(torch, lambda: self._attach(self._attach_to_cuda, torch))
 
-    def _attach_quietly(self, attach, torch):
+    def _attach(self, attach: Callable[[Any], None], torch: Any) -> None:
         if not self.running():
             return
         try:
             attach(torch)
-        except Exception as failure:  # nothing of ours may end the program
-            self.lose(f"recording is incomplete: {failure}")
+        except Exception as failure:  # no failure of the recorder may end the program
+            self.lose("attach_failed", f"recording is incomplete: {failure}", failure)
 
-    def _attach_to_torch(self, torch):
-        """What needs no GPU: a graph exists on the CPU as well."""
+    def _attach_to_torch(self, torch: Any) -> None:
+        """Attaches what needs no GPU: a graph exists on the CPU as well."""
         self.core.push(_records.meta("torch_version", torch.__version__))
         self._prepare_stacks(torch)
         self._load_plugin(torch)
         if self._plugin and "graph" in self.parts:
-            self._follow_graph(torch)
+            self._record_graph(torch)
 
-    def _attach_to_cuda(self, torch):
-        from tidemark import _hooks
-
+    def _attach_to_cuda(self, torch: Any) -> None:
         self._report_devices(torch)
         self.core.sample_now(0)
         if "driver" in self.parts:
-            self._listen_to_driver()
-        self._listen_to_allocator(torch)
+            self._record_driver()
+        self._record_allocator(torch)
         if self._graph:
-            _hooks.hook_out_of_memory(torch)
+            _hooks.observe_out_of_memory(torch)
 
-    def _report_devices(self, torch):
+    def _report_devices(self, torch: Any) -> None:
         for index in range(torch.cuda.device_count()):
             seen = torch.cuda.get_device_properties(index)
             pci = ""
@@ -194,7 +107,7 @@ class Recording:
             uuid = f"GPU-{seen.uuid}" if hasattr(seen, "uuid") else ""
             self.core.push(_records.device(index, seen.total_memory, seen.name, pci, uuid))
 
-    def _prepare_stacks(self, torch):
+    def _prepare_stacks(self, torch: Any) -> None:
         if "stacks" not in self.parts:
             return
         from tidemark import _frames
@@ -202,164 +115,181 @@ class Recording:
         try:
             self._frames = _frames.Frames()
         except OSError as failure:
-            self.lose(f"Python stacks are not recorded: {failure}")
+            self.lose("stacks_failed", f"Python stacks are not recorded: {failure}", failure)
             return
         self._module_type = torch.nn.Module
         module_call = getattr(torch.nn.Module, "_wrapped_call_impl", None) if "modules" in self.parts else None
         self._frames.walk_for(self.core.table, module_call)
 
-    def _listen_to_driver(self):
+    def _record_driver(self) -> None:
         from tidemark import _driver
 
         try:
             self._driver = _driver.Driver()
         except OSError as failure:
-            self.lose(f"driver calls are not recorded: {failure}")
+            self.lose("driver_failed", f"driver calls are not recorded: {failure}", failure)
             return
         if not self._driver.listening:
-            say(self._driver.sentence)
+            _console.notify(self._driver.sentence)
 
-    def _load_plugin(self, torch):
+    def _load_plugin(self, torch: Any) -> None:
         from tidemark import _plugin
 
         try:
             plugin = _plugin.Plugin(torch)
-            plugin.attach(torch, self.core.table, self._parts_of_plugin(_plugin))
+            plugin.attach(torch, self.core.table, self._parts_of_plugin())
             plugin.phase(self._number_of_phase(self._phase))
             self._plugin = plugin
         except OSError as failure:
             self._plugin_failure = failure
             if "graph" in self.parts:
-                self.lose(f"the autograd graph is not recorded: {failure}")
+                self.lose("graph_failed", f"the autograd graph is not recorded: {failure}", failure)
 
-    def _parts_of_plugin(self, plugin):
-        parts = plugin.OPS if "ops" in self.parts or "graph" in self.parts else 0
-        return parts | plugin.GRAPH if "graph" in self.parts else parts
+    def _parts_of_plugin(self) -> int:
+        parts = _abi.PLUGIN_OPS if "ops" in self.parts or "graph" in self.parts else 0
+        return parts | _abi.PLUGIN_GRAPH if "graph" in self.parts else parts
 
-    def _listen_to_allocator(self, torch):
-        from tidemark import _allocator, _plugin
+    def _record_allocator(self, torch: Any) -> None:
+        from tidemark import _allocator
 
         try:
             if self._plugin is None:
                 raise self._plugin_failure
             _allocator.raise_unless_native(torch)
-            self._plugin.attach(torch, self.core.table, self._parts_of_plugin(_plugin) | _plugin.ALLOCATOR)
-            self._listening = True
+            self._plugin.attach(torch, self.core.table, self._parts_of_plugin() | _abi.PLUGIN_ALLOCATOR)
+            self._records_allocator = True
         except OSError as failure:
             self._fall_back(torch, failure)
 
-    def _follow_graph(self, torch):
+    def _record_graph(self, torch: Any) -> None:
         from tidemark import _graph
 
         try:
             self._graph = _graph.Graph(torch, self._plugin, self.core, self.lose)
         except OSError as failure:
-            self.lose(f"who holds tensors is not recorded: {failure}")
+            self.lose("referrers_failed", f"referrers of tensors are not recorded: {failure}", failure)
 
-    def _fall_back(self, torch, failure):
+    def _fall_back(self, torch: Any, failure: OSError) -> None:
         from tidemark import _fallback
 
         stem = self.output[: -len(".tide")] if self.output.endswith(".tide") else self.output
         try:
             self._fallback = _fallback.Fallback(torch, stem + ".history.tide")
-            self.lose(f"{failure}. PyTorch's own memory history is recorded instead, into {stem}.history.tide")
+            self.lose(
+                "allocator_fallback",
+                f"{failure}. PyTorch's own memory history is recorded instead, into {stem}.history.tide",
+                f"{failure} (into {stem}.history.tide)",
+            )
         except Exception as second:
-            self.lose(f"allocator events are not recorded: {failure}; nor does PyTorch's own history work: {second}")
+            details = f"{failure}; nor does PyTorch's own history work: {second}"
+            self.lose("allocator_failed", f"allocator events are not recorded: {details}", details)
 
-    def lose(self, sentence):
-        """Says once, on stderr and in the trace, what is not recorded."""
-        say(sentence)
-        self.core.push(_records.loss(sentence))
+    def lose(self, reason: str, sentence: str, details: object) -> None:
+        """Reports once what is not recorded: on stderr as a sentence, in the trace as a reason with details."""
+        _console.notify(sentence)
+        self.core.push(_records.data_gap(reason, details))
 
-    def mark(self, name, value):
+
+    def mark(self, name: str, value: float | None) -> None:
+        """Names this point in time."""
         self._name_new_modules()
-        self.core.push(_records.mark(name, value, self._plugin.sequences() if self._listening else []))
+        self.core.push(_records.mark(name, value, self._plugin.sequences() if self._records_allocator else []))
         if self._graph:
             self._graph.marked(name)
 
-    def step_ended(self, source):
+    def step_ended(self, source: int) -> None:
+        """Ends a training step. source: _records.STEP_SEEN or STEP_REPORTED."""
         self.core.push(_records.step(source, self._steps[source]))
         self._steps[source] += 1
-        self._now_and_then()
+        self._do_housekeeping()
         if self._graph:
             self._graph.step_ended()
 
-    def phase(self, name):
+    def phase(self, name: str | None) -> contextlib.AbstractContextManager[None]:
+        """Names the phase; None: detected. Returns a context manager whose exit restores the phase before."""
         before, self._phase = self._phase, name
         if self._plugin:
             self._plugin.phase(self._number_of_phase(name))
         return self._phase_until_exit(before)
 
     @contextlib.contextmanager
-    def _phase_until_exit(self, before):
+    def _phase_until_exit(self, before: str | None) -> Iterator[None]:
         try:
             yield
         finally:
             self.phase(before)
 
-    def _number_of_phase(self, name):
+    def _number_of_phase(self, name: str | None) -> int:
         if not name:
             return 0
         if name in _records.KNOWN_PHASES:
             return _records.KNOWN_PHASES[name]
         if name not in self._phases:
-            self._phases[name] = min(_records.PHASE_FIRST_NAMED + len(self._phases), 255)
+            self._phases[name] = min(_abi.PHASE_FIRST_NAMED + len(self._phases), 255)
             self.core.push(_records.named_phase(self._phases[name], name))
         return self._phases[name]
 
-    def in_optimizer(self, inside):
+    def in_optimizer(self, inside: bool) -> None:
+        """An optimizer's step begins (True) or ends on this thread."""
         if self._plugin:
             self._plugin.optimizer(int(inside))
 
-    def backward_begins(self, roots):
+    def backward_begins(self, roots: Iterable[Any]) -> None:
+        """A backward pass from these tensors begins on this thread."""
         if self._plugin:
             self._plugin.backward_begins()
         if self._graph:
             self._graph.backward_begins(roots)
 
-    def backward_ends(self):
+    def backward_ends(self) -> None:
+        """The backward pass ended."""
         if self._graph:
             self._graph.backward_ends()
 
-    def optimizer_stepped(self, optimizer):
+    def optimizer_stepped(self, optimizer: Any) -> None:
+        """A step of this optimizer ended."""
         if self._graph:
             self._graph.optimizer_stepped(optimizer)
 
-    def modules_changed(self):
+    def modules_changed(self) -> None:
+        """There may be new modules."""
         if self._graph:
             self._graph.modules_changed()
 
-    def out_of_memory(self):
+    def out_of_memory(self) -> None:
+        """The allocator is about to raise an out-of-memory error."""
         if self._graph:
             self._graph.out_of_memory()
 
-    def referrers(self):
+    def scan_heap(self) -> None:
+        """Scans the heap for what retains tensors, and waits for the result."""
         if self._graph:
-            self._graph.asked()
+            self._graph.scan()
 
-    def last_look(self, traceback=None):
-        """At who holds what, while the variables of an exception's frames still live."""
+    def last_scan(self, traceback: TracebackType | None = None) -> None:
+        """Scans the heap once more, while the variables of an exception's frames are alive."""
         if self._graph:
             self._graph.ends(traceback)
 
-    def pause_driver(self):
-        """CUPTI is somebody else's until return_driver()."""
+    def pause_driver(self) -> None:
+        """Releases CUPTI until resume_driver()."""
         if self._driver:
             self._driver.pause()
 
-    def return_driver(self):
+    def resume_driver(self) -> None:
+        """Subscribes to CUPTI again."""
         if self._driver:
             self._driver.resume()
 
-    def _now_and_then(self):
+    def _do_housekeeping(self) -> None:
         self._name_new_modules()
         if self._driver:
-            self._driver.retake()
-        if self._listening and time.monotonic() - self._last_check > CHECK_EVERY_S:
+            self._driver.retry_resume()
+        if self._records_allocator and time.monotonic() - self._last_check > CHECK_EVERY_S:
             self._last_check = time.monotonic()
             self._plugin.check()
 
-    def _name_new_modules(self):
+    def _name_new_modules(self) -> None:
         if self._frames is None:
             return
         addresses = [address for address in self._frames.new_modules() if address not in self._named]
@@ -372,23 +302,23 @@ class Recording:
                 self._named.add(id(module))
                 weakref.finalize(module, self._module_destroyed, id(module)).atexit = False
 
-    def _module_destroyed(self, address):
+    def _module_destroyed(self, address: int) -> None:
         self._named.discard(address)
         self._frames.module_destroyed()
 
-    def end(self, how, sentence, wait_ms):
-        """True when the trace is finished."""
+    def end(self, how: int, sentence: str, wait_ms: int) -> bool:
+        """Ends the recording and waits up to `wait_ms`. Returns True when the trace is complete. how: an _abi.END_ value."""
         if not self.running():
             return False
         self._name_new_modules()
-        self.last_look()
+        self.last_scan()
         if self._graph:
             self._graph.close()
-        if self._listening:
+        if self._records_allocator:
             self._plugin.check()
         if self._plugin:
             self._plugin.detach()
-        if "nvml" in self.parts and self._listening:
+        if "nvml" in self.parts and self._records_allocator:
             self.core.sample_now(LAST_SAMPLE_MS)
         finished = self.core.stop(how, sentence, wait_ms)
         if self._driver:
@@ -396,34 +326,5 @@ class Recording:
         if self._fallback:
             failure = self._fallback.finish()
             if failure:
-                say(failure)
+                _console.notify(failure)
         return finished
-
-
-def _watch_the_end():
-    """Remembers the exception that ends the program, looks at what its frames held, and ends the recording when the
-    interpreter ends."""
-    if getattr(_watch_the_end, "done", False):
-        return
-    _watch_the_end.done = True
-    previous = sys.excepthook
-
-    def remember(kind, value, traceback):
-        global _ending
-        if issubclass(kind, KeyboardInterrupt):
-            _ending = (_records.END_INTERRUPTED, "KeyboardInterrupt")
-        else:
-            _ending = (_records.END_EXCEPTION, f"{kind.__name__}: {value}"[:2000])
-        if current() is not None:
-            current().last_look(traceback)
-        previous(kind, value, traceback)
-
-    sys.excepthook = remember
-    atexit.register(_end_at_exit)
-
-
-def _end_at_exit():
-    if current() is not None:
-        how, sentence = _ending or (_records.END_EXITED, "")
-        # Whoever started the session waits for the trace; otherwise nobody else does.
-        current().end(how, sentence, 0 if os.environ.get("TIDEMARK_SESSION") else WAIT_AT_EXIT_MS)

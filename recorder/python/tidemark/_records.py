@@ -1,69 +1,101 @@
-"""The records the Python side writes, as recorder/core/records.h lays them out: 16 bytes of head, 48 of body."""
+"""Builds the messages that the Python side sends: (record, payload). recorder/core/records.h says what they mean."""
+
+from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Sequence
 
-MODULE, DEVICE, MARK, STEP, SPAN, PHASE, LOSS, META, REFERRER_SCAN, REFERRER = 6, 7, 9, 10, 11, 12, 15, 16, 22, 23
-PHASE_FIRST_NAMED = 16
-KNOWN_PHASES = {"forward": 1, "backward": 2, "optimizer": 3, "eval": 4}
-END_STOPPED, END_EXITED, END_EXCEPTION, END_INTERRUPTED = range(4)
-LOSS_NOT_RECORDED = 10
-STEP_SEEN, STEP_REPORTED = 0, 1
+import tidemark._abi as _abi
+
+KNOWN_PHASES = {
+    "forward": _abi.PHASE_FORWARD,
+    "backward": _abi.PHASE_BACKWARD,
+    "optimizer": _abi.PHASE_OPTIMIZER,
+    "eval": _abi.PHASE_EVAL,
+}
+GAP_NOT_RECORDED = 10
+STEP_SEEN, STEP_REPORTED = 0, 1  # who reports a step: the optimizer hook, the user
 SPAN_BEGINS, SPAN_ENDS = 0, 1
 
-_HEAD = struct.Struct("=BBHIQ")
-BODY_BYTES = 48
+Message = tuple[_abi.Record, bytes]
 
 
-def _record(kind, detail, body=b"", ticks=0):
-    """ticks: 0 is now."""
-    return _HEAD.pack(kind, detail, 0, 0, ticks) + body.ljust(BODY_BYTES, b"\0")
+def _record(kind: int, detail: int = 0, ticks: int = 0) -> _abi.Record:
+    """ticks: 0 stands for the time of the push."""
+    return _abi.Record(kind=kind, detail=detail, ticks=ticks)
 
 
-def module(address, path):
-    return _record(MODULE, 0, struct.pack("=IIIIqqQ", 0, 0, 0, 0, 0, 0, address)), path.encode()
+def module(address: int, path: str) -> Message:
+    """Names the torch.nn.Module at an address."""
+    record = _record(_abi.MODULE)
+    record.define.address = address
+    return record, path.encode()
 
 
-def device(index, total_bytes, name, pci_bus_id, uuid):
-    return _record(DEVICE, 0, struct.pack("=QI", total_bytes, index)), "\0".join([name, pci_bus_id, uuid]).encode()
+def device(index: int, total_bytes: int, name: str, pci_bus_id: str, uuid: str) -> Message:
+    """Describes a GPU."""
+    record = _record(_abi.DEVICE)
+    record.device.total_bytes, record.device.device = total_bytes, index
+    return record, "\0".join([name, pci_bus_id, uuid]).encode()
 
 
-def mark(name, value, sequences):
-    body = struct.pack("=dII", 0.0 if value is None else value, value is not None, len(sequences))
-    return _record(MARK, 0, body), struct.pack(f"={len(sequences)}Q", *sequences) + name.encode()
+def mark(name: str, value: float | None, sequences: Sequence[int]) -> Message:
+    """Names a point in time. sequences: number of allocator events so far, per device."""
+    record = _record(_abi.MARK)
+    if value is not None:
+        record.mark.value, record.mark.has_value = value, 1
+    record.mark.devices = len(sequences)
+    return record, struct.pack(f"={len(sequences)}Q", *sequences) + name.encode()
 
 
-def step(source, number):
-    return _record(STEP, source, struct.pack("=Q", number)), b""
+def step(source: int, number: int) -> Message:
+    """Ends a training step. source: STEP_SEEN or STEP_REPORTED."""
+    record = _record(_abi.STEP, source)
+    record.step.number = number
+    return record, b""
 
 
-def span(text, began):
-    """The two messages of a range that ends now; `began` in ticks."""
-    body = struct.pack("=II", text, 0)
-    return (_record(SPAN, SPAN_BEGINS, body, began), b""), (_record(SPAN, SPAN_ENDS, body), b"")
+def span(text: int, start_ticks: int) -> tuple[Message, Message]:
+    """Returns the two messages of a range that ends now. text: id of its name."""
+    begin, end = _record(_abi.SPAN, SPAN_BEGINS, start_ticks), _record(_abi.SPAN, SPAN_ENDS)
+    begin.span.text = end.span.text = text
+    return (begin, b""), (end, b"")
 
 
-def heap_scan(reason, duration_ns, objects, tensors):
-    return _record(REFERRER_SCAN, 0, struct.pack("=QQQ", duration_ns, objects, tensors)), _text(reason)
+def heap_scan(reason: str, duration_ns: int, objects: int, tensors: int) -> Message:
+    """Reports a heap scan. objects: visited. tensors: searched for."""
+    record = _record(_abi.HEAP_SCAN)
+    record.heap_scan.duration_ns, record.heap_scan.objects, record.heap_scan.tensors = duration_ns, objects, tensors
+    return record, _encode(reason)
 
 
-def referrer(place, links):
-    """place: (node, address, sequence, device) of the tensor; links: (kind, name, function, file, line)."""
-    node, address, sequence, device = place
+def referrer(place: tuple[int, int, int, int], links: Iterable[tuple]) -> Message:
+    """Reports one retention path.
+
+    place: (node, address, sequence, device) of the tensor. links: (kind, name, function, file, line), root first."""
+    record = _record(_abi.REFERRER)
+    body = record.referrer
+    body.node, body.address, body.sequence, body.device = place
     texts = (str(text).replace("\0", "") + "\0" for link in links for text in link)
-    return _record(REFERRER, 0, struct.pack("=QQIB", address, sequence, node, device)), _text("".join(texts))
+    return record, _encode("".join(texts))
 
 
-def _text(words):
-    return words.encode(errors="replace")  # names may hold what is no Unicode text
+def _encode(text: str) -> bytes:
+    return text.encode(errors="replace")  # names may hold what is not Unicode text
 
 
-def named_phase(number, name):
-    return _record(PHASE, 0, struct.pack("=I", number)), name.encode()
+def named_phase(number: int, name: str) -> Message:
+    """Names a phase of the user's."""
+    record = _record(_abi.PHASE)
+    record.define.id = number
+    return record, name.encode()
 
 
-def loss(sentence):
-    return _record(LOSS, LOSS_NOT_RECORDED), sentence.encode()
+def data_gap(reason: str, details: object) -> Message:
+    """Reports something that is not recorded. reason: a word of DataGapReason (storage/trace/facts.h)."""
+    return _record(_abi.DATA_GAP, GAP_NOT_RECORDED), f"{reason}\0{details}".encode()
 
 
-def meta(key, value):
-    return _record(META, 0), f"{key}\0{value}".encode()
+def meta(key: str, value: str) -> Message:
+    """Records a setting or a version."""
+    return _record(_abi.META), f"{key}\0{value}".encode()

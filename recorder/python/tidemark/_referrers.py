@@ -1,50 +1,59 @@
-"""Who holds tensors: searches the Python heap for what leads to them and tells the recorder the chains it found.
+"""Records what retains tensors: scans the Python heap for retention paths and sends those it finds.
 
-The program stands still during the search itself, and in the thread that asked until all is told.
+The program stands still during the scan itself. The calling thread continues when all paths are sent.
 """
 
-import time
+from __future__ import annotations
 
-from tidemark import _chains, _labels, _links, _records, _roots
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+import tidemark._abi as _abi
+from tidemark import _heap, _labels, _links, _paths, _records, _roots
+from tidemark._core import Core
+from tidemark._plugin import Plugin
 
 MOST_TENSORS = 20_000
-NO_DEVICE = 255
 
 
-def find(heap, targets, contexts=(), traceback=None):
-    """Links per target (None: nothing in Python refers to it), and how many objects were looked at.
+def find(
+    heap: _heap.Heap, targets: list[Any], contexts: Sequence[Any] = (), traceback: TracebackType | None = None
+) -> tuple[list[list[_links.Link] | None], int]:
+    """Returns the links to each target (None: nothing in Python refers to it) and the number of objects visited.
 
-    `contexts`: those of autograd functions, which only C++ refers to. The list `targets` is emptied as soon as the
-    search knows them, so that what the program drops from then on goes and no list of ours is a holder."""
+    contexts: those of autograd functions, which only C++ refers to. Empties the list `targets` when the search knows
+    them: then the program can free them, and our list is no referrer."""
     count = len(targets)
     with heap.search(targets, _roots.barriers()) as search:
         targets.clear()
-        roots = _look_everywhere(search, contexts, traceback)
+        roots = _search_all(search, contexts, traceback)
         places = _links.Places(heap)
-        chains = (search.chain(number) for number in range(count))
-        named = [chain and _chains.links(places, chain, roots) for chain in chains]
+        paths = (search.path_to(number) for number in range(count))
+        named = [path and _paths.links(places, path, roots) for path in paths]
         return named, search.objects()
 
 
-def _look_everywhere(search, contexts, traceback):
-    """Best names first, until all targets are reached or nothing is left. Returns the roots it began from."""
-    roots = []
+def _search_all(search: _heap.Search, contexts: Sequence[Any], traceback: TracebackType | None) -> list[_roots.Root]:
+    """Searches from the roots with the best names first, until all targets have a path. Returns the roots used."""
+    roots: list[_roots.Root] = []
     for stage in (lambda: _roots.nearest(traceback), lambda: _roots.of_contexts(contexts), _roots.furthest):
         found = stage()
-        missing = search.roots([(root.object, root.variables()) for root in found])
+        missing = search.search_from([(root.object, root.variables()) for root in found])
         if missing and not roots:
-            missing = search.give_up()
+            missing = search.drop_unreferenced()
         roots += found
         if not missing:
             return roots
-    search.leftovers()
+    search.search_unreachable()
     return roots
 
 
 class Referrers:
-    """Scans for one recording; one at a time."""
+    """Scans the heap for one recording. Not thread-safe."""
 
-    def __init__(self, torch, plugin, core, heap, labels):
+    def __init__(self, torch: Any, plugin: Plugin, core: Core, heap: _heap.Heap, labels: _labels.Labels) -> None:
         self._torch = torch
         self._plugin = plugin
         self._core = core
@@ -52,33 +61,33 @@ class Referrers:
         self._labels = labels
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
 
-    def scan(self, reason, traceback=None):
-        """Tells who holds every tensor on a GPU and every tensor that a recorded node made, but those with a label.
+    def scan(self, reason: str, traceback: TracebackType | None = None) -> None:
+        """Records the retention path of each tensor on a GPU or made by a recorded node, except labeled ones.
 
-        `traceback`: of an exception; the variables of its frames are looked at, too."""
+        traceback: of an exception, whose frames' variables are roots, too."""
         began = time.perf_counter_ns()
         parts = self._torch._C
         tensors, modules, contexts = self._heap.instances(parts.TensorBase, self._torch.nn.Module, parts._FunctionBase)
-        self._labels.look_at_modules(modules)
+        self._labels.label_modules(modules)
         tensors, places = self._targets(tensors)
-        found, looked_at = find(self._heap, tensors, contexts, traceback)
-        self._core.push(_records.heap_scan(reason, time.perf_counter_ns() - began, looked_at, len(places)))
+        found, visited = find(self._heap, tensors, contexts, traceback)
+        self._core.push(_records.heap_scan(reason, time.perf_counter_ns() - began, visited, len(places)))
         for place, links in zip(places, found):
-            # Of what only C++ keeps, the graph's alone: of the rest that says nothing new.
+            # A tensor that only C++ retains is worth a record only if it belongs to the graph.
             if links or place[0] != 0:
                 self._core.push(_records.referrer(place, links or [_links.Link("native", "")]))
         if len(places) == MOST_TENSORS:
-            self._core.push(_records.loss(f"of more tensors than {MOST_TENSORS}, the holders were not looked for"))
+            self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TENSORS} tensors"))
 
-    def _targets(self, all_tensors):
-        """Those to look for, and of each what the plugin knows: (node, address, sequence, device)."""
+    def _targets(self, all_tensors: list[Any]) -> tuple[list[Any], list[tuple[int, int, int, int]]]:
+        """Returns the tensors to search for, and of each (node, address, sequence, device)."""
         tensors, places = [], []
         with self._torch._C.DisableTorchFunction():
             while all_tensors:
                 tensor = all_tensors.pop()
                 if tensor not in self._labels and _labels.has_memory(tensor):
                     place = self._plugin.identify(self._cdata(tensor))
-                    if place[0] != 0 or place[3] != NO_DEVICE:
+                    if place[0] != 0 or place[3] != _abi.NO_DEVICE:
                         tensors.append(tensor)
                         places.append(place)
                         if len(places) == MOST_TENSORS:

@@ -1,4 +1,6 @@
-"""Where a search for holders begins: what a person can name without naming another object first."""
+"""GC roots of a heap scan: what a person can name without naming another object first."""
+
+from __future__ import annotations
 
 import functools
 import inspect
@@ -7,8 +9,11 @@ import sys
 import sysconfig
 import types
 import typing
+from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType, TracebackType
+from typing import Any
 
-from tidemark import _heap, _inside, _links
+from tidemark import _heap, _introspect, _links
 
 _OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
@@ -16,54 +21,59 @@ _INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "
 
 
 class Root(typing.NamedTuple):
-    """kind: "local" and "exception" are frames (or the dictionary of a class body), "global" is that of a module,
-    "ctx" any object."""
+    """A root. kind: "local" or "exception" for a frame (or the dictionary of a class body), "global" for the dictionary
+    of a module, "ctx" for any other object."""
 
     kind: str
-    object: object
+    object: Any
     function: str = ""
     file: str = ""
     line: int = 0
 
-    def variables(self):
-        """How many the search reads; -1: the root is no frame."""
-        return len(_heap.variables_of(self.object.f_code)) if _inside.is_a(self.object, types.FrameType) else -1
+    def variables(self) -> int:
+        """Returns the number of variables that the search reads; -1: the root is no frame."""
+        return len(_heap.variables_of(self.object.f_code)) if _introspect.is_a(self.object, types.FrameType) else -1
 
 
-def is_own(file):
+def is_own(file: str) -> bool:
+    """Returns whether the file belongs to this package."""
     return file.startswith(_OWN_FOLDER)
 
 
 @functools.lru_cache(maxsize=10_000)
-def is_users(file):
-    """Neither of the standard library nor of an installed package."""
+def is_users(file: str) -> bool:
+    """Returns whether the file belongs neither to the standard library nor to an installed package."""
     inside = file.startswith(_STANDARD_LIBRARY) or any(folder in file for folder in _INSTALLED)
     return not inside and not file.startswith("<frozen") and not is_own(file)
 
 
-def of_frame(kind, frame, line):
+def of_frame(kind: str, frame: FrameType, line: int | None) -> Root:
+    """Returns the root for a frame that stands at `line`."""
     return Root(kind, frame, *_links.function_place(frame.f_code), line or 0)
 
 
-def running_frames():
-    """Of all threads, innermost first, but for our own."""
-    for frame in sys._current_frames().values():
+def running_frames() -> Iterator[FrameType]:
+    """Yields the frames of all threads, innermost first, without those of this package."""
+    for innermost in sys._current_frames().values():
+        frame: FrameType | None = innermost
         while frame is not None:
             if not is_own(frame.f_code.co_filename):
                 yield frame
             frame = frame.f_back
 
 
-def own_frames():
-    for frame in sys._current_frames().values():
+def own_frames() -> Iterator[FrameType]:
+    """Yields the frames of this package on all threads."""
+    for innermost in sys._current_frames().values():
+        frame: FrameType | None = innermost
         while frame is not None:
             if is_own(frame.f_code.co_filename):
                 yield frame
             frame = frame.f_back
 
 
-def tracebacks():
-    """Of the exceptions that threads handle now."""
+def tracebacks() -> Iterator[TracebackType | None]:
+    """Yields the tracebacks of the exceptions that threads handle now."""
     for seen in getattr(sys, "_current_exceptions", dict)().values():
         error = seen[1] if type(seen) is tuple else seen
         while error is not None:
@@ -71,47 +81,47 @@ def tracebacks():
             error = BaseException.__dict__["__context__"].__get__(error)
 
 
-def _of_running(frames):
+def _of_running(frames: Iterable[FrameType]) -> Iterator[Root]:
     for frame in frames:
         root = of_frame("local", frame, frame.f_lineno)
         yield root if frame.f_code.co_flags & inspect.CO_OPTIMIZED else _of_names(frame, root)
 
 
-def _of_names(frame, root):
-    """Of the frame of a module or a class body: its variables lie in a dictionary, which f_locals does not copy."""
+def _of_names(frame: FrameType, root: Root) -> Root:
+    """Returns the root of a module or a class body: f_locals is its own dictionary, no copy."""
     names = frame.f_locals
-    if names is frame.f_globals or not _inside.is_a(names, dict):
+    if names is frame.f_globals or not _introspect.is_a(names, dict):
         return Root("global", frame.f_globals, "", root.file)
     return root._replace(object=names)
 
 
-def _of_traceback(traceback):
+def _of_traceback(traceback: TracebackType | None) -> Iterator[Root]:
     while traceback is not None:
         yield of_frame("exception", traceback.tb_frame, traceback.tb_lineno)
         traceback = traceback.tb_next
 
 
-def namespaces():
-    """(name, dictionary) of all modules, each once."""
-    seen = set()
+def namespaces() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields (name, dictionary) of all modules, each once."""
+    seen: set[int] = set()
     for name, module in list(sys.modules.items()):
-        if _inside.is_a(module, types.ModuleType):
-            names = _inside.module_attributes(module)
+        if _introspect.is_a(module, types.ModuleType):
+            names = _introspect.module_attributes(module)
             if id(names) not in seen:
                 seen.add(id(names))
                 yield name, names
 
 
-def _of_namespace(name, names):
-    return Root("global", names, "", _inside.name_of(names.get("__file__") or name))
+def _of_namespace(name: str, names: dict[str, Any]) -> Root:
+    return Root("global", names, "", _introspect.name_of(names.get("__file__") or name))
 
 
-def _is_ours(name):
+def _is_ours(name: str) -> bool:
     return name == "tidemark" or name.startswith("tidemark.")
 
 
-def nearest(traceback):
-    """Locals of running frames, the exceptions under way, globals of the program's own modules; in this order."""
+def nearest(traceback: TracebackType | None) -> list[Root]:
+    """Returns locals of running frames, exceptions in flight and globals of the program's modules, in this order."""
     frames = list(running_frames())
     roots = list(_of_running(frame for frame in frames if is_users(frame.f_code.co_filename)))
     for one in (traceback, *tracebacks()):
@@ -120,9 +130,9 @@ def nearest(traceback):
     return roots + list(_of_running(frame for frame in frames if not is_users(frame.f_code.co_filename)))
 
 
-def _of_users_modules():
-    """That of __main__ first: it has no file where the program was typed in."""
-    users = []
+def _of_users_modules() -> list[Root]:
+    """Returns __main__ first. It counts even without a file: the program may be typed in."""
+    users: list[Root] = []
     for name, names in namespaces():
         root = _of_namespace(name, names)
         if name == "__main__":
@@ -132,18 +142,18 @@ def _of_users_modules():
     return users
 
 
-def of_contexts(objects):
-    """Contexts of autograd functions and the like, which only C++ refers to."""
+def of_contexts(objects: Sequence[Any]) -> list[Root]:
+    """Returns the contexts of autograd functions, which only C++ refers to."""
     return [Root("ctx", context) for context in objects]
 
 
-def furthest():
-    """Globals of all other modules, torch's last."""
+def furthest() -> list[Root]:
+    """Returns the globals of all other modules, torch's last."""
     roots = [(name, _of_namespace(name, names)) for name, names in namespaces() if not _is_ours(name)]
     roots.sort(key=lambda root: root[0].split(".")[0] == "torch")
     return [root for _, root in roots]
 
 
-def barriers():
-    """What the search does not enter from elsewhere: a module is one root, not a part of whoever imported it."""
+def barriers() -> list[Any]:
+    """Returns what a search enters only as roots: a module does not belong to its importer."""
     return [sys.modules, *(names for _, names in namespaces()), *own_frames()]

@@ -1,0 +1,82 @@
+// Writes NVML's readings as samples, and estimates the memory of the program's context and kernels from them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "recorder/daemon/driver_log.h"
+#include "recorder/daemon/nvml_sampler.h"
+#include "recorder/daemon/tick_clock.h"
+#include "storage/write/streaming_writer.h"
+
+namespace tidemark::recorder {
+
+/// Attributes what the process uses beyond its known driver memory, at readings without changes nearby: to the context
+/// if one was created since the last such reading (or this is the first), to kernels if modules were loaded, else to
+/// nothing.
+class ContextGrowth {
+public:
+    struct Usage {
+        int64_t process_bytes = 0, driver_bytes = 0;
+        int64_t contexts = 0, modules = 0;  ///< so far
+    };
+    struct Growth {
+        DriverMemoryKind kind;  ///< context or kernels
+        int64_t bytes;
+    };
+    std::optional<Growth> attribute(const Usage& usage);
+
+private:
+    std::optional<Usage> last_;
+    int64_t explained_ = 0;  ///< bytes of context and kernels so far
+};
+
+class GpuUsage {
+public:
+    GpuUsage(StreamingWriter& writer, const DriverLog& driver, const TickClock& clock, int64_t program)
+        : writer_(writer), driver_(driver), clock_(clock), program_(program) {}
+
+    /// Writes a reading. `reserved_bytes`: of the allocator's segments, used while driver calls are not recorded.
+    void on_reading(const NvmlReading& reading, int64_t reserved_bytes);
+    /// Marks a reading as that of an out-of-memory error: the last one, or the next one if none was taken for the
+    /// error.
+    void on_out_of_memory(int device, bool was_sampled);
+    /// Attributes readings without changes nearby. `read_until`: trace time up to which all events are known.
+    void attribute_quiet_readings(int64_t read_until);
+
+private:
+    struct PendingReading {
+        int64_t time;
+        ContextGrowth::Usage usage;
+        int64_t last_change;  ///< before it
+    };
+    struct Device {
+        std::vector<int64_t> first_pids;
+        std::optional<int64_t> pid_at_driver;  ///< of the program, as the driver numbers it
+        std::optional<NvmlReading> last;
+        std::deque<PendingReading> pending;
+        ContextGrowth growth;
+        size_t modules_seen = 0;  ///< at the last quiet reading
+        bool sample_is_of_oom = false;
+    };
+
+    void find_program(Device& device, const NvmlReading& reading);
+    void write_samples(const NvmlReading& reading, SampleSource source);
+    void explain(int id, Device& device, const PendingReading& pending);
+    void write_growth(int device, DriverMemoryKind kind, int64_t bytes, int64_t time);
+    /// Distributes the bytes of kernels over the modules loaded between two readings, by the size of their code.
+    void write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes);
+
+    StreamingWriter& writer_;
+    const DriverLog& driver_;
+    const TickClock& clock_;
+    const int64_t program_;
+    std::map<int, Device> devices_;
+};
+
+}  // namespace tidemark::recorder

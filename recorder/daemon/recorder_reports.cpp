@@ -1,0 +1,136 @@
+// The part of Recorder that reports on the process and on the recording as a whole.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "recorder/daemon/recorder.h"
+#include "storage/base/units.h"
+
+namespace tidemark::recorder {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto longest_wait_for_exit_file = milliseconds(500);
+
+std::string command_line_of(pid_t pid) {
+    std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+    std::string words((std::istreambuf_iterator<char>(file)), {});
+    while (!words.empty() && words.back() == '\0') {
+        words.pop_back();
+    }
+    std::replace(words.begin(), words.end(), '\0', ' ');
+    return words;
+}
+
+std::optional<int64_t> rank_of_environment() {
+    const char* rank = std::getenv("RANK");
+    return rank != nullptr && *rank != '\0' ? std::optional<int64_t>(std::atoll(rank)) : std::nullopt;
+}
+
+}  // namespace
+
+void Recorder::begin_process() {
+    process_.pid = options_.program;
+    process_.rank = rank_of_environment();
+    process_.command_line = command_line_of(options_.program);
+    writer_.process(process_);
+}
+
+void Recorder::await_exit_status() {
+    if (!ending_->process_ended || ending_->how != ProcessEnd::not_recorded) {
+        return;
+    }
+    const auto deadline = Clock::now() + longest_wait_for_exit_file;
+    std::optional<std::string> reported = session_.exit_of_program();
+    while (!reported && session_.exists() && Clock::now() < deadline) {
+        std::this_thread::sleep_for(milliseconds(5));
+        reported = session_.exit_of_program();
+    }
+    ending_->how = reported ? fact_from_word<ProcessEnd>(*reported) : ProcessEnd::silent;
+    if (ending_->how == ProcessEnd::exited) {
+        ending_->exit_status = std::atoll(ending_->how.text.c_str());
+    }
+}
+
+void Recorder::report_process() {
+    if (ending_->process_ended && !process_.end) {
+        process_.end = clock_.now();
+    } else if (!ending_->process_ended) {
+        process_.end = std::nullopt;
+    }
+    process_.exit_status = ending_->exit_status;
+    process_.how_ended = ending_->how;
+    writer_.process(process_);
+}
+
+void Recorder::report_dropped_records() {
+    uint64_t dropped = 0, damages = 0;
+    int64_t events = 0;
+    for (uint32_t i = 0; i < rings_.size(); ++i) {
+        dropped += region_.ring(i).dropped.load(std::memory_order_relaxed);
+        damages += rings_[i].reader.damages();
+    }
+    for (const auto& [device, track] : tracks_) {
+        events += track.events_lost();
+    }
+    const auto others = static_cast<int64_t>(dropped) - events;
+    if (others > 0) {
+        run_log_.lose(
+            {DataGapKind::recorder_overrun, -1, clock_.now(), others, 0, DataGapReason::records_dropped, {}, {}});
+    }
+    if (damages > 0) {
+        run_log_.lose({DataGapKind::not_recorded,
+                     -1,
+                     clock_.now(),
+                     static_cast<int64_t>(damages),
+                     0,
+                     DataGapReason::shared_memory_damaged,
+                     {},
+                     {}});
+    }
+}
+
+SessionReport Recorder::report(const std::string& state) const {
+    SessionReport report;
+    report.state = state;
+    report.how_ended = ending_ ? word_of(ending_->how) : "";
+    report.data_gaps = run_log_.data_gaps();
+    for (const auto& [device, track] : tracks_) {
+        report.events += track.events();
+    }
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(options_.output, error);
+    report.bytes = error ? 0 : static_cast<int64_t>(bytes);
+    return report;
+}
+
+Status Recorder::finish() {
+    int64_t duration = read_until_, checks = 0;
+    for (auto& [device, track] : tracks_) {
+        track.report_progress();
+        track.report_data_gaps();
+        duration = std::max(duration, track.last_time());
+        checks += track.checks_made();
+    }
+    report_devices(std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.has_anything(); }));
+    report_dropped_records();
+    take_readings();
+    gpu_usage_.attribute_quiet_readings(INT64_MAX);  // no later change can disturb the last readings
+    for (const auto& [from, until] : driver_.gaps(duration)) {
+        run_log_.lose(DataGapReason::cupti_paused, duration,
+                    {{"from_ns", fmt::to_string(from)}, {"until_ns", fmt::to_string(until)}});
+    }
+    graph_.report_rest(duration);
+    writer_.meta("recorded.checks", fmt::format("{}", checks));
+    await_exit_status();
+    report_process();
+    return writer_.finish(duration, true);
+}
+
+}  // namespace tidemark::recorder

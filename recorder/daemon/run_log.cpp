@@ -1,0 +1,112 @@
+#include "recorder/daemon/run_log.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "storage/text/data_gap_words.h"
+
+namespace tidemark::recorder {
+
+namespace {
+
+constexpr size_t most_open_spans = 10'000;
+constexpr size_t most_data_gaps_repeated = 100;
+
+}  // namespace
+
+bool RunLog::on_step(const tidemark_record& record) {
+    const bool reported = record.detail == 1;
+    if (reported_by_user_ && !reported) {
+        return false;
+    }
+    if (reported && !reported_by_user_) {
+        // Steps that the user reports replace those of the optimizer.
+        reported_by_user_ = true;
+        writer_.drop_steps();
+        last_step_ = {};
+    }
+    Step step;
+    step.number = last_step_.end ? last_step_.number + 1 : 0;
+    step.source = reported ? StepSource::user : StepSource::optimizer;
+    step.start = last_step_.end.value_or(0);
+    step.end = std::max(step.start, clock_.time_of(record.ticks));
+    writer_.step(step);
+    last_step_ = step;
+    return true;
+}
+
+void RunLog::on_mark(const tidemark_record& record, std::span<const std::byte> payload) {
+    Mark mark;
+    mark.time = clock_.time_of(record.ticks);
+    if (record.mark.has_value != 0) {
+        mark.value = record.mark.value;
+    }
+    const size_t devices = std::min<size_t>(record.mark.devices, payload.size() / sizeof(uint64_t));
+    for (size_t device = 0; device < devices; ++device) {
+        uint64_t sequence = 0;
+        std::memcpy(&sequence, payload.data() + device * sizeof sequence, sizeof sequence);
+        mark.events[static_cast<int>(device)] = static_cast<EventNumber>(std::min<uint64_t>(sequence, never));
+    }
+    mark.name = text_of(payload.subspan(devices * sizeof(uint64_t)));
+    writer_.mark(mark);
+}
+
+void RunLog::on_span(const tidemark_record& record, const ThreadDefinitions& thread) {
+    std::vector<int64_t>& open = open_spans_[&thread];
+    const int64_t time = clock_.time_of(record.ticks);
+    if (record.detail == 0 && open.size() < most_open_spans) {
+        const std::string& name = writer_.stacks().string(thread.text(record.span.text));
+        open.push_back(writer_.annotation_begun(
+            {name, AnnotationKind::user, static_cast<int>(record.span.device), time, time, false},
+            thread.native_thread()));
+    } else if (record.detail == 1 && !open.empty()) {
+        writer_.annotation_ended(open.back(), time);
+        open.pop_back();
+    }
+}
+
+void RunLog::on_meta(std::span<const std::byte> payload) {
+    const std::string_view text = text_of(payload);
+    const size_t middle = text.find('\0');
+    if (middle == std::string_view::npos) {
+        return;
+    }
+    const std::string key(text.substr(0, middle)), value(text.substr(middle + 1));
+    if (key.ends_with("_version")) {
+        writer_.meta("recorded." + key, value);
+    } else {
+        settings_[key] = value;
+        writer_.setting(key, value);
+    }
+}
+
+void RunLog::on_data_gap(const tidemark_record& record, std::span<const std::byte> payload) {
+    const int kind = record.detail < data_gap_kind_count ? record.detail : static_cast<int>(DataGapKind::not_recorded);
+    const std::string_view text = text_of(payload);
+    const size_t end = std::min(text.find('\0'), text.size());
+    const std::string details(text.substr(std::min(end + 1, text.size())));
+    DataGap data_gap{static_cast<DataGapKind>(kind), -1, clock_.time_of(record.ticks)};
+    data_gap.reason = fact_from_word<DataGapReason>(text.substr(0, end));
+    if (data_gap.reason == DataGapReason::unknown) {
+        data_gap.text = details;
+    } else if (!details.empty()) {
+        data_gap.arguments = {{"details", details}};
+    }
+    lose(data_gap);
+}
+
+void RunLog::lose(DataGapReason reason, int64_t time, DataGapArguments arguments) {
+    DataGap data_gap{DataGapKind::not_recorded, -1, time};
+    data_gap.reason = reason;
+    data_gap.arguments = std::move(arguments);
+    lose(data_gap);
+}
+
+void RunLog::lose(const DataGap& data_gap) {
+    writer_.data_gap(data_gap);
+    if (data_gaps_.size() < most_data_gaps_repeated) {
+        data_gaps_.push_back(data_gap_words(Words(Language::english), data_gap));
+    }
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,45 @@
+// Records of the run besides allocator events: steps, marks, named spans, settings, data gaps.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/daemon/definitions.h"
+#include "recorder/daemon/tick_clock.h"
+#include "storage/write/streaming_writer.h"
+
+namespace tidemark::recorder {
+
+class RunLog {
+public:
+    RunLog(StreamingWriter& writer, const TickClock& clock) : writer_(writer), clock_(clock) {}
+
+    /// Returns false for an optimizer step that does not count because the user reports steps.
+    bool on_step(const tidemark_record& record);
+    void on_mark(const tidemark_record& record, std::span<const std::byte> payload);
+    void on_span(const tidemark_record& record, const ThreadDefinitions& thread);
+    void on_meta(std::span<const std::byte> payload);
+    void on_data_gap(const tidemark_record& record, std::span<const std::byte> payload);
+
+    /// Returns the settings of the allocator so far, with values as JSON.
+    const std::map<std::string, std::string>& settings() const { return settings_; }
+    /// Returns sentences about what could not be recorded.
+    const std::vector<std::string>& data_gaps() const { return data_gaps_; }
+    void lose(const DataGap& data_gap);
+    /// A part of the whole trace that is not recorded.
+    void lose(DataGapReason reason, int64_t time, DataGapArguments arguments = {});
+
+private:
+    StreamingWriter& writer_;
+    const TickClock& clock_;
+    std::map<std::string, std::string> settings_;
+    std::vector<std::string> data_gaps_;
+    std::unordered_map<const ThreadDefinitions*, std::vector<int64_t>> open_spans_;
+    Step last_step_;
+    bool reported_by_user_ = false;
+};
+
+}  // namespace tidemark::recorder

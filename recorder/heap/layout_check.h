@@ -1,0 +1,13 @@
+// Checks the layouts of objects and frames against what Python reports. Reads safely: a wrong layout does no harm.
+#pragma once
+
+#include "recorder/heap/frame_locals.h"
+#include "recorder/heap/heap.h"
+
+namespace tidemark::heap {
+
+/// Return whether the known objects, or the known frame, lie in memory as expected.
+bool objects_are_as_known(const tidemark_heap_known& known);
+bool frames_are_as_known(const FrameLayout& layout, const tidemark_heap_known& known);
+
+}  // namespace tidemark::heap

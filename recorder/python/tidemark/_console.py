@@ -1,0 +1,8 @@
+"""Sentences to the user."""
+
+import sys
+
+
+def notify(sentence: str) -> None:
+    """Prints one sentence on stderr, marked as Tidemark's."""
+    print(f"tidemark: {sentence}", file=sys.stderr, flush=True)

@@ -1,0 +1,48 @@
+"""Finds the CUDA headers that torch's own headers include.
+
+Imports neither torch nor the package: `tidemark record --check` runs this file by itself.
+"""
+
+from __future__ import annotations
+
+import os
+
+NEEDED = ("cuda_runtime_api.h", "crt/host_config.h")  # wheels ship the second one apart from the first
+
+
+def _places(site_packages: str, cuda: str) -> list[list[str]]:
+    """Returns groups of folders. The folders of one group belong to the same CUDA version."""
+    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    nvidia = os.path.join(site_packages, "nvidia")
+    wheels = [f"cu{cuda.split('.')[0]}", "cuda_runtime", "cuda_nvcc"]
+    return [
+        *([os.path.join(toolkit, "include")] for toolkit in toolkits if toolkit),
+        [os.path.join(nvidia, wheel, "include") for wheel in wheels],
+        [os.path.join(site_packages, "triton", "backends", "nvidia", "include")],
+    ]
+
+
+def find(site_packages: str, cuda: str) -> list[str]:
+    """Returns the include folders that hold all NEEDED headers together; an empty list: they are not installed.
+
+    site_packages: the folder that holds torch. cuda: torch.version.cuda, such as "12.6", or "".
+    Looks in CUDA_HOME, CUDA_PATH, /usr/local/cuda, NVIDIA's wheels and triton's wheel, in this order.
+    """
+    for group in _places(site_packages, cuda):
+        folders = [folder for folder in group if any(os.path.exists(os.path.join(folder, header)) for header in NEEDED)]
+        if all(any(os.path.exists(os.path.join(folder, header)) for folder in folders) for header in NEEDED):
+            return folders
+    return []
+
+
+def remedy(cuda: str) -> str:
+    """Returns what the user can do when find() finds nothing, without a final period. cuda: as for find()."""
+    wheels = {
+        "12": ("nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12"),
+        "13": ("nvidia-cuda-runtime", "nvidia-cuda-crt"),
+    }.get(cuda.split(".")[0])
+    toolkit = "install the CUDA Toolkit and set CUDA_HOME"
+    if wheels is None:
+        return toolkit
+    version = ".".join(cuda.split(".")[:2])
+    return "pip install " + " ".join(f'"{wheel}=={version}.*"' for wheel in wheels) + f", or {toolkit}"

@@ -1,0 +1,67 @@
+"""Names retention paths in the words of the program: "losses in train", "3", "history of Trainer"."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tidemark._abi as _abi
+from tidemark import _heap, _introspect, _links, _roots
+from tidemark._links import Link
+
+
+def links(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]) -> list[Link]:
+    """Returns the links of a path, root first. roots: those that the search began from."""
+    first, at = _start(places, path, roots)
+    return [*first, *_rest(places, path, at)]
+
+
+def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]) -> tuple[list[Link], int]:
+    """Returns the links that name the start of a path, and the position in its objects where the rest begins."""
+    if path.start == _abi.HEAP_CYCLE:
+        return [Link("cycle", _cycle_name(path.objects[: path.cycle_length]))], _position_on_cycle(path)
+    if path.start == _abi.HEAP_NATIVE:
+        return [Link("native", _introspect.class_of(path.objects[path.cycle_length]))], path.cycle_length
+    root = roots[path.root]
+    if root.kind == "ctx":  # the link of its attribute names it
+        return [], 0
+    if path.variable >= 0:
+        return _of_variable(root, path.variable), 0
+    return [_of_namespace(places, root, path.objects[1])], 1
+
+
+def _rest(places: _links.Places, path: _heap.Path, at: int) -> Iterator[Link]:
+    objects = path.objects
+    while at < len(objects) - 1:
+        if path.omitted and at == _abi.HEAP_NEAR_ROOT - 1:
+            yield Link("attribute", f"… ({path.omitted} references left out)")
+            at += 1
+            continue
+        link, at = _links.link(places, objects, at)
+        if link is not None:
+            yield link
+
+
+def _of_variable(root: _roots.Root, variable: int) -> list[Link]:
+    local = Link("local", _heap.variables_of(root.object.f_code)[variable], root.function, root.file, root.line)
+    return [local._replace(kind="exception", name=""), local] if root.kind == "exception" else [local]
+
+
+def _of_namespace(places: _links.Places, root: _roots.Root, value: Any) -> Link:
+    key = places.key(root.object, value)
+    return Link(root.kind, "" if key is None else _introspect.name_of(key[0]), root.function, root.file, root.line)
+
+
+def _cycle_name(objects: Sequence[Any]) -> str:
+    specific = [_introspect.class_of(o) for o in objects if not _introspect.is_exactly(o, dict, types.CellType, type)]
+    names = specific or [_introspect.class_of(o) for o in objects]
+    shown = names if len(names) <= 6 else [*names[:5], "…"]
+    return " → ".join([*shown, names[0]])
+
+
+def _position_on_cycle(path: _heap.Path) -> int:
+    """Returns where the rest of the path begins: at an object rather than at its __dict__."""
+    first = path.objects[path.cycle_length]
+    before = path.objects[path.cycle_length - 1]
+    return path.cycle_length - (type(first) is dict and _introspect.attributes(before) is first)

@@ -1,0 +1,117 @@
+// Which part of what nvidia-smi shows for a process is its context and its kernels.
+#include "recorder/daemon/gpu_usage.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "storage/read/open_trace.h"
+
+namespace tidemark::recorder {
+namespace {
+
+constexpr int64_t mib = 1 << 20;
+
+TEST(ContextGrowth, TheFirstRestIsTheContext) {
+    ContextGrowth growth;
+    const auto found = growth.attribute({600 * mib, 100 * mib, 0, 5});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(DriverMemoryKind::context, found->kind);
+    EXPECT_EQ(500 * mib, found->bytes);
+}
+
+TEST(ContextGrowth, LaterGrowthIsKernelsOnlyWhenModulesWereLoaded) {
+    ContextGrowth growth;
+    growth.attribute({500 * mib, 0, 1, 0});
+    EXPECT_FALSE(growth.attribute({540 * mib, 0, 1, 0})) << "nothing explains it";
+    const auto kernels = growth.attribute({550 * mib, 0, 1, 3});
+    ASSERT_TRUE(kernels);
+    EXPECT_EQ(DriverMemoryKind::kernels, kernels->kind);
+    EXPECT_EQ(50 * mib, kernels->bytes);
+    EXPECT_FALSE(growth.attribute({550 * mib, 0, 1, 9})) << "modules that took nothing";
+    EXPECT_FALSE(growth.attribute({650 * mib, 100 * mib, 1, 12})) << "an allocation that is known";
+    const auto context = growth.attribute({950 * mib, 100 * mib, 2, 12});
+    ASSERT_TRUE(context);
+    EXPECT_EQ(DriverMemoryKind::context, context->kind);
+}
+
+class GpuUseTest : public testing::Test {
+protected:
+    void SetUp() override {
+        path_ = (std::filesystem::temp_directory_path() / ("tidemark_use_" + std::to_string(::getpid()) + ".tide"))
+                    .string();
+        auto writer = StreamingWriter::create(path_, IfExists::replace, Trace());
+        ASSERT_TRUE(writer) << writer.error().message;
+        writer_.emplace(*std::move(writer));
+        writer_->device(0, "GPU", 0, "");
+    }
+    void TearDown() override { std::filesystem::remove(path_); }
+
+    NvmlReading reading(std::initializer_list<Nvml::ProcessUse> processes) const {
+        Nvml::Use use;
+        use.used_bytes = 1000 * mib;
+        use.total_bytes = 80'000 * mib;
+        use.processes = processes;
+        return {ticks(), 0, use};
+    }
+    std::shared_ptr<const Trace> finished() {
+        EXPECT_TRUE(writer_->finish(0, true));
+        Progress progress;
+        auto trace = open_trace(path_, progress);
+        EXPECT_TRUE(trace) << trace.error().message;
+        return trace ? *trace : nullptr;
+    }
+
+    std::string path_;
+    TickClock clock_;
+    std::optional<StreamingWriter> writer_;
+};
+
+TEST_F(GpuUseTest, AReadingIsASampleOfTheDeviceAndEachProcess) {
+    Origins origins(*writer_);
+    Definitions definitions(*writer_, origins);
+    DriverLog driver(*writer_, definitions, clock_);
+    GpuUsage use(*writer_, driver, clock_, 42);
+    use.on_reading(reading({{42, 700 * mib}, {7, std::nullopt}, {8, 100 * mib}}), 200 * mib);
+    use.attribute_quiet_readings(clock_.now() + 1'000'000'000);
+    const auto trace = finished();
+    ASSERT_EQ(3u, trace->samples.size());
+    EXPECT_FALSE(trace->samples[0].pid);
+    EXPECT_EQ(1000 * mib, trace->samples[0].used_bytes);
+    EXPECT_EQ(42, trace->samples[1].pid);
+    EXPECT_EQ(8, trace->samples[2].pid);
+    EXPECT_FALSE(trace->nvml_pid);
+    ASSERT_EQ(1u, trace->driver_allocations.size());
+    EXPECT_EQ(DriverMemoryKind::context, trace->driver_allocations[0].kind);
+    EXPECT_EQ(static_cast<uint64_t>(500 * mib), trace->driver_allocations[0].bytes);
+}
+
+TEST_F(GpuUseTest, InAContainerTheNewProcessIsTheProgram) {
+    Origins origins(*writer_);
+    Definitions definitions(*writer_, origins);
+    DriverLog driver(*writer_, definitions, clock_);
+    GpuUsage use(*writer_, driver, clock_, 42);
+    use.on_reading(reading({{7, mib}, {8, mib}}), 0);
+    use.on_reading(reading({{7, mib}, {8, mib}, {31337, 700 * mib}}), 0);
+    EXPECT_EQ(31337, finished()->nvml_pid);
+}
+
+TEST_F(GpuUseTest, OutOfMemoryGetsASampleOfItsOwn) {
+    Origins origins(*writer_);
+    Definitions definitions(*writer_, origins);
+    DriverLog driver(*writer_, definitions, clock_);
+    GpuUsage use(*writer_, driver, clock_, 42);
+    use.on_reading(reading({}), 0);
+    use.on_out_of_memory(0, true);
+    use.on_out_of_memory(0, false);
+    use.on_reading(reading({}), 0);
+    const auto trace = finished();
+    ASSERT_EQ(3u, trace->samples.size());
+    EXPECT_EQ(SampleSource::nvml, trace->samples[0].source);
+    EXPECT_EQ(SampleSource::nvml_at_oom, trace->samples[1].source);
+    EXPECT_EQ(SampleSource::nvml_at_oom, trace->samples[2].source);
+}
+
+}  // namespace
+}  // namespace tidemark::recorder

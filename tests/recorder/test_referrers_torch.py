@@ -1,0 +1,175 @@
+"""The part "graph" of a recording on tensors of the CPU: labels, and retention paths of tensors.
+
+Needs torch (any build): TIDEMARK_TEST_PYTHON names a Python that has it; without it, this Python is tried.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+HOME = os.environ["TIDEMARK_HOME"]
+TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
+HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
+
+# The fake plugin reports a node for every tensor that went through made().
+TORCH_PROGRAM = """
+import time, torch
+from tidemark import _abi, _graph
+
+class Core:
+    messages = []
+    def push(self, message):
+        self.messages.append(message)
+    def recording(self):
+        return False
+
+class Plugin:
+    made, labels, updates, alive = {}, [], 0, 0
+    def identify(self, cdata):
+        return self.made.get(cdata, 0), 0, 0, 255
+    def label(self, cdata, category, name):
+        self.labels.append((category, name))
+    def update_labels(self):
+        self.updates += 1
+    def live_nodes(self):
+        return self.alive, self.alive
+
+def made(tensor):
+    plugin.made[tensor._cdata] = len(plugin.made) + 1
+    return tensor
+
+def print_messages():
+    time.sleep(0.01)
+    for record, payload in core.messages:
+        if record.kind == _abi.HEAP_SCAN:
+            print("scan", payload.decode())
+        if record.kind == _abi.REFERRER:
+            texts = payload.decode().split("\\0")
+            print(*(f"{kind}:{name}" for kind, name in zip(texts[:-1:5], texts[1::5])), sep=", ")
+        if record.kind == _abi.DATA_GAP:
+            print("loss", payload.decode())
+    core.messages.clear()
+
+core, plugin = Core(), Plugin()
+graph = _graph.Graph(torch, plugin, core, lambda sentence: print("lost:", sentence))
+"""
+
+
+@unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+class WithTorch(unittest.TestCase):
+    def lines_of(self, program):
+        environment = {**os.environ, "PYTHONPATH": os.path.join(HOME, "python")}
+        done = subprocess.run(
+            [TORCH_PYTHON, "-W", "ignore", "-c", TORCH_PROGRAM + program],
+            capture_output=True, text=True, timeout=120, env=environment,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.splitlines()
+
+    def test_referrers_of_nodes(self):
+        lines = self.lines_of(
+            "class Scale(torch.autograd.Function):\n"
+            "    @staticmethod\n"
+            "    def forward(ctx, x):\n"
+            "        ctx.kept = made(torch.ones(2, requires_grad=True) * 2)\n"
+            "        return x * 1\n"
+            "    @staticmethod\n"
+            "    def backward(ctx, gradient):\n"
+            "        return gradient\n"
+            "weight = torch.ones(2, requires_grad=True)\n"
+            "losses = [made(weight * 2)]\n"
+            "def main():\n"
+            "    model = torch.nn.Linear(2, 2)\n"
+            "    def hook(module, inputs, output, seen=[]):\n"
+            "        seen.append(made(output * 1))\n"
+            "    model.register_forward_hook(hook)\n"
+            "    del hook\n"
+            "    graph_of_out = [Scale.apply(model(weight)).grad_fn]\n"
+            "    saved = made(weight * 3)\n"
+            "    square = saved * saved\n"
+            "    del saved\n"
+            "    graph.scan(); print_messages()\n"
+            "main()\n"
+        )
+        self.assertEqual(lines[0], "scan asked")
+        self.assertEqual(
+            sorted(lines[1:]),
+            [
+                "global:losses, index:0",
+                "local:graph_of_out, index:0, ctx:kept of Scale",
+                "local:model, hook:forward hook of Linear, attribute:default of seen, index:0",
+                "native:",
+            ],
+        )
+
+    def test_an_exceptions_frames_at_the_end(self):
+        lines = self.lines_of(
+            "weight = torch.ones(2, requires_grad=True)\n"
+            "def fails():\n"
+            "    inside = made(weight * 2)\n"
+            "    raise ValueError\n"
+            "try:\n"
+            "    fails()\n"
+            "except ValueError as error:\n"
+            "    graph.ends(error.__traceback__)\n"
+            "print_messages(); graph.ends(None); print_messages()\n"
+        )
+        self.assertEqual(lines, ["scan end", "exception:, local:inside"])
+
+    def test_labels(self):
+        lines = self.lines_of(
+            "class Net(torch.nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.h = torch.nn.ModuleList([torch.nn.Linear(2, 2, bias=False)])\n"
+            "        self.register_buffer('mask', torch.ones(2))\n"
+            "net, free = Net(), torch.ones(2, requires_grad=True)\n"
+            "optimizer = torch.optim.AdamW([*net.parameters(), free])\n"
+            "graph.backward_begins(()); graph.backward_begins(()); graph.backward_ends()\n"
+            "print(plugin.updates); graph.backward_ends(); print(plugin.updates)\n"
+            "free.grad = torch.ones(2); net.h[0].weight.grad = torch.ones(2, 2)\n"
+            "optimizer.step()\n"
+            "for _ in range(3):\n"
+            "    graph.optimizer_stepped(optimizer); graph.step_ended()\n"
+            "print(*plugin.labels, sep='\\n')\n"
+        )
+        self.assertEqual(lines[:2], ["0", "1"])
+        names = [(1, "Net.h.0.weight"), (2, "Net.mask"), (1, "param_groups[0][1]")]
+        names += [
+            (4, f"{name} of {tensor}")
+            for tensor in ("Net.h.0.weight", "param_groups[0][1]")
+            for name in ("step", "exp_avg", "exp_avg_sq")
+        ]
+        self.assertEqual(sorted(lines[2:]), sorted(map(str, names)))
+
+    def test_a_leak_inside_main_is_seen_while_it_grows(self):
+        lines = self.lines_of(
+            "weight = torch.ones(2, requires_grad=True)\n"
+            "def main():\n"
+            "    losses = [made(weight * 2)]\n"
+            "    plugin.alive = 100\n"
+            "    time.sleep(1)\n"
+            "main(); print_messages()\n"
+            "graph.marked('a'); graph.marked('b'); plugin.alive = 101; graph.marked('c'); graph.close()\n"
+        )
+        self.assertEqual(lines, ["scan memory grows", "local:losses, index:0"])
+
+    def test_no_code_of_tensor_classes_runs(self):
+        lines = self.lines_of(
+            "class Loud(torch.Tensor):\n"
+            "    calls = []\n"
+            "    @classmethod\n"
+            "    def __torch_function__(cls, function, types, arguments=(), named=None):\n"
+            "        cls.calls.append(function)\n"
+            "        return super().__torch_function__(function, types, arguments, named or {})\n"
+            "loud = made((torch.ones(2, requires_grad=True) * 2).as_subclass(Loud))\n"
+            "owner = [torch.nn.Module()]; owner[0].seen = {'x': loud}; del loud\n"
+            "Loud.calls.clear(); graph.scan(); print(Loud.calls); print_messages()\n"
+        )
+        self.assertEqual(lines[:2], ["[]", "scan asked"])
+        self.assertEqual(lines[2:], ["global:owner, index:0, attribute:seen of Module, item:'x'"])
+
+
+if __name__ == "__main__":
+    unittest.main()
