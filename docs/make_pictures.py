@@ -188,7 +188,7 @@ def draw_finding(tools, options, folder, word):
     finding = find(tools, trace, word)
     tools.draw(trace, folder / "window.png", finding, how)
     save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
-    renew_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
+    update_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
 
 
 def draw_guide(tools, folder, name):
