@@ -155,7 +155,8 @@ class Runs(unittest.TestCase):
         nodes = self.rows(
             "SELECT type.text, executed_time IS NULL, released_time IS NULL, destroyed_time IS NULL, module.text"
             " FROM autograd_node JOIN string type ON type.id = type"
-            " LEFT JOIN origin ON origin.id = autograd_node.origin LEFT JOIN string module ON module.id = origin.module ORDER BY autograd_node.id"
+            " LEFT JOIN origin ON origin.id = autograd_node.origin"
+            " LEFT JOIN string module ON module.id = origin.module ORDER BY autograd_node.id"
         )
         self.assertEqual([n[1:4] for n in nodes if n[0] == "SumBackward0"], [(0, 0, 0), (0, 1, 1), (0, 1, 1)])
         self.assertEqual({n[4] for n in nodes if n[0] == "AddmmBackward0"}, {"Net.fc"})
