@@ -167,7 +167,7 @@ def reported(tools, trace, finding):
             break
         if wanted:
             if re.match(r"    \S", line):
-                part = not re.match(r"    (Where to look|Recommended fix)", line)
+                part = not re.match(r"    (Evidence|Recommended fix)", line)
                 lines += [] if part or lines[-1] == "    [...]" else ["    [...]"]
             lines += [line] if part else []
     return "\n".join(lines)
