@@ -154,7 +154,7 @@ def reported(tools, trace, finding):
             break
         if wanted:
             if re.match(r"    \S", line):
-                part = not re.match(r"    (Where to look|Recommended fix)", line)
+                part = not re.match(r"    (Evidence|Recommended fix)", line)
                 lines += [] if part or lines[-1] == "    [...]" else ["    [...]"]
             lines += [line] if part else []
     return "\n".join(lines)
@@ -175,7 +175,7 @@ def draw_finding(tools, options, folder, word):
     finding = find(tools, trace, word)
     tools.draw(trace, folder / "window.png", finding, how)
     save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
-    renew_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
+    update_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
 
 
 def draw_guide(tools, folder, name):

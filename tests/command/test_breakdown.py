@@ -39,8 +39,12 @@ class Breakdown(CommandTest):
         self.assertEqual(breakdown["device_used_bytes"], reserved + 1000 * MIB)
         self.assertEqual(breakdown["process_used_bytes"], reserved + 600 * MIB)
         self.assertEqual(breakdown["sample_age_ns"], 0)
-        self.assertEqual(sum(component["bytes"] for component in breakdown["components"]), breakdown["device_used_bytes"])
-        components = {component["name"] or component["component"]: component["bytes"] for component in breakdown["components"]}
+        self.assertEqual(
+            sum(component["bytes"] for component in breakdown["components"]), breakdown["device_used_bytes"]
+        )
+        components = {
+            component["name"] or component["component"]: component["bytes"] for component in breakdown["components"]
+        }
         self.assertEqual(components["libcublas.so.13"], 8 * MIB)
         self.assertEqual(components["context"], 500 * MIB)
         self.assertEqual(components["process 12"], 100 * MIB)

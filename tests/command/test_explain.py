@@ -52,7 +52,14 @@ class Page(HTMLParser):
 class Explain(CommandTest):
     def test_names_what_grows_its_line_its_referrer_and_a_fix(self):
         text = self.run_fine("explain", LEAK, "--language", "en")
-        for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "Confidence"):
+        for part in (
+            "Leak:",
+            "retain_graph=True",
+            "`results`",
+            "s01_list_of_cpu_outputs.py:",
+            "8.00 KiB",
+            "Confidence",
+        ):
             self.assertIn(part, text)
         self.assertNotIn("\033", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 110)
@@ -138,7 +145,8 @@ class Explain(CommandTest):
             self.assertGreaterEqual(len(found["summary"]), 2, trace)
             for kind in ("text", "markdown", "html"):
                 self.assertIn(
-                    found["summary"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--language", "en")
+                    found["summary"][0].split()[0],
+                    self.run_fine("explain", trace, "--format", kind, "--language", "en"),
                 )
 
     def test_html_is_whole_and_fetches_nothing(self):

@@ -259,7 +259,8 @@ class Scanner(unittest.TestCase):
         )
 
     def test_messages(self):
-        catalog = 'msgid ""\nmsgstr ""\n"Language: x\\n"\n\n#: a.cpp\n#, fuzzy\nmsgid "{n} a"\nmsgid_plural "{n} "\n"as"\nmsgstr[0] "甲"\n'
+        header = 'msgid ""\nmsgstr ""\n"Language: x\\n"\n\n'
+        catalog = header + '#: a.cpp\n#, fuzzy\nmsgid "{n} a"\nmsgid_plural "{n} "\n"as"\nmsgstr[0] "甲"\n'
         header, message = messages_in(catalog)
         self.assertEqual((header.english, header.translations), ("", ["Language: x\\n"]))
         self.assertEqual((message.english, message.many, message.translations), ("{n} a", "{n} as", ["甲"]))

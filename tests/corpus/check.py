@@ -76,9 +76,9 @@ def differs_in_bytes(run, findings, truth, strict):
         return
     if "bytes" in truth and not is_near(finding.get("bytes"), truth["bytes"], 1 << 20):
         yield f"bytes {finding.get('bytes')}, not {truth['bytes']}"
-    if strict and not run.noise and truth.get("bytes_per_round"):
-        if not is_near(finding.get("per_iteration_bytes"), truth["bytes_per_round"], 512):
-            yield f"bytes per iteration {finding.get('per_iteration_bytes')}, not {truth['bytes_per_round']}"
+    known = truth.get("bytes_per_iteration")
+    if strict and not run.noise and known and not is_near(finding.get("per_iteration_bytes"), known, 512):
+        yield f"bytes per iteration {finding.get('per_iteration_bytes')}, not {known}"
 
 
 def check(options, run, trace, truth):

@@ -1,4 +1,5 @@
 """Checks that the window's translations are complete: translations_test.py LUPDATE REPOSITORY."""
+
 import pathlib
 import shutil
 import subprocess
@@ -28,8 +29,22 @@ def main():
             updated = pathlib.Path(folder) / name
             shutil.copy(repository / "resources" / "translations" / name, updated)
             # Keeps vanished messages, which incomplete_messages() reports.
-            subprocess.run([lupdate, "-silent", "-locations", "none", "-I", str(repository), *options, *sources,
-                            "-ts", str(updated)], check=True, capture_output=True)
+            subprocess.run(
+                [
+                    lupdate,
+                    "-silent",
+                    "-locations",
+                    "none",
+                    "-I",
+                    str(repository),
+                    *options,
+                    *sources,
+                    "-ts",
+                    str(updated),
+                ],
+                check=True,
+                capture_output=True,
+            )
             for source in incomplete_messages(updated):
                 print(f"{name}: {source!r} is not translated, or no longer used")
                 failed = True

@@ -99,7 +99,7 @@ _core = None
 
 
 def fresh_core():
-    """A core that gets every record from here on. There is one per process; it forgets nodes that were destroyed before."""
+    """The one core of this process, which gets every record from here on. Forgets nodes destroyed before."""
     global _core
     from tidemark import _plugin
 

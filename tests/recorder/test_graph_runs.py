@@ -1,5 +1,4 @@
-"""Whole recordings of small programs on the CPU, where graphs exist as well: the trace tells the graph, and the program's
-results are the same, bit for bit, as without a recording.
+"""Records small programs on the CPU: the trace has their graphs, and their results stay the same, bit for bit.
 
 Needs torch with CUDA's libraries (no GPU) and a C++ compiler: TIDEMARK_TEST_PYTHON names a Python that has it.
 """
@@ -105,7 +104,8 @@ FRAME = """
 import sys, hashlib, torch
 torch.manual_seed(3)
 def show(*tensors):
-    print([hashlib.sha256(bytes(t.detach().contiguous().view(torch.uint8).flatten().tolist())).hexdigest()[:16] for t in tensors])
+    contents = [bytes(t.detach().contiguous().view(torch.uint8).flatten().tolist()) for t in tensors]
+    print([hashlib.sha256(content).hexdigest()[:16] for content in contents])
 """
 
 
@@ -119,7 +119,8 @@ class Runs(unittest.TestCase):
     def run_program(self, text, recorded=True):
         start = "import tidemark; tidemark.record(sys.argv[1], replace=True)\n" if recorded else ""
         done = subprocess.run(
-            [TORCH_PYTHON, "-W", "ignore", "-X", "faulthandler", "-c", "import sys\n" + start + FRAME + text, self.path],
+            [TORCH_PYTHON, "-W", "ignore", "-X", "faulthandler", "-c"]
+            + ["import sys\n" + start + FRAME + text, self.path],
             capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": PACKAGE},
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -153,7 +154,8 @@ class Runs(unittest.TestCase):
         )
         nodes = self.rows(
             "SELECT type.text, executed_time IS NULL, released_time IS NULL, destroyed_time IS NULL, module.text"
-            " FROM autograd_node JOIN string type ON type.id = type LEFT JOIN origin ON origin.id = autograd_node.origin"
+            " FROM autograd_node JOIN string type ON type.id = type"
+            " LEFT JOIN origin ON origin.id = autograd_node.origin"
             " LEFT JOIN string module ON module.id = origin.module ORDER BY autograd_node.id"
         )
         self.assertEqual([n[1:4] for n in nodes if n[0] == "SumBackward0"], [(0, 0, 0), (0, 1, 1), (0, 1, 1)])

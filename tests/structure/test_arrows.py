@@ -54,7 +54,8 @@ ALLOWED = {
     "recorder/heap": {"recorder/core"},
     "recorder/torch": {"recorder/core"},
     "recorder/driver": TRACE | {"recorder/core"},
-    "recorder/daemon": TRACE | {"recorder/core", "recorder/driver", "storage/allocator", "storage/text", "storage/write"},
+    "recorder/daemon": TRACE
+    | {"recorder/core", "recorder/driver", "storage/allocator", "storage/text", "storage/write"},
     "recorder/cli": GRAPH
     | {
         "recorder/driver",

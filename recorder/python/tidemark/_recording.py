@@ -189,7 +189,6 @@ class Recording:
         _console.notify(sentence)
         self.core.push(_records.data_gap(reason, details))
 
-
     def mark(self, name: str, value: float | None) -> None:
         """Names this point in time."""
         self._name_new_modules()
@@ -307,7 +306,10 @@ class Recording:
         self._frames.module_destroyed()
 
     def end(self, how: int, sentence: str, wait_ms: int) -> bool:
-        """Ends the recording and waits up to `wait_ms`. Returns True when the trace is complete. how: an _abi.END_ value."""
+        """Ends the recording and waits up to `wait_ms`. Returns True when the trace is complete.
+
+        how: an _abi.END_ value.
+        """
         if not self.running():
             return False
         self._name_new_modules()
