@@ -151,9 +151,10 @@ CheckedPart check_cuda_headers(const json& facts) {
     if (const std::string folder = text_of(facts, "cuda_headers"); !folder.empty()) {
         return {"cuda_headers", "CUDA headers", true, folder, ""};
     }
-    const std::string remedy = text_of(facts, "cuda_headers_remedy");
+    const std::string known = text_of(facts, "cuda_headers_remedy");
+    const std::string remedy = known.empty() ? "install the CUDA Toolkit and set CUDA_HOME" : known;
     return {"cuda_headers", "CUDA headers", false, "not found",
-            remedy.empty() ? "" : fmt::format("PyTorch's own headers need them to build the plugin: {}.", remedy)};
+            fmt::format("PyTorch's own headers need them to build the plugin: {}.", remedy)};
 }
 
 std::string find_cupti(const json& facts) {
