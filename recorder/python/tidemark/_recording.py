@@ -301,7 +301,9 @@ class Recording:
         self._frames.module_destroyed()
 
     def end(self, how: int, sentence: str, wait_ms: int) -> bool:
-        """Ends the recording and waits up to `wait_ms`. Returns True when the trace is complete. how: an _abi.END_ value."""
+        """Ends the recording and waits up to `wait_ms`. Returns True when the trace is complete.
+
+        how: an _abi.END_ constant."""
         if not self.running():
             return False
         self._name_new_modules()
