@@ -1,10 +1,10 @@
-# Read by CPack once for each kind of package.
+# CPack reads this file once for each kind of package.
 #
-# A TGZ is one folder that brings the full text of the licence; a DEB goes to /usr, and Debian has that text already.
+# A TGZ contains the full texts of the licenses. A DEB does not: Debian installs them in /usr/share/common-licenses.
 if(CPACK_GENERATOR STREQUAL "TGZ")
   set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
   set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
   foreach(component IN LISTS CPACK_COMPONENTS_ALL)
-    list(APPEND CPACK_COMPONENTS_ALL ${component}_licence)
+    list(APPEND CPACK_COMPONENTS_ALL ${component}_license)
   endforeach()
 endif()

@@ -1,5 +1,5 @@
-// One registry of everything the window can do. Menus, shortcuts, the command palette and the list of keys are made
-// from it, so none of them can lie.
+// The registry of all actions of the window. Menus, shortcuts, the command palette and the list of keys are made
+// from it, so they always agree.
 #pragma once
 
 #include <QAction>
@@ -14,22 +14,22 @@ namespace tidemark::gui {
 class Actions : public QObject {
     Q_OBJECT
 public:
-    /// Where an action's keys work: in the whole window, or only while a plot has the focus (keys that tables need
+    /// The scope of an action's keys: the whole window, or only while a plot has the focus (keys that tables need
     /// too).
     enum class Keys { window, plots };
 
     explicit Actions(QWidget* window);
-    /// Plots: the widget whose children answer Keys::plots.
+    /// Sets the widget whose children handle Keys::plots.
     void set_plots(QWidget* plots);
 
-    /// Everything added from now on is in this menu.
+    /// Adds all further actions to this menu.
     void begin_menu(const QString& title);
     void begin_submenu(const QString& title);
     void end_submenu();
     void separator();
     QAction* add(const QString& id, const QString& text, const QList<QKeySequence>& keys, std::function<void()> run,
                  Keys where = Keys::window);
-    /// One of several that exclude each other.
+    /// Adds one of several exclusive actions.
     QAction* add_choice(QActionGroup* group, const QString& id, const QString& text, bool checked,
                         std::function<void()> run);
     QMenu* menu() const { return menus_.empty() ? nullptr : menus_.back(); }
@@ -51,7 +51,7 @@ private:
     std::vector<Entry> entries_;
 };
 
-/// "Ctrl+O" or "W, Up": an action's keys as people read them.
+/// Returns an action's keys for display: "Ctrl+O" or "W, Up".
 QString keys_text(const QAction& action);
 
 }  // namespace tidemark::gui

@@ -15,7 +15,7 @@ namespace tidemark::gui {
 
 namespace {
 
-/// lupdate leaves nested namespaces out of its context names; Qt asks with the whole class name.
+/// lupdate omits nested namespaces from context names; Qt asks with the whole class name.
 class Translator : public QTranslator {
 public:
     QString translate(const char* context, const char* text, const char* comment, int n) const override {
@@ -64,14 +64,14 @@ QPalette palette_of(const Theme& theme) {
 
 }  // namespace
 
-QString theme_name(ThemeChoice choice) {
-    return choice == ThemeChoice::system  ? QStringLiteral("system")
-           : choice == ThemeChoice::light ? QStringLiteral("light")
-                                          : QStringLiteral("dark");
+QString theme_name(ThemeSetting choice) {
+    return choice == ThemeSetting::system  ? QStringLiteral("system")
+           : choice == ThemeSetting::light ? QStringLiteral("light")
+                                           : QStringLiteral("dark");
 }
 
-bool theme_from_name(const QString& name, ThemeChoice& choice) {
-    for (const ThemeChoice c : {ThemeChoice::system, ThemeChoice::light, ThemeChoice::dark}) {
+bool theme_from_name(const QString& name, ThemeSetting& choice) {
+    for (const ThemeSetting c : {ThemeSetting::system, ThemeSetting::light, ThemeSetting::dark}) {
         if (theme_name(c) == name) {
             choice = c;
             return true;
@@ -80,8 +80,8 @@ bool theme_from_name(const QString& name, ThemeChoice& choice) {
     return false;
 }
 
-void apply_theme(ThemeChoice choice) {
-    const bool dark = choice == ThemeChoice::dark || (choice == ThemeChoice::system && system_is_dark());
+void apply_theme(ThemeSetting choice) {
+    const bool dark = choice == ThemeSetting::dark || (choice == ThemeSetting::system && system_is_dark());
     system_is_dark();
     if (QApplication::style()->name() != QLatin1String("fusion")) {
         QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
@@ -107,9 +107,6 @@ bool LanguageSwitch::install(const QString& code) {
     const bool known = wanted.startsWith(QLatin1String("en")) ||
                        std::any_of(all.begin(), all.end(), [&](const Language& l) { return l.code == wanted; });
     current_ = known && !wanted.startsWith(QLatin1String("en")) ? wanted : QStringLiteral("en");
-    if (current_ == QLatin1String("en")) {
-        return known || code.isEmpty();
-    }
     const auto load = [this](const QString& file, const QString& folder) {
         auto translator = std::make_unique<Translator>();
         if (!translator->load(file, folder)) {
@@ -119,8 +116,11 @@ bool LanguageSwitch::install(const QString& code) {
         translators_.push_back(std::move(translator));
         return true;
     };
-    load(QStringLiteral("qtbase_") + current_, QLibraryInfo::path(QLibraryInfo::TranslationsPath));
-    return load(QStringLiteral("tidemark_") + current_, QStringLiteral(":/i18n"));
+    if (current_ != QLatin1String("en")) {
+        load(QStringLiteral("qtbase_") + current_, QLibraryInfo::path(QLibraryInfo::TranslationsPath));
+    }
+    // English has translations too: the plural forms.
+    return load(QStringLiteral("tidemark_") + current_, QStringLiteral(":/i18n")) && (known || code.isEmpty());
 }
 
 }  // namespace tidemark::gui

@@ -1,4 +1,4 @@
-// How the whole program looks and speaks: theme and language, both changeable while it runs.
+// Theme and language of the program; both can change while it runs.
 #pragma once
 
 #include <QString>
@@ -8,25 +8,26 @@
 
 namespace tidemark::gui {
 
-enum class ThemeChoice { system, light, dark };
-QString theme_name(ThemeChoice choice);  ///< "system", "light", "dark": in settings and --theme
-bool theme_from_name(const QString& name, ThemeChoice& choice);
+enum class ThemeSetting { system, light, dark };
+QString theme_name(ThemeSetting choice);  ///< "system", "light", "dark": in settings and --theme
+bool theme_from_name(const QString& name, ThemeSetting& choice);
 
-/// Fusion with our palette everywhere, so that every desktop shows the same. The first call notes the system's
+/// Applies the Fusion style with one palette on every desktop. The first call remembers the system's
 /// lightness.
-void apply_theme(ThemeChoice choice);
+void apply_theme(ThemeSetting choice);
 
-/// The languages the program speaks: "en" and those it has translations for.
+/// Returns the languages of the program.
 struct Language {
     QString code;  ///< "zh_CN"
     QString name;  ///< in itself
 };
 std::vector<Language> languages();
 
-/// The installed translators; replacing the language removes the earlier ones.
+/// The installed translators. Installing a language removes those of the language before.
 class LanguageSwitch {
 public:
-    /// A code of languages(), or empty for the system's language. Unknown languages mean English; false says so.
+    /// Installs a code of languages(), or the system's language if empty. Unknown codes install English and return
+    /// false.
     bool install(const QString& code);
     const QString& current() const { return current_; }
 

@@ -18,7 +18,7 @@ Application::~Application() {
     }
 }
 
-void Application::set_theme(ThemeChoice theme, bool remember) {
+void Application::set_theme(ThemeSetting theme, bool remember) {
     theme_ = theme;
     if (remember) {
         settings_.set(QStringLiteral("theme"), theme_name(theme));

@@ -1,4 +1,4 @@
-// The program: its windows, its settings, its theme and language. Made once in main(), handed to every window.
+// The program: its windows, settings, theme and language. main() makes one and passes it to every window.
 #pragma once
 
 #include <QObject>
@@ -19,19 +19,19 @@ public:
     ~Application() override;
 
     Settings& settings() { return settings_; }
-    ThemeChoice theme() const { return theme_; }
-    void set_theme(ThemeChoice theme, bool remember = true);
+    ThemeSetting theme() const { return theme_; }
+    void set_theme(ThemeSetting theme, bool remember = true);
     const QString& language() const { return language_.current(); }
-    /// Windows are made anew in the language; what they show stays.
+    /// Creates the windows again in the language; what they show stays.
     bool set_language(const QString& code, bool remember = true);
 
-    /// A new window; opens the file if one is named.
+    /// Opens a new window, with the file if one is named.
     MainWindow* open_window(const QString& file = {});
     void close_all_windows();
 
 private:
     Settings settings_;
-    ThemeChoice theme_ = ThemeChoice::system;
+    ThemeSetting theme_ = ThemeSetting::system;
     LanguageSwitch language_;
     std::vector<QPointer<MainWindow>> windows_;
 };

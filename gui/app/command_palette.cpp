@@ -13,7 +13,7 @@ namespace {
 
 QString plain(const QAction* action) { return action->text().remove('&').remove(QStringLiteral("…")); }
 
-/// All words of `wanted` occur.
+/// Returns whether all words of `wanted` occur.
 bool matches(const QString& text, const QString& wanted) {
     const QStringList words = wanted.split(' ', Qt::SkipEmptyParts);
     return std::all_of(words.begin(), words.end(),
@@ -86,9 +86,9 @@ ShortcutHelp::ShortcutHelp(const Actions& actions, QWidget* parent) : QDialog(pa
         return QStringLiteral("<tr><td colspan=2><br><b><u>%1</u></b></td></tr>").arg(title.toHtmlEscaped());
     };
     html += heading(tr("Mouse and wheel in plots"));
-    html += row(tr("Click"), tr("put the cursor there; on an allocation, choose it"));
-    html += row(tr("Double click"), tr("zoom to the allocation's life"));
-    html += row(tr("Drag"), tr("choose a span of time"));
+    html += row(tr("Click"), tr("put the cursor there; on an allocation, select it"));
+    html += row(tr("Double click"), tr("zoom to the allocation's lifetime"));
+    html += row(tr("Drag"), tr("select a span of time"));
     html += row(tr("Drag the cursor or below the axis"), tr("scrub through time"));
     html += row(tr("Ctrl+wheel"), tr("zoom at the pointer"));
     html += row(tr("Wheel"), tr("scroll (View › Wheel zooms swaps the two)"));

@@ -1,4 +1,4 @@
-// Ctrl+Shift+P: type a part of what you want, press Enter.
+// The command palette (Ctrl+Shift+P): type a part of an action's name and press Enter.
 #pragma once
 
 #include <QDialog>
@@ -27,7 +27,7 @@ private:
     QListWidget* list_;
 };
 
-/// "?": every action with its keys, and what mouse and wheel do.
+/// The list of keys (?): every action with its keys, and the use of mouse and wheel.
 class ShortcutHelp : public QDialog {
     Q_OBJECT
 public:

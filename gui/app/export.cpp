@@ -44,9 +44,10 @@ std::string explanation_document(const QString& path, const Explained& explained
 Status save_picture(const QString& path, QSize size, double ratio, const QString& title, const PaintOn& paint) {
     const bool svg = path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
     if (!svg && !path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive)) {
-        return usage_error(QCoreApplication::translate("Export", "%1 names no kind of picture; end it in .png or .svg.")
-                               .arg(path)
-                               .toStdString());
+        return usage_error(
+            QCoreApplication::translate("Export", "%1 is not a picture file name. Use the ending .png or .svg.")
+                .arg(path)
+                .toStdString());
     }
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly)) {

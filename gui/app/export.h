@@ -14,13 +14,13 @@ struct Explained;
 
 using PaintOn = std::function<void(QPaintDevice& device, QSize size)>;
 
-/// PNG or SVG by the file's ending. `ratio` device pixels per pixel (PNG only).
+/// Writes PNG or SVG by the file's ending. `ratio`: device pixels per pixel (PNG only).
 Status save_picture(const QString& path, QSize size, double ratio, const QString& title, const PaintOn& paint);
-/// Replaces the file only when all of it is written.
+/// Writes the whole file or leaves the old one.
 Status save_text(const QString& path, const std::string& text);
-/// As Markdown if the file's name ends so, else as a web page.
+/// Returns Markdown if the file's name ends in .md, else a web page.
 std::string explanation_document(const QString& path, const Explained& explained);
-/// The same picture in memory.
+/// Returns the picture as an image.
 QImage picture_of(QSize size, double ratio, const PaintOn& paint);
 
 }  // namespace tidemark::gui

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "gui/model/palette.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 
 namespace tidemark::gui {
@@ -19,7 +20,7 @@ constexpr int64_t second = 1'000'000'000;
 constexpr int64_t lengths[] = {0, 10 * second, 60 * second, 600 * second};
 constexpr int own_length = static_cast<int>(std::size(lengths));
 
-/// "0.13 s": one unit, so that the figure does not jump about.
+/// Returns "0.13 s": always one unit, so that the figure stays in place.
 QString seconds_text(int64_t nanoseconds) {
     const double seconds = static_cast<double>(nanoseconds) / 1e9;
     return LiveStrip::tr("%1 s").arg(seconds, 0, 'f', seconds < 9.995 ? 2 : 0);
@@ -64,13 +65,13 @@ LiveStrip::LiveStrip(QWidget* parent)
     row->addStretch(1);
     tail_->setText(tr("Follow the end"));
     tail_->setCheckable(true);
-    tail_->setToolTip(tr("Keeps the newest in view (T). Moving the view away from the end turns it off."));
+    tail_->setToolTip(tr("Follows the newest events (T). Moving the view away from the end turns this off."));
     length_->addItems({tr("whole run"), tr("last 10 s"), tr("last minute"), tr("last 10 minutes")});
     length_->setAccessibleName(tr("How much of the run is followed"));
     length_->setToolTip(length_->accessibleName());
     freeze_->setText(tr("Freeze"));
     freeze_->setCheckable(true);
-    freeze_->setToolTip(tr("The window stays as it is (Shift+T); recording goes on."));
+    freeze_->setToolTip(tr("Freezes the window (Shift+T); recording continues."));
     row->addWidget(tail_);
     row->addWidget(length_);
     row->addSpacing(8);
@@ -100,7 +101,7 @@ void LiveStrip::set_session(Session* session) {
 }
 
 void LiveStrip::show_figures(const LiveFigures& figures) {
-    events_->setText(tr("%1 events").arg(count_text(figures.events)));
+    events_->setText(tr("%1 event(s)", nullptr, plural(figures.events)).arg(count_text(figures.events)));
     rate_->setText(tr("%1 per second").arg(count_text(std::llround(figures.events_per_second))));
     behind_->setText(figures.behind ? tr("%1 behind").arg(seconds_text(*figures.behind)) : QString());
 }

@@ -1,10 +1,10 @@
-// The line above the plots of a run that is being recorded: how it goes, and what the window does about it.
+// The line above the plots while a run is recorded: its figures, and the buttons Follow and Freeze.
 #pragma once
 
 #include <QPointer>
 #include <QWidget>
 
-#include "gui/model/live_feed.h"
+#include "gui/app/streaming_feed.h"
 
 class QComboBox;
 class QLabel;
@@ -17,7 +17,7 @@ class LiveStrip : public QWidget {
 public:
     explicit LiveStrip(QWidget* parent = nullptr);
 
-    /// Its time view is what the buttons change; nullptr: none.
+    /// The buttons change the session's time view; nullptr: none.
     void set_session(Session* session);
     void show_figures(const LiveFigures& figures);
     void show_on_screen(std::optional<int64_t> nanoseconds);  ///< from the newest event to its picture

@@ -19,18 +19,18 @@ std::optional<int64_t> newest_event(const Trace& trace) {
 
 }  // namespace
 
-LiveView::LiveView(TracePage& page, LiveStrip& strip, std::unique_ptr<LiveFeed> feed)
+LiveView::LiveView(TracePage& page, LiveStrip& strip, std::unique_ptr<StreamingFeed> feed)
     : page_(page), strip_(strip), feed_(std::move(feed)) {
     page_.session()->set_live(true);
     strip_.set_session(page_.session());
     strip_.set_frozen(feed_->frozen());
-    connect(feed_.get(), &LiveFeed::grown, this, &LiveView::take);
-    connect(feed_.get(), &LiveFeed::figures, &strip_, &LiveStrip::show_figures);
-    connect(feed_.get(), &LiveFeed::failed, this, [this](const QString& sentence) {
+    connect(feed_.get(), &StreamingFeed::grown, this, &LiveView::take);
+    connect(feed_.get(), &StreamingFeed::figures, &strip_, &LiveStrip::show_figures);
+    connect(feed_.get(), &StreamingFeed::failed, this, [this](const QString& sentence) {
         end();
         emit failed(sentence);
     });
-    connect(feed_.get(), &LiveFeed::ended, this, [this] {
+    connect(feed_.get(), &StreamingFeed::ended, this, [this] {
         end();
         emit ended();
     });
@@ -47,7 +47,7 @@ void LiveView::set_frozen(bool frozen) {
     emit frozen_changed();
 }
 
-std::unique_ptr<LiveFeed> LiveView::release_feed() {
+std::unique_ptr<StreamingFeed> LiveView::release_feed() {
     page_.timeline().disconnect(this);
     feed_->disconnect();
     return std::move(feed_);
@@ -70,7 +70,7 @@ void LiveView::take(const Content& content, const DeviceGroups& groups) {
     }
 }
 
-/// The plot has been painted, with what it had.
+/// Called after the plot was painted.
 void LiveView::note_painted() {
     if (!awaited_ || page_.session() == nullptr) {
         return;

@@ -1,32 +1,32 @@
-// Keeps a page at the end of a run that is being recorded.
+// Makes a page follow a run while it is recorded.
 #pragma once
 
 #include <QObject>
 #include <memory>
 
-#include "gui/model/live_feed.h"
+#include "gui/app/streaming_feed.h"
 
 namespace tidemark::gui {
 
 class LiveStrip;
 class TracePage;
 
-/// Between a feed, the page's session and the strip: what comes is shown, and what is on screen is told to the feed.
+/// Connects a feed, the page's session and the strip: shows what the feed delivers, and reports what is on screen.
 class LiveView : public QObject {
     Q_OBJECT
 public:
-    /// The page shows a session of the feed's trace already.
-    LiveView(TracePage& page, LiveStrip& strip, std::unique_ptr<LiveFeed> feed);
+    /// Requires that the page shows a session of the feed's trace.
+    LiveView(TracePage& page, LiveStrip& strip, std::unique_ptr<StreamingFeed> feed);
 
     void set_frozen(bool frozen);
     bool frozen() const { return feed_->frozen(); }
-    /// Hands the feed to another window; of no use afterwards.
-    std::unique_ptr<LiveFeed> release_feed();
+    /// Returns the feed for another window; this object is unusable afterwards.
+    std::unique_ptr<StreamingFeed> release_feed();
 
 signals:
     /// The timeline shows this trace.
     void painted(std::shared_ptr<const tidemark::Trace> trace);
-    /// The session is another one: the first had no device yet.
+    /// The session was replaced, because the first had no device yet.
     void session_replaced();
     void frozen_changed();
     void ended();
@@ -39,8 +39,8 @@ private:
 
     TracePage& page_;
     LiveStrip& strip_;
-    std::unique_ptr<LiveFeed> feed_;
-    bool awaited_ = false;  ///< something was handed over and is not on screen yet
+    std::unique_ptr<StreamingFeed> feed_;
+    bool awaited_ = false;  ///< a delivered trace is not yet on screen
 };
 
 }  // namespace tidemark::gui

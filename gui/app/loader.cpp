@@ -15,7 +15,7 @@ namespace tidemark::gui {
 
 namespace {
 
-/// For use with QT_TRANSLATE_NOOP("Loader", ...): lupdate finds the text there.
+/// Translates a text marked by QT_TRANSLATE_NOOP("Loader", ...).
 QString translated(const char* text) { return QCoreApplication::translate("Loader", text); }
 
 bool looks_like_trace(const QString& path) {
@@ -48,7 +48,7 @@ Result<Opened> as_session(Result<std::shared_ptr<const Trace>> trace, const QStr
     return opened;
 }
 
-/// What is there of a trace that is being written; a recorder that has just begun may not have committed anything.
+/// Reads a growing trace. A recorder that has just begun may not have committed anything yet.
 Result<Opened> open_followed(const QString& path, Progress& progress) {
     constexpr int looks = 50;
     constexpr unsigned long pause = 100;  // milliseconds
@@ -69,7 +69,7 @@ Result<Opened> open_followed(const QString& path, Progress& progress) {
         QThread::msleep(pause);
     }
     return input_error(
-        translated(QT_TRANSLATE_NOOP("Loader", "%1 is being written, but holds nothing yet.")).arg(path).toStdString());
+        translated(QT_TRANSLATE_NOOP("Loader", "%1 is being written and is still empty.")).arg(path).toStdString());
 }
 
 Result<Opened> open_as_session(const QString& path, Progress& progress) {
@@ -95,7 +95,7 @@ ImportPlace import_place(const QString& snapshot) {
     if (newer(cached, info) && looks_like_trace(cached)) {
         return {cached, true, true};
     }
-    // A file of that name that is older, or no trace of ours, may be somebody's work: never overwritten unasked.
+    // An older file of that name, or one that is no trace, may be the user's work: it is never overwritten unasked.
     if (folder_writable(info.absolutePath()) && !QFileInfo::exists(beside)) {
         return {beside, false, false};
     }
@@ -110,7 +110,7 @@ Result<Opened> load_trace(const QString& path, Progress& progress) {
     }
     if (info.isDir()) {
         return environment_error(
-            translated(QT_TRANSLATE_NOOP("Loader", "%1 is a folder; name a trace or a snapshot in it."))
+            translated(QT_TRANSLATE_NOOP("Loader", "%1 is a folder. Name a trace or a snapshot in it."))
                 .arg(path)
                 .toStdString());
     }
@@ -123,7 +123,7 @@ Result<Opened> load_trace(const QString& path, Progress& progress) {
         if (opened || opened.error().kind == ErrorKind::canceled) {
             return opened;
         }
-        // What lies there is of no use any more: import again, elsewhere if it is not in our cache.
+        // The existing file is outdated: import again, to another place if it is outside the cache.
         if (place.in_cache) {
             QFile::remove(place.path);
         }

@@ -1,4 +1,4 @@
-// From a file the user named to a Session: opens traces, imports snapshots first. With progress and cancel.
+// Turns a file into a Session: opens traces, imports snapshots first. With progress and cancel.
 #pragma once
 
 #include <QObject>
@@ -12,19 +12,19 @@ namespace tidemark::gui {
 
 struct Opened {
     std::shared_ptr<Session> session;
-    std::shared_ptr<TraceFollower> follower;  ///< of a trace that is being written
-    QString trace_path;                       ///< the trace that is shown: the file itself, or what it was imported to
-    QString note;  ///< one sentence the user should know, e.g. where the imported trace lies; may be empty
+    std::shared_ptr<TraceFollower> follower;  ///< of a growing trace, else null
+    QString trace_path;                       ///< the shown trace: the file itself, or the result of its import
+    QString note;  ///< a sentence for the user, such as the place of the imported trace; may be empty
 };
 
-/// Does all of it on the calling thread. The session belongs to the GUI's thread afterwards.
+/// Loads on the calling thread. The session belongs to the GUI thread afterwards.
 Result<Opened> load_trace(const QString& path, Progress& progress);
 
-/// Where a snapshot's trace goes: beside it, or into the cache when its folder cannot be written.
+/// The place of a snapshot's trace: beside it, or in the cache if its folder is read-only.
 struct ImportPlace {
     QString path;
     bool in_cache = false;
-    bool up_to_date = false;  ///< it is there already and newer than the snapshot
+    bool up_to_date = false;  ///< it exists and is newer than the snapshot
 };
 ImportPlace import_place(const QString& snapshot);
 
@@ -36,7 +36,7 @@ public:
     ~Loader() override;
     void load(const QString& path);
     void cancel();
-    void stop();  ///< cancels and returns when nothing runs any more
+    void stop();  ///< cancels and waits for the end of the work
     bool busy() const { return job_ != nullptr; }
 
 signals:
@@ -50,7 +50,7 @@ private:
     std::shared_ptr<Job> job_;
 };
 
-/// A phase's name as the user reads it.
+/// Returns a phase's name for display.
 QString phase_text(const QString& phase);
 
 }  // namespace tidemark::gui

@@ -6,26 +6,14 @@
 #include <cstdio>
 
 #include "gui/app/application.h"
-#include "gui/app/bench_frames.h"
-#include "gui/app/bench_live.h"
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
+#include "storage/base/exit_status.h"
 
 namespace {
 
 using namespace tidemark;
 using namespace tidemark::gui;
-
-/// The same numbers as the command's (recorder/cli/exit_status.h).
-int exit_status(ErrorKind kind) {
-    switch (kind) {
-        case ErrorKind::usage: return 2;
-        case ErrorKind::input: return 3;
-        case ErrorKind::environment: return 4;
-        case ErrorKind::canceled: return 130;
-    }
-    return 1;
-}
 
 int report(const Status& status) {
     if (status) {
@@ -39,17 +27,17 @@ bool has_argument(int argc, char** argv, const char* name) {
     return std::any_of(argv + 1, argv + argc, [name](const char* a) { return QByteArray(a).startsWith(name); });
 }
 
-/// Drawing without a display, Qt complains about things no picture needs.
+/// Suppresses Qt's warnings about features that drawing without a display lacks.
 void only_what_matters(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     if (!text.contains(QStringLiteral("propagateSizeHints")) && !text.contains(QStringLiteral("XDG_RUNTIME_DIR"))) {
         std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
     }
 }
 
-/// Pictures need no display; neither does --help.
-void choose_platform(int argc, char** argv) {
+/// Selects the offscreen platform for pictures and --help.
+void select_platform(int argc, char** argv) {
     const bool display = !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
-    const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-");
+    const bool picture = has_argument(argc, argv, "--render");
     const bool answer = has_argument(argc, argv, "--help") || has_argument(argc, argv, "--version");
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && (picture || (answer && !display))) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -64,15 +52,16 @@ struct Options {
     QCommandLineOption render{"render",
                               QApplication::translate("main",
                                                       "Draw a view into a picture and exit: why, timeline, "
-                                                      "allocations, segments, graph, ledger, overview or window."),
+                                                      "allocations, segments, graph, breakdown, overview or window."),
                               "view"};
-    QCommandLineOption at{"at", QApplication::translate("main", "The moment: event:N, time:T, mark:NAME, peak or end."),
-                          "time_point", "peak"};
+    QCommandLineOption at{
+        "at", QApplication::translate("main", "The point in time: event:N, time:T, mark:NAME, peak or end."), "point",
+        "peak"};
     QCommandLineOption stack_by{
         "stack-by", QApplication::translate("main", "How stacked pictures are divided: stack, category, module, ..."),
         "kind"};
     QCommandLineOption pane{
-        "pane", QApplication::translate("main", "Of a window: segments, graph, table, summary or ledger."), "pane"};
+        "pane", QApplication::translate("main", "Of a window: segments, graph, table, summary or breakdown."), "pane"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "Of why and window: the number of the finding to show."), "number"};
     QCommandLineOption size{"size", QApplication::translate("main", "Size of the picture."), "WxH", "1600x900"};
@@ -85,18 +74,13 @@ struct Options {
         "device", QApplication::translate("main", "The device (default: the one with most events)."), "number"};
     QCommandLineOption output{QStringList{"o", "output"}, QApplication::translate("main", "The picture, .png or .svg."),
                               "file"};
-    QCommandLineOption bench{"bench-frames"};
-    QCommandLineOption bench_live{"bench-live", {}, "seconds"};
 
     Options() {
         parser.setApplicationDescription(
             QApplication::translate("main", "Explains why GPU memory goes up and does not come back down."));
         parser.addHelpOption();
         parser.addVersionOption();
-        bench.setFlags(QCommandLineOption::HiddenFromHelp);
-        bench_live.setFlags(QCommandLineOption::HiddenFromHelp);
-        parser.addOptions(
-            {render, at, stack_by, pane, finding, size, scale, theme, language, device, output, bench, bench_live});
+        parser.addOptions({render, at, stack_by, pane, finding, size, scale, theme, language, device, output});
         parser.addPositionalArgument(
             "files", QApplication::translate("main", "Traces (.tide) or PyTorch memory snapshots."), "[FILE...]");
     }
@@ -150,7 +134,7 @@ Status read_request(const Options& options, RenderRequest& request) {
 Status set_looks(Application& application, const Options& options, bool picture) {
     const QCommandLineParser& p = options.parser;
     if (p.isSet(options.theme) || picture) {
-        ThemeChoice theme = ThemeChoice::light;
+        ThemeSetting theme = ThemeSetting::light;
         if (p.isSet(options.theme) && !theme_from_name(p.value(options.theme), theme)) {
             return usage_error("\"" + p.value(options.theme).toStdString() +
                                "\" is no theme; use light, dark or system.");
@@ -167,14 +151,14 @@ Status set_looks(Application& application, const Options& options, bool picture)
 }  // namespace
 
 int main(int argc, char** argv) {
-    choose_platform(argc, argv);
+    select_platform(argc, argv);
     QApplication qt(argc, argv);
     QApplication::setApplicationName(QStringLiteral("tidemark"));
     QApplication::setApplicationDisplayName(QStringLiteral("Tidemark"));
     QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("org.tidemark.Tidemark"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/tidemark.svg")));
-    const bool picture = has_argument(argc, argv, "--render") || has_argument(argc, argv, "--bench-");
+    const bool picture = has_argument(argc, argv, "--render");
     Application application(picture ? Settings::Keep::in_memory : Settings::Keep::on_disk);
     Options options;
     options.parser.process(qt);
@@ -187,11 +171,7 @@ int main(int argc, char** argv) {
         if (!read) {
             return report(read);
         }
-        if (options.parser.isSet(options.bench_live)) {
-            return report(bench_live(application, request, options.parser.value(options.bench_live).toDouble()));
-        }
-        return report(options.parser.isSet(options.bench) ? bench_frames(application, request)
-                                                          : render(application, request));
+        return report(render(application, request));
     }
     const QStringList files = options.parser.positionalArguments();
     for (const QString& file : files) {

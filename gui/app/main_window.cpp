@@ -4,7 +4,6 @@
 #include <QClipboard>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QMimeData>
@@ -13,7 +12,8 @@
 #include <QVBoxLayout>
 
 #include "gui/model/text.h"
-#include "gui/plot/qcp.h"
+#include "gui/widgets/ask_path.h"
+#include "gui/widgets/qcp.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -49,12 +49,15 @@ MainWindow::MainWindow(Application& application) : application_(application) {
         application_.settings().remember_file(pending_);
         show_session(opened.session, pending_);
         if (opened.follower) {
-            page_->follow(std::make_unique<LiveFeed>(opened.follower));
+            page_->follow(std::make_unique<StreamingFeed>(opened.follower));
         }
         if (!opened.note.isEmpty()) {
             message_->show_message(opened.note, false);
         }
     });
+    connect(&page_->table(), &AllocationTable::export_finished, this, &MainWindow::show_export);
+    connect(&page_->summary(), &SummaryTable::export_finished, this, &MainWindow::show_export);
+    connect(&page_->breakdown(), &BreakdownPane::export_finished, this, &MainWindow::show_export);
     connect(&loader_, &Loader::failed, this, [this](const QString& sentence) {
         stack_->setCurrentWidget(page_->session() ? static_cast<QWidget*>(page_) : start_);
         update_actions();
@@ -68,7 +71,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::live_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::why_changed, this, &MainWindow::update_actions);
-    connect(&page_->why(), &WhyPane::explained_changed, this, &MainWindow::update_actions);
+    connect(&page_->why(), &StoryPane::explained_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::session_replaced, this, [this] {
         follow_session();
         update_actions();
@@ -84,7 +87,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     });
 
     const Settings& settings = application_.settings();
-    resize(QSize(1600, 900).boundedTo(screen()->availableSize() - QSize(20, 60)));  // with its frame
+    resize(QSize(1600, 900).boundedTo(screen()->availableSize() - QSize(20, 60)));  // leaves room for the window frame
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
     page_->restore_layout(settings);
     page_->set_wheel_mode(settings.value(QStringLiteral("wheel_zooms"), false).toBool() ? WheelMode::zooms
@@ -96,7 +99,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
 
 MainWindow::~MainWindow() {
     page_->release_feed();
-    page_->set_session(nullptr);
+    delete page_;  // its last signals still find a whole window
 }
 
 // ---- opening ----------------------------------------------------------------------------------------------------
@@ -167,7 +170,7 @@ void MainWindow::take_over(MainWindow& other) {
         }
     }
     if (other.record_ != nullptr && other.record_->recording() != nullptr) {
-        // A run goes on under its dialog; that keeps the language it was made in.
+        // A run continues under its dialog, so the dialog keeps its language.
         record_ = std::exchange(other.record_, nullptr);
         record_->disconnect(&other);
         record_->setParent(this, record_->windowFlags());
@@ -181,14 +184,13 @@ void MainWindow::take_over(MainWindow& other) {
 
 void MainWindow::ask_for_file() {
     const QString folder = application_.settings().value(QStringLiteral("last_folder")).toString();
-    const QStringList files =
-        QFileDialog::getOpenFileNames(this, tr("Open"), folder,
-                                      tr("Traces and snapshots (*.tide *.pickle *.pkl *.gz *.xz *.zst)") +
-                                          QStringLiteral(";;") + tr("All files (*)"));
-    for (const QString& file : files) {
-        application_.settings().set(QStringLiteral("last_folder"), QFileInfo(file).absolutePath());
-        open(file);
-    }
+    const QStringList filters{tr("Traces and snapshots (*.tide *.pickle *.pkl *.gz *.xz *.zst)"), tr("All files (*)")};
+    ask_path(this, {tr("Open"), folder, filters, QFileDialog::ExistingFiles}, [this](const QStringList& files) {
+        for (const QString& file : files) {
+            application_.settings().set(QStringLiteral("last_folder"), QFileInfo(file).absolutePath());
+            open(file);
+        }
+    });
 }
 
 void MainWindow::show_record_dialog() {
@@ -237,7 +239,7 @@ void MainWindow::make_status_bar() {
     status_memory_ = new QLabel;
     status_memory_->setAccessibleName(tr("Memory at the cursor"));
     status_data_gaps_ = new QLabel;
-    status_data_gaps_->setAccessibleName(tr("What was lost"));
+    status_data_gaps_->setAccessibleName(tr("Data gaps"));
     statusBar()->addWidget(status_time_);
     statusBar()->addWidget(status_memory_, 1);
     statusBar()->addPermanentWidget(status_data_gaps_);
@@ -268,7 +270,7 @@ void MainWindow::update_status() {
                                       : tr("device size not recorded"));
     status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));
     const auto data_gaps = static_cast<int>(session->data_gaps().size());
-    status_data_gaps_->setText(data_gaps == 0 ? tr("nothing was lost") : tr("⚠ losses: %1").arg(data_gaps));
+    status_data_gaps_->setText(data_gaps == 0 ? tr("no data gaps") : tr("⚠ %n data gap(s)", nullptr, data_gaps));
 }
 
 // ---- export -------------------------------------------------------------------------------------------------------
@@ -289,7 +291,7 @@ std::vector<MainWindow::Exportable> MainWindow::exportables() {
          }},
         {QStringLiteral("graph"), tr("Graph"), &page->graph(),
          [page](QPaintDevice& device, QSize size) { page->graph().render_to(device, size); }},
-        {QStringLiteral("breakdown"), tr("Ledger"), &page->breakdown(),
+        {QStringLiteral("breakdown"), tr("Memory breakdown"), &page->breakdown(),
          [page](QPaintDevice& device, QSize size) { page->breakdown().render_to(device, size); }},
         {QStringLiteral("overview"), tr("Overview"), &page->overview(),
          [page](QPaintDevice& device, QSize size) {
@@ -312,13 +314,12 @@ void MainWindow::export_picture(const Exportable& what) {
     const QString folder = application_.settings().value(QStringLiteral("last_export_folder")).toString();
     const QString proposal = (folder.isEmpty() ? QString() : folder + '/') + QFileInfo(file_).completeBaseName() + '-' +
                              what.id + QStringLiteral(".png");
-    const QString path =
-        QFileDialog::getSaveFileName(this, tr("Export %1").arg(what.name), proposal, tr("Pictures (*.png *.svg)"));
-    if (path.isEmpty()) {
-        return;
-    }
-    application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
-    say(save_picture(path, what.widget->size(), 2, what.name, what.paint), tr("Exported to %1").arg(path));
+    ask_path_to_write(
+        this, tr("Export %1").arg(what.name), proposal, {tr("Pictures (*.png *.svg)")},
+        [this, what](const QString& path) {
+            application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
+            say(save_picture(path, what.widget->size(), 2, what.name, what.paint), tr("Exported to %1").arg(path));
+        });
 }
 
 void MainWindow::copy_picture(const Exportable& what) {
@@ -326,39 +327,41 @@ void MainWindow::copy_picture(const Exportable& what) {
     statusBar()->showMessage(tr("%1 copied").arg(what.name), 3000);
 }
 
-void MainWindow::export_table(const QString& name, const std::function<bool(const QString&, QString*)>& write) {
+void MainWindow::export_table(const QString& name, const std::function<void(const QString& path)>& write) {
     const QString proposal = QFileInfo(file_).completeBaseName() + '-' + name + QStringLiteral(".csv");
-    const QString path = QFileDialog::getSaveFileName(this, tr("Export table"), proposal, tr("CSV tables (*.csv)"));
-    if (path.isEmpty()) {
-        return;
-    }
-    QString error;
-    const bool written = write(path, &error);
-    message_->show_message(written ? tr("Exported to %1").arg(path) : error, !written);
+    ask_path_to_write(this, tr("Export table"), proposal, {tr("CSV tables (*.csv)")}, write);
+}
+
+void MainWindow::show_export(const QString& path, const QString& error) {
+    message_->show_message(error.isEmpty() ? tr("Exported to %1").arg(path) : error, !error.isEmpty());
 }
 
 void MainWindow::save_explanation() {
     const QString folder = application_.settings().value(QStringLiteral("last_export_folder")).toString();
     const QString proposal = (folder.isEmpty() ? QString() : folder + '/') + QFileInfo(file_).completeBaseName() +
                              QStringLiteral("-why.html");
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Save explanation"), proposal, tr("Web page (*.html)") + QStringLiteral(";;") + tr("Markdown (*.md)"));
-    if (path.isEmpty()) {
+    const QStringList filters{tr("Web page (*.html)"), tr("Markdown (*.md)")};
+    const auto explained = page_->session()->explanation_source().explained();
+    if (!explained) {
         return;
     }
-    application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
-    const auto explained = page_->session()->explanation_source().explained();
-    say(explained ? save_text(path, explanation_document(path, *explained)) : Status(), tr("Exported to %1").arg(path));
+    ask_path_to_write(this, tr("Save explanation"), proposal, filters, [this, explained](const QString& path) {
+        application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
+        say(save_text(path, explanation_document(path, *explained)), tr("Exported to %1").arg(path));
+    });
 }
 
 void MainWindow::show_about() {
-    QMessageBox::about(
-        this, tr("About Tidemark"),
+    auto* box = new QMessageBox(
+        QMessageBox::NoIcon, tr("About Tidemark"),
         tr("<b>Tidemark %1</b><p>Explains why GPU memory goes up and does not come back down.</p>"
            "<p>Free software under the GNU General Public License, version 3 or later. Plots by QCustomPlot %2, "
            "window by Qt %3.</p>")
             .arg(QStringLiteral(TIDEMARK_VERSION), QStringLiteral(QCUSTOMPLOT_VERSION_STR),
-                 QString::fromLatin1(qVersion())));
+                 QString::fromLatin1(qVersion())),
+        QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
 }
 
 }  // namespace tidemark::gui

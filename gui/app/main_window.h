@@ -20,10 +20,10 @@ public:
     explicit MainWindow(Application& application);
     ~MainWindow() override;
 
-    void open(const QString& path);  ///< in the background; here if nothing is open, else in a new window
+    void open(const QString& path);  ///< opens in the background; in a new window if this one shows a trace
     void show_session(std::shared_ptr<Session> session, const QString& file);
     void close_trace();
-    /// Shows what another window shows, at its place (a change of language).
+    /// Takes the content and place of another window (change of language).
     void take_over(MainWindow& other);
     void refresh_now() { page_->refresh_now(); }
 
@@ -66,7 +66,8 @@ private:
     std::vector<Exportable> exportables();
     void export_picture(const Exportable& what);
     void copy_picture(const Exportable& what);
-    void export_table(const QString& name, const std::function<bool(const QString& path, QString* error)>& write);
+    void export_table(const QString& name, const std::function<void(const QString& path)>& write);
+    void show_export(const QString& path, const QString& error);
     void save_explanation();
     void say(const Status& status, const QString& success);
     void show_about();
@@ -80,9 +81,9 @@ private:
     MessageBar* message_;
     Actions* actions_;
     QMenu* recent_menu_ = nullptr;
-    RecordDialog* record_ = nullptr;  ///< made when first asked for
-    QString file_;                    ///< what the user opened
-    QString pending_;                 ///< what is being opened
+    RecordDialog* record_ = nullptr;  ///< made on first use
+    QString file_;                    ///< the path the user opened
+    QString pending_;                 ///< the path being opened
     QLabel* status_time_;
     QLabel* status_memory_;
     QLabel* status_data_gaps_;

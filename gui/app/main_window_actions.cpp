@@ -1,4 +1,4 @@
-// What the window can do: the registry's contents, and when each is possible.
+// The actions of the window, and when each is enabled.
 #include <QActionGroup>
 #include <QApplication>
 #include <QMenu>
@@ -58,16 +58,13 @@ void MainWindow::make_file_menu() {
     actions_->end_submenu();
     actions_->begin_submenu(tr("Export &table"));
     actions_->add(QStringLiteral("export.table"), tr("Allocation table…"), {}, [this] {
-        export_table(QStringLiteral("allocations"),
-                     [this](const QString& path, QString* error) { return page_->table().export_csv(path, error); });
+        export_table(QStringLiteral("allocations"), [this](const QString& path) { page_->table().export_csv(path); });
     });
     actions_->add(QStringLiteral("export.summary"), tr("Summary table…"), {}, [this] {
-        export_table(QStringLiteral("summary"),
-                     [this](const QString& path, QString* error) { return page_->summary().export_csv(path, error); });
+        export_table(QStringLiteral("summary"), [this](const QString& path) { page_->summary().export_csv(path); });
     });
-    actions_->add(QStringLiteral("export.ledger_table"), tr("Ledger at the cursor…"), {}, [this] {
-        export_table(QStringLiteral("breakdown"),
-                     [this](const QString& path, QString* error) { return page_->breakdown().export_csv(path, error); });
+    actions_->add(QStringLiteral("export.breakdown_table"), tr("Memory breakdown at the cursor…"), {}, [this] {
+        export_table(QStringLiteral("breakdown"), [this](const QString& path) { page_->breakdown().export_csv(path); });
     });
     actions_->end_submenu();
     actions_->add(QStringLiteral("why.save"), tr("Save e&xplanation…"), {}, [this] { save_explanation(); });
@@ -107,7 +104,7 @@ void MainWindow::make_view_menu() {
     actions_->add(
         QStringLiteral("plots.page_right"), tr("Page right"), {key(Qt::Key_PageDown)}, [this] { page_->pan(0.9); },
         Where::plots);
-    actions_->add(QStringLiteral("plots.focus"), tr("Zoom to what is chosen"), {key(Qt::Key_F)},
+    actions_->add(QStringLiteral("plots.focus"), tr("Zoom to the selection"), {key(Qt::Key_F)},
                   [this] { page_->focus(); });
     actions_->add(QStringLiteral("plots.whole"), tr("Show the whole run"), {key(Qt::Key_H)},
                   [this] { page_->show_all(); });
@@ -155,8 +152,8 @@ void MainWindow::make_view_menu() {
     actions_->begin_submenu(tr("&Theme"));
     auto* themes = new QActionGroup(this);
     for (const auto& [choice, text] :
-         {std::pair(ThemeChoice::system, tr("Like the system")), std::pair(ThemeChoice::light, tr("Light")),
-          std::pair(ThemeChoice::dark, tr("Dark"))}) {
+         {std::pair(ThemeSetting::system, tr("Like the system")), std::pair(ThemeSetting::light, tr("Light")),
+          std::pair(ThemeSetting::dark, tr("Dark"))}) {
         actions_->add_choice(themes, QStringLiteral("theme.") + theme_name(choice), text,
                              application_.theme() == choice, [this, theme = choice] { application_.set_theme(theme); });
     }
@@ -174,13 +171,13 @@ void MainWindow::make_view_menu() {
 void MainWindow::make_axis_menus() {
     actions_->begin_submenu(tr("&Stack by"));
     auto* groups = new QActionGroup(this);
-    const auto& choices = group_choices();
+    const auto& choices = group_options();
     for (size_t i = 0; i < choices.size(); ++i) {
-        actions_->add_choice(groups, QStringLiteral("group.%1").arg(i), group_choice_name(choices[i]), i == 0,
-                             [this, i] { page_->set_group_by(group_choices()[i]); });
+        actions_->add_choice(groups, QStringLiteral("group.%1").arg(i), group_option_name(choices[i]), i == 0,
+                             [this, i] { page_->set_group_by(group_options()[i]); });
     }
     actions_->end_submenu();
-    actions_->begin_submenu(tr("&Colour allocations by"));
+    actions_->begin_submenu(tr("&Color allocations by"));
     auto* colors = new QActionGroup(this);
     const QStringList hues = {tr("group"), tr("stack"), tr("size"), tr("age"), tr("stream")};
     for (int i = 0; i < hues.size(); ++i) {
@@ -204,14 +201,14 @@ void MainWindow::make_go_menu() {
                   [this] { page_->session()->selection().back(); });
     actions_->add(QStringLiteral("go.forward"), tr("Forward"), {QKeySequence(QStringLiteral("Alt+Right"))},
                   [this] { page_->session()->selection().forward(); });
-    actions_->add(QStringLiteral("go.clear"), tr("Choose nothing"), {key(Qt::Key_Escape)}, [this] {
+    actions_->add(QStringLiteral("go.clear"), tr("Clear the selection"), {key(Qt::Key_Escape)}, [this] {
         if (page_->why().end_walk()) {
             return;
         }
         for (QWidget* tip : findChildren<QWidget*>(QStringLiteral("pinned_tip"))) {
             tip->close();
         }
-        page_->session()->clear_choice();
+        page_->session()->clear_selection();
     });
     actions_->separator();
     actions_->add(QStringLiteral("go.next"), tr("Next event"), {key(Qt::Key_Period)}, [this] { page_->step_event(1); });
@@ -225,11 +222,11 @@ void MainWindow::make_go_menu() {
     actions_->separator();
     actions_->add(QStringLiteral("go.find"), tr("Find allocations"), {QKeySequence::Find, key(Qt::Key_Slash)},
                   [this] { page_->find_in_table(); });
-    actions_->add(QStringLiteral("go.ledger"), tr("Ledger: up to nvidia-smi's figure"), {key(Qt::Key_L)},
+    actions_->add(QStringLiteral("go.breakdown"), tr("Memory breakdown: up to nvidia-smi's figure"), {key(Qt::Key_L)},
                   [this] { page_->show_pane(page_->breakdown()); });
     actions_->add(QStringLiteral("go.graph"), tr("Graph: why it is alive"), {key(Qt::Key_G)},
                   [this] { page_->show_pane(page_->graph()); });
-    actions_->add(QStringLiteral("go.fullest_graph"), tr("When the graph kept most memory"),
+    actions_->add(QStringLiteral("go.fullest_graph"), tr("Peak of the graph"),
                   {QKeySequence(QStringLiteral("Shift+G"))}, [this] { page_->graph().go_to_fullest(); });
     actions_->add(QStringLiteral("go.find_node"), tr("Find nodes of the graph"), {}, [this] {
         page_->show_pane(page_->graph());
@@ -258,7 +255,7 @@ void MainWindow::make_help_menu() {
         help->setAttribute(Qt::WA_DeleteOnClose);
         help->show();
     });
-    actions_->add(QStringLiteral("help.losses"), tr("What this trace is missing"), {}, [this] {
+    actions_->add(QStringLiteral("help.losses"), tr("Data gaps of this trace"), {}, [this] {
         if (page_->session()) {
             page_->show_data_gaps();
         }
@@ -273,7 +270,7 @@ void MainWindow::fill_recent_menu() {
         recent_menu_->addAction(file, this, [this, file] { open(file); });
     }
     if (files.isEmpty()) {
-        recent_menu_->addAction(tr("Nothing was opened yet"))->setEnabled(false);
+        recent_menu_->addAction(tr("No recent files"))->setEnabled(false);
         return;
     }
     recent_menu_->addSeparator();
@@ -311,8 +308,8 @@ void MainWindow::update_actions() {
     actions_->find(QStringLiteral("go.forward"))->setEnabled(session->selection().can_go_forward());
     actions_->find(QStringLiteral("plots.undo"))->setEnabled(session->time_view().can_undo());
     actions_->find(QStringLiteral("plots.redo"))->setEnabled(session->time_view().can_redo());
-    const auto& choices = group_choices();
-    const auto choice = std::find(choices.begin(), choices.end(), session->group_choice()) - choices.begin();
+    const auto& choices = group_options();
+    const auto choice = std::find(choices.begin(), choices.end(), session->group_option()) - choices.begin();
     actions_->find(QStringLiteral("group.%1").arg(choice))->setChecked(true);
     actions_->find(QStringLiteral("color.%1").arg(static_cast<int>(page_->allocations().color_by())))->setChecked(true);
     actions_->find(QStringLiteral("axis.%1").arg(static_cast<int>(session->time_view().axis())))->setChecked(true);

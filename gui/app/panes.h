@@ -1,10 +1,10 @@
-// The panes below and beside the plots, all in one place for those that arrange them.
+// All panes below and beside the plots.
 #pragma once
 
+#include "gui/breakdown/breakdown_pane.h"
 #include "gui/graph/graph_pane.h"
-#include "gui/view/allocation_table.h"
-#include "gui/view/details_pane.h"
-#include "gui/view/breakdown_pane.h"
-#include "gui/view/segment_map.h"
-#include "gui/view/summary_table.h"
-#include "gui/why/why_pane.h"
+#include "gui/inspector/inspector_pane.h"
+#include "gui/segments/segment_map.h"
+#include "gui/story/story_pane.h"
+#include "gui/table/allocation_table.h"
+#include "gui/table/summary_table.h"

@@ -2,7 +2,6 @@
 
 #include <QCheckBox>
 #include <QDir>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QFontDatabase>
 #include <QFormLayout>
@@ -21,6 +20,7 @@
 #include "gui/app/settings.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
+#include "gui/widgets/ask_path.h"
 
 namespace tidemark::gui {
 
@@ -29,19 +29,14 @@ namespace {
 constexpr int most_log_lines = 5000;
 constexpr int room_with_output = 560;  // pixels
 
-/// A field with a button that asks for a file or folder.
-QWidget* with_button(QLineEdit* field, const QString& tip, const std::function<QString()>& ask) {
+/// Returns a field with a button that asks for a file or folder.
+QWidget* with_button(QLineEdit* field, const QString& tip, std::function<void()> ask) {
     auto* row = new QWidget;
     auto* button = new QToolButton;
     button->setText(QStringLiteral("…"));
     button->setToolTip(tip);
     button->setAccessibleName(tip);
-    QObject::connect(button, &QToolButton::clicked, field, [field, ask] {
-        const QString selected = ask();
-        if (!selected.isEmpty()) {
-            field->setText(selected);
-        }
-    });
+    QObject::connect(button, &QToolButton::clicked, field, std::move(ask));
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(field, 1);
@@ -55,7 +50,7 @@ QString state_text(const RecordedProcess& process) {
                           : process.state == QLatin1String("finished") ? RecordDialog::tr("finished")
                                                                        : process.state;
     return process.data_gaps.isEmpty() ? state
-                                    : state + QStringLiteral(" · ") + process.data_gaps.join(QStringLiteral(" · "));
+                                       : state + QStringLiteral(" · ") + process.data_gaps.join(QStringLiteral(" · "));
 }
 
 }  // namespace
@@ -71,7 +66,7 @@ RecordDialog::RecordDialog(Settings& settings, const QString& tidemark, QWidget*
     start_ = new QPushButton(tr("Start"));
     start_->setDefault(true);
     stop_ = new QPushButton(tr("Stop recording"));
-    stop_->setToolTip(tr("The trace ends; the program goes on."));
+    stop_->setToolTip(tr("The trace ends; the program continues."));
     end_ = new QPushButton(tr("End program…"));
     auto* close = new QPushButton(tr("Close"));
     for (QPushButton* button : {stop_, end_, close}) {
@@ -121,12 +116,13 @@ QWidget* RecordDialog::make_form() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     layout->addRow(tr("&Command line"), command_);
-    auto* folder_row = with_button(folder_, tr("Choose the folder"), [this] {
-        return QFileDialog::getExistingDirectory(this, tr("Working folder"), folder_->text());
+    auto* folder_row = with_button(folder_, tr("Select the folder"), [this] {
+        ask_path(this, {tr("Working folder"), folder_->text(), {}, QFileDialog::Directory},
+                 [this](const QStringList& folders) { folder_->setText(folders.front()); });
     });
-    auto* output_row = with_button(output_, tr("Choose the trace's name"), [this] {
-        return QFileDialog::getSaveFileName(this, tr("Trace"), output_->text(), tr("Traces (*.tide)"), nullptr,
-                                            QFileDialog::DontConfirmOverwrite);
+    auto* output_row = with_button(output_, tr("Select the trace's name"), [this] {
+        ask_path(this, {tr("Trace"), output_->text(), {tr("Traces (*.tide)")}, QFileDialog::AnyFile, false},
+                 [this](const QStringList& files) { output_->setText(files.front()); });
     });
     layout->addRow(tr("&Working folder"), folder_row);
     layout->addRow(tr("&Trace"), output_row);
@@ -147,9 +143,10 @@ QWidget* RecordDialog::make_parts() {
         {"stacks", tr("Stacks"), tr("The Python lines that allocate, also in the backward pass.")},
         {"ops", tr("Operators"), tr("The PyTorch operator that asked for each allocation, and training steps.")},
         {"modules", tr("Modules"), tr("The part of the model each allocation belongs to.")},
-        {"graph", tr("Graph"), tr("The autograd graph: what memory is to the program, and what keeps it alive.")},
+        {"graph", tr("Graph"), tr("The autograd graph: the category of each allocation, and what retains it.")},
         {"driver", tr("Driver"), tr("What libraries take from the driver beside PyTorch.")},
-        {"nvml", tr("nvidia-smi's figure"), tr("What the whole GPU shows, so that the ledger adds up to it.")}};
+        {"nvml", tr("nvidia-smi's figure"),
+         tr("The memory in use on the whole GPU, so that the memory breakdown adds up to it.")}};
     auto* title = new QLabel(tr("What to record"));
     QFont bold = title->font();
     bold.setBold(true);
@@ -205,7 +202,7 @@ QWidget* RecordDialog::make_progress() {
     return box;
 }
 
-/// Of names that are free the first: run.tide, run-2.tide, ...
+/// Returns the first free name of run.tide, run-2.tide, ...
 void RecordDialog::propose_output() {
     const QDir folder(folder_->text());
     QString name = QStringLiteral("run.tide");
@@ -236,7 +233,7 @@ void RecordDialog::check_parts() {
                           QStringLiteral("json")};
     const QStringList command = QProcess::splitCommand(command_->text());
     if (!command.isEmpty()) {
-        arguments << QStringLiteral("--") << command;  // the Python it uses is the one that is looked at
+        arguments << QStringLiteral("--") << command;  // the check examines the Python of this command
     }
     check->setWorkingDirectory(folder_->text());
     check->start(tidemark_, arguments);
@@ -290,7 +287,7 @@ std::optional<RecordRequest> RecordDialog::read_request() {
         folder_->setFocus();
     } else if (request.output.isEmpty() || QFileInfo::exists(QDir(request.folder).filePath(request.output))) {
         say(request.output.isEmpty() ? tr("Name the trace.")
-                                     : tr("%1 is there already; choose another name.").arg(request.output),
+                                     : tr("%1 exists already. Use another name.").arg(request.output),
             true);
         output_->setFocus();
     } else {
@@ -344,14 +341,12 @@ void RecordDialog::start() {
 
 void RecordDialog::ask_to_end() {
     const bool kill = term_sent_;
-    auto* box = new QMessageBox(
-        QMessageBox::Question, tr("End program"),
-        kill ? tr("The program was asked to end and still runs. Kill it? It cannot save anything then; the trace keeps "
-                  "what was recorded.")
-             : tr("End the program? It is asked to end (SIGTERM); what it has not saved is lost. The trace keeps what "
-                  "was "
-                  "recorded."),
-        QMessageBox::Cancel, this);
+    auto* box = new QMessageBox(QMessageBox::Question, tr("End program"),
+                                kill ? tr("The program was asked to end and still runs. Kill it? It then cannot save "
+                                          "anything. The trace contains what was recorded.")
+                                     : tr("End the program? It receives SIGTERM and loses what it has not saved. The "
+                                          "trace contains what was recorded."),
+                                QMessageBox::Cancel, this);
     box->addButton(kill ? tr("Kill") : tr("End program"), QMessageBox::AcceptRole);
     box->setDefaultButton(QMessageBox::Cancel);
     box->setAttribute(Qt::WA_DeleteOnClose);
@@ -372,7 +367,7 @@ void RecordDialog::show_state() {
     start_->setVisible(!running);
     start_->setEnabled(!tidemark_.isEmpty());
     stop_->setVisible(running);
-    stop_->setEnabled(!recording_ || !recording_->stop_asked());
+    stop_->setEnabled(!recording_ || !recording_->stop_requested());
     end_->setVisible(running);
     end_->setText(term_sent_ ? tr("Kill program…") : tr("End program…"));
     traces_->setVisible(recording_ != nullptr);
@@ -389,7 +384,7 @@ void RecordDialog::show_state() {
         sentences << ended_;
     }
     if (recording) {
-        sentences << (recording_->stop_asked() ? tr("The recording is being ended.") : tr("It is being recorded."));
+        sentences << (recording_->stop_requested() ? tr("The recording is being ended.") : tr("It is being recorded."));
     } else if (recording_->processes().empty()) {
         sentences << (running ? tr("It has not used the GPU yet.") : tr("It did not use the GPU: there is no trace."));
     } else {

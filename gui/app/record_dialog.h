@@ -1,4 +1,4 @@
-// File > Record…: what to run and what to record of it; then how it goes, and its traces.
+// File > Record…: the program and the parts to record; then its progress and its traces.
 #pragma once
 
 #include <QDialog>
@@ -19,8 +19,8 @@ namespace tidemark::gui {
 
 class Settings;
 
-/// Stays open beside the trace it records; closed, it keeps the run and shows it again. Remembers what was asked for
-/// last.
+/// Stays open beside the recorded trace. Closing only hides it while a run continues. Remembers the last
+/// input.
 class RecordDialog : public QDialog {
     Q_OBJECT
 public:

@@ -53,7 +53,7 @@ std::vector<RecordPart> read_parts(const QByteArray& json) {
         if (!name.isEmpty()) {
             const bool available =
                 part.value(QLatin1String("available")).toBool(true) && part.value(QLatin1String("ok")).toBool(true);
-            const QStringList sentences{text("sentence"), text("text"), text("remedy")};
+            const QStringList sentences{text("sentence"), text("text"), text("fix")};
             parts.push_back({name, text("title"), available,
                              sentences.filter(QRegularExpression(QStringLiteral("."))).join(QStringLiteral(". "))});
         }
@@ -66,7 +66,7 @@ Recording::Recording(const QString& tidemark, QObject* parent)
     process_->setProcessChannelMode(QProcess::MergedChannels);
     log_.setFileName(session_.filePath(QStringLiteral("output.log")));
     process_->setStandardOutputFile(log_.fileName());
-    // A group of its own: one signal reaches all that was started, and nothing else.
+    // The program gets its own process group: one signal reaches all its processes and nothing else.
     process_->setChildProcessModifier([] { ::setpgid(0, 0); });
     connect(process_, &QProcess::finished, this, &Recording::note_end);
     connect(process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
@@ -82,7 +82,7 @@ Recording::Recording(const QString& tidemark, QObject* parent)
 Recording::~Recording() {
     process_->disconnect(this);
     if (running()) {
-        // Qt would kill what it started: hand it over instead, with its session folder.
+        // Qt would kill its child process, so the process and its session folder are detached instead.
         session_.setAutoRemove(false);
         process_->setParent(nullptr);
         connect(process_, &QProcess::finished, process_, &QObject::deleteLater);
@@ -91,7 +91,7 @@ Recording::~Recording() {
 
 void Recording::start(const RecordRequest& request) {
     if (!session_.isValid()) {
-        emit failed(tr("No folder could be made for the session: %1").arg(session_.errorString()));
+        emit failed(tr("The folder of the session could not be created: %1").arg(session_.errorString()));
         return;
     }
     QStringList arguments{
@@ -106,10 +106,10 @@ void Recording::start(const RecordRequest& request) {
 void Recording::stop_recording() {
     QFile stop(session_.filePath(QStringLiteral("stop")));
     if (stop.open(QIODevice::WriteOnly)) {
-        stop_asked_ = true;
+        stop_requested_ = true;
         emit changed();
     } else {
-        emit failed(tr("Recording could not be told to stop: %1").arg(stop.errorString()));
+        emit failed(tr("The recording could not be stopped: %1").arg(stop.errorString()));
     }
 }
 
@@ -138,7 +138,7 @@ std::vector<RecordedProcess> Recording::read_processes() const {
     for (const QString& name : folder.entryList({QStringLiteral("*.trace")}, QDir::Files, QDir::Name)) {
         QFile file(folder.filePath(name));
         if (file.open(QIODevice::ReadOnly)) {
-            // Caught while it is being rewritten, a file is no JSON: the next look reads it.
+            // A file that is just being rewritten is no valid JSON; the next poll reads it.
             const QJsonDocument document = QJsonDocument::fromJson(file.readAll());
             const RecordedProcess process = read_process(document.object());
             const qint64 pid = name.section(u'.', 0, 0).toLongLong();

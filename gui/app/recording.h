@@ -1,4 +1,4 @@
-// A program being recorded: the `tidemark record` that runs it, and the traces its processes write.
+// A program that is recorded: the `tidemark record` that runs it, and the traces of its processes.
 #pragma once
 
 #include <QFile>
@@ -10,27 +10,27 @@
 
 namespace tidemark::gui {
 
-/// The command line tool: beside this program, or in PATH; empty if there is none.
+/// Returns the path of the command-line tool: beside this program, or in PATH; empty if missing.
 QString find_tidemark();
 
-/// A part of a recording, or something it needs on this machine.
+/// A part of a recording, or a requirement on this machine.
 struct RecordPart {
     QString name;   ///< of a part as `--with` takes it: "stacks"
-    QString title;  ///< of what is needed: "C++ compiler"; may be empty
+    QString title;  ///< of a requirement: "C++ compiler"; may be empty
     bool available = true;
-    QString sentence;  ///< what it adds, or why it cannot work and what would help
+    QString sentence;  ///< what it adds, or why it cannot work and the fix
 };
-/// What `tidemark record --check --format json` prints; nothing if that is no list of parts.
+/// Parses the output of `tidemark record --check --format json`; nothing if it is no list of parts.
 std::vector<RecordPart> read_parts(const QByteArray& json);
 
 struct RecordRequest {
     QStringList command;  ///< program and arguments
-    QString folder;       ///< where it runs
+    QString folder;       ///< the working folder
     QString output;
     QStringList parts;
 };
 
-/// A recorded process, as its recorder tells it in the session folder.
+/// A recorded process, as its recorder reports it in the session folder.
 struct RecordedProcess {
     qint64 pid = 0;
     QString trace, state, how_ended;
@@ -40,28 +40,28 @@ struct RecordedProcess {
     bool operator==(const RecordedProcess&) const = default;
 };
 
-/// One run of a program. Lives on the GUI thread.
+/// One run of a program. Thread: GUI.
 class Recording : public QObject {
     Q_OBJECT
 public:
     explicit Recording(const QString& tidemark, QObject* parent = nullptr);
-    /// Recording goes on without the window: the program is left alone.
+    /// Detaches the recording, which continues without the window.
     ~Recording() override;
 
     void start(const RecordRequest& request);
-    /// The program goes on; its traces end.
+    /// Ends the traces; the program continues.
     void stop_recording();
-    /// Signals everything that was started. `kill`: without a chance to clean up.
+    /// Sends SIGTERM to all its processes; with `kill` SIGKILL.
     void end_program(bool kill);
 
     bool running() const { return process_->state() != QProcess::NotRunning; }
-    bool stop_asked() const { return stop_asked_; }
+    bool stop_requested() const { return stop_requested_; }
     const std::vector<RecordedProcess>& processes() const { return processes_; }
     bool any_recording() const;
 
 signals:
     void output(const QString& text);  ///< of the program and of `tidemark record`
-    void changed();                    ///< the processes, or what they do
+    void changed();                    ///< the processes or their states
     void trace_ready(const QString& path);
     void finished(const QString& how);  ///< the program's end, as a sentence
     void failed(const QString& sentence);
@@ -75,11 +75,11 @@ private:
     QString tidemark_;
     QTemporaryDir session_;
     QProcess* process_;
-    QFile log_;  ///< what was printed; a file, so that the program neither waits for the window nor needs it
+    QFile log_;  ///< the output; a file, so that the program does not depend on the window
     QTimer timer_;
     std::vector<RecordedProcess> processes_;
     QStringList ready_;
-    bool stop_asked_ = false;
+    bool stop_requested_ = false;
 };
 
 }  // namespace tidemark::gui

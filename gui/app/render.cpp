@@ -2,12 +2,15 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QEventLoop>
 #include <QPainter>
 #include <QThreadPool>
+#include <QTimer>
 #include <map>
 
 #include "gui/app/main_window.h"
-#include "storage/replay/time_point.h"
+#include "gui/widgets/picture_worker.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
 
@@ -25,7 +28,8 @@ Status select_device(Session& session, int index) {
 }
 
 Status go_to(Session& session, const QString& at) {
-    const auto time_point = find_time_point(session.trace(), session.device(), session.analysis().curves(), at.toStdString());
+    const auto time_point =
+        find_time_point(session.trace(), session.device(), session.analysis().curves(), at.toStdString());
     if (!time_point) {
         return time_point.error();
     }
@@ -33,31 +37,44 @@ Status go_to(Session& session, const QString& at) {
     return {};
 }
 
-/// Lets panes that prepare their content in the background finish it.
-void settle() {
-    constexpr int quiet_iterations = 3;
+/// Waits until the panes have prepared their content in the background; at most five seconds. The event loop is the
+/// outermost one: the renderer runs before QApplication::exec().
+void wait_for_panes() {
+    constexpr int quiet_checks = 3;
+    constexpr qint64 patience = 5000;  // milliseconds
+    QEventLoop loop;
+    QTimer timer;
     QElapsedTimer clock;
     clock.start();
-    for (int quiet = 0; quiet < quiet_iterations && clock.elapsed() < 5000;) {
-        const bool cached = QThreadPool::globalInstance()->waitForDone(50);
-        QElapsedTimer iteration;
-        iteration.start();
-        while (iteration.elapsed() < 20) {
-            QApplication::processEvents(QEventLoop::AllEvents, 10);
+    int quiet = 0;
+    QObject::connect(&timer, &QTimer::timeout, &loop, [&] {
+        const bool idle =
+            QThreadPool::globalInstance()->activeThreadCount() == 0 && picture_threads()->activeThreadCount() == 0;
+        quiet = idle ? quiet + 1 : 0;
+        if (quiet == quiet_checks || clock.elapsed() > patience) {
+            loop.quit();
         }
-        quiet = cached ? quiet + 1 : 0;
-    }
+    });
+    timer.start(20);
+    loop.exec();
 }
 
-/// Reasons may take longer to find than panes to draw.
-void settle_reasons(Session& session) {
-    while (session.explanation_source().state() == ExplanationSource::State::working) {
-        settle();
-    }
+/// Waits for the explanation, which may take longer than the panes.
+void wait_for_explanation(Session& session) {
+    ExplanationSource& source = session.explanation_source();
+    QEventLoop loop;
+    QTimer timer;
+    QObject::connect(&timer, &QTimer::timeout, &loop, [&] {
+        if (source.state() != ExplanationSource::State::working) {
+            loop.quit();
+        }
+    });
+    timer.start(20);
+    loop.exec();
 }
 
-Status select_finding(WhyPane& pane, Session& session, const RenderRequest& request) {
-    settle_reasons(session);
+Status select_finding(StoryPane& pane, Session& session, const RenderRequest& request) {
+    wait_for_explanation(session);
     if (!request.finding) {
         return {};
     }
@@ -75,7 +92,7 @@ Status paint_alone(QWidget& widget, const RenderRequest& request, Paint paint) {
     widget.setAttribute(Qt::WA_DontShowOnScreen);
     widget.resize(request.size);
     widget.show();
-    settle();
+    wait_for_panes();
     return save_picture(request.output, request.size, request.scale, request.view, paint);
 }
 
@@ -95,15 +112,15 @@ Status render_window(Application& application, std::shared_ptr<Session> session,
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {
         return usage_error("A window has no pane \"" + request.pane.toStdString() +
-                           "\"; it has segments, graph, table, summary and ledger.");
+                           "\"; it has segments, graph, table, summary and breakdown.");
     }
     if (request.stack_by) {
         page.set_group_by({*request.stack_by});
     }
     TIDEMARK_TRY(select_finding(page.why(), *page.session(), request));
-    settle();
+    wait_for_panes();
     window.refresh_now();
-    settle();
+    wait_for_panes();
     return save_picture(request.output, request.size, request.scale, request.view, [&](QPaintDevice& device, QSize) {
         QPainter painter(&device);
         window.render(&painter);
@@ -139,7 +156,7 @@ Status render(Application& application, const RenderRequest& request) {
         session->set_group_by({*request.stack_by});
     }
     if (request.view == QLatin1String("why")) {
-        WhyPane pane;
+        StoryPane pane;
         pane.set_session(session.get());
         TIDEMARK_TRY(select_finding(pane, *session, request));
         return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
@@ -185,7 +202,7 @@ Status render(Application& application, const RenderRequest& request) {
         return render_window(application, session, request);
     }
     return usage_error("There is no view \"" + request.view.toStdString() +
-                       "\"; use why, timeline, allocations, segments, graph, ledger, overview or window.");
+                       "\"; use why, timeline, allocations, segments, graph, breakdown, overview or window.");
 }
 
 }  // namespace tidemark::gui

@@ -5,30 +5,30 @@
 #include <QString>
 #include <optional>
 
+#include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
-#include "storage/replay/attribution.h"
 
 namespace tidemark::gui {
 
 class Application;
 
 struct RenderRequest {
-    QString view =
-        QStringLiteral("window");  ///< why, timeline, allocations, segments, graph, ledger, overview or window
+    /// why, timeline, allocations, segments, graph, breakdown, overview or window
+    QString view = QStringLiteral("window");
     QString at = QStringLiteral("peak");
-    std::optional<GroupBy> stack_by;  ///< how stacked pictures are divided; nothing: as a window begins
-    QString pane;                     ///< of a window: "segments", "graph", "table", "summary", "ledger"; "": the first
+    std::optional<GroupBy> stack_by;  ///< the grouping of stacked pictures; nothing: the window's default
+    QString pane;  ///< of a window: "segments", "graph", "table", "summary", "breakdown"; empty: the first
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel
     QString output;
     QString trace;
     std::optional<int> device;
-    std::optional<int> finding;  ///< of why and window: the one to show, as its card is numbered
+    std::optional<int> finding;  ///< of why and window: the number on the card of the finding to show
 };
 
-/// "1600x900"; nothing if it is no size from 100x100 to 16384x16384.
+/// Parses "1600x900"; nothing if it is no size from 100x100 to 16384x16384.
 std::optional<QSize> parse_size(const QString& text);
-/// Theme and language are the application's.
+/// Draws in the theme and language of the application.
 Status render(Application& application, const RenderRequest& request);
 
 }  // namespace tidemark::gui

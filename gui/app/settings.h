@@ -1,4 +1,4 @@
-// What the window remembers between runs. Tests and --render keep it in memory and leave no trace.
+// Settings that persist between runs. Tests and --render use settings in memory only.
 #pragma once
 
 #include <QHash>

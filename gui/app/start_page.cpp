@@ -59,8 +59,8 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     column->addLayout(buttons);
     column->addWidget(
         centered(tr("or drop a file here: a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also "
-                   "compressed), as torch.cuda.memory._dump_snapshot() writes it"),
-                1, false));
+                    "compressed), as torch.cuda.memory._dump_snapshot() writes it"),
+                 1, false));
     column->addWidget(recent_title_);
     column->addWidget(recent_);
     column->addStretch(3);

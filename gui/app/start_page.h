@@ -1,4 +1,4 @@
-// What is shown when nothing is open, and while a file is being opened.
+// The pages without a trace: the start page, and the page while a file is opened.
 #pragma once
 
 #include <QWidget>
@@ -41,7 +41,7 @@ private:
     QProgressBar* bar_;
 };
 
-/// One sentence above everything, until it is closed: errors and what the user should know.
+/// One sentence at the top until it is closed: errors and notes for the user.
 class MessageBar : public QWidget {
     Q_OBJECT
 public:

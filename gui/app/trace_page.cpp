@@ -11,10 +11,11 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
+#include "gui/inspector/describe_trace.h"
 #include "gui/model/grouping.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
-#include "gui/view/describe_trace.h"
-#include "gui/view/tool_button.h"
+#include "gui/widgets/tool_button.h"
 #include "storage/base/units.h"
 #include "storage/explain/finding.h"
 
@@ -23,7 +24,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int rereading_pause = 2000;  // milliseconds
-constexpr int narrow = 1250;           // pixels: below it, the plots need the room
+constexpr int narrow = 1250;           // pixels; in narrower windows the plots need the room
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -43,8 +44,8 @@ QString device_text(const DeviceHistory& device) {
 }  // namespace
 
 TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), data_gaps_(new QLabel) {
-    details_ = new DetailsPane;
-    why_ = new WhyPane;
+    details_ = new InspectorPane;
+    why_ = new StoryPane;
     overview_ = new OverviewPlot;
     make_tabs();
     auto* header = make_header();
@@ -80,9 +81,9 @@ QWidget* TracePage::make_columns(QWidget* plots) {
     why_strip_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
     why_strip_->hide();
     connect(why_strip_, &QToolButton::clicked, this, [this] { set_why(true); });
-    connect(why_, &WhyPane::close_asked, this, [this] { set_why(false); });
-    connect(why_, &WhyPane::looked_at, this, &TracePage::look_at);
-    connect(overview_, &OverviewPlot::finding_selected, why_, &WhyPane::select_finding);
+    connect(why_, &StoryPane::close_requested, this, [this] { set_why(false); });
+    connect(why_, &StoryPane::evidence_shown, this, &TracePage::look_at);
+    connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     auto* all = new QWidget;
     auto* row = new QHBoxLayout(all);
     row->setContentsMargins(0, 0, 0, 0);
@@ -106,7 +107,7 @@ void TracePage::show_why(bool shown) {
     emit why_changed();
 }
 
-/// Only when the window becomes narrow or wide: in between it is as the person wants it.
+/// Shows or hides the pane only when the window becomes narrow or wide; in between the user decides.
 void TracePage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     if ((width() < narrow) != is_narrow_) {
@@ -115,14 +116,14 @@ void TracePage::resizeEvent(QResizeEvent* event) {
     }
 }
 
-/// The pane that shows it best, and all of it in the span of time that is shown.
+/// Opens the pane that shows the evidence best and makes the time span contain it.
 void TracePage::look_at(ShownBy by, const Evidence& evidence) {
     switch (by) {
         case ShownBy::any: break;
         case ShownBy::segments: tabs_->setCurrentWidget(segments_); break;
         case ShownBy::graph:
             tabs_->setCurrentWidget(graph_);
-            graph_->reveal_choice();
+            graph_->reveal_selection();
             break;
         case ShownBy::breakdown:
             tabs_->setCurrentWidget(breakdown_);
@@ -134,7 +135,7 @@ void TracePage::look_at(ShownBy by, const Evidence& evidence) {
     if (!range) {
         reveal_time_point();
     } else if (range->first < view.from() || range->second > view.to()) {
-        // What was shown stays beside it where there is room: growth is seen against what came after.
+        // The old span stays visible where there is room, to compare growth with what came after.
         const double margin = (range->second - range->first) * 0.15;
         const double from = std::min(range->first - margin, view.from());
         const double to = std::max(range->second + margin, view.to());
@@ -162,8 +163,8 @@ QWidget* TracePage::make_header() {
     row->addWidget(about_, 1);
     device_ = new QComboBox;
     group_by_ = new QComboBox;
-    for (const GroupChoice& choice : group_choices()) {
-        group_by_->addItem(group_choice_name(choice));
+    for (const GroupOption& choice : group_options()) {
+        group_by_->addItem(group_option_name(choice));
     }
     color_by_ = new QComboBox;
     for (const QString& name : {tr("group"), tr("stack"), tr("size"), tr("age"), tr("stream")}) {
@@ -173,10 +174,10 @@ QWidget* TracePage::make_header() {
     axis_->addItems({tr("wall clock"), tr("event number")});
     add_to(row, tr("Device"), device_);
     add_to(row, tr("Stack by"), group_by_);
-    add_to(row, tr("Colour allocations by"), color_by_);
+    add_to(row, tr("Color allocations by"), color_by_);
     add_to(row, tr("Time axis"), axis_);
     column->addLayout(row);
-    data_gaps_->setAccessibleName(tr("What this trace is missing"));
+    data_gaps_->setAccessibleName(tr("Data gaps of this trace"));
     data_gaps_->setTextFormat(Qt::RichText);
     data_gaps_->setMinimumWidth(120);
     connect(data_gaps_, &QLabel::linkActivated, this, &TracePage::show_data_gaps);
@@ -186,7 +187,7 @@ QWidget* TracePage::make_header() {
     connect(device_, &QComboBox::activated, this,
             [this](int position) { session_->selection().select_device(position); });
     connect(group_by_, &QComboBox::activated, this,
-            [this](int choice) { set_group_by(group_choices()[static_cast<size_t>(choice)]); });
+            [this](int choice) { set_group_by(group_options()[static_cast<size_t>(choice)]); });
     connect(color_by_, &QComboBox::activated, this, [this](int by) { set_color_by(static_cast<ColorBy>(by)); });
     connect(axis_, &QComboBox::activated, this, [this](int axis) { set_axis(static_cast<TimeAxis>(axis)); });
     return header;
@@ -234,7 +235,7 @@ void TracePage::make_tabs() {
     for (const auto& [pane, name] : panes()) {
         tabs_->addTab(pane, name);
     }
-    connect(graph_, &GraphPane::link_activated, details_, &DetailsPane::follow);
+    connect(graph_, &GraphPane::link_activated, details_, &InspectorPane::follow);
     reread_.setSingleShot(true);
     reread_.setInterval(rereading_pause);
     connect(&reread_, &QTimer::timeout, this, &TracePage::reread_graph);
@@ -245,10 +246,10 @@ std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
             {graph_, tr("Graph")},
             {table_, tr("Table")},
             {summary_, tr("Summary")},
-            {breakdown_, tr("Ledger")}};
+            {breakdown_, tr("Memory breakdown")}};
 }
 
-/// Of a run that goes on: while somebody looks at what comes from the graph.
+/// Reads the graph of a growing run again while a pane that needs it is visible.
 void TracePage::reread_graph() {
     if (!session_ || !session_->has_device() || session_->graph_source().is_of(session_->trace())) {
         return;
@@ -292,7 +293,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
         });
         connect(raw, &Session::live_changed, this, &TracePage::reread_graph);
         connect(tabs_, &QTabWidget::currentChanged, raw, [this] { reread_graph(); });
-        connect(&raw->selection(), &Selection::selected_changed, this, &TracePage::follow_choice);
+        connect(&raw->selection(), &Selection::selected_changed, this, &TracePage::follow_selection);
         connect(&raw->selection(), &Selection::device_changed, this, &TracePage::fill_header);
         connect(raw, &Session::grown, this, &TracePage::fill_facts);
     }
@@ -301,7 +302,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
 void TracePage::fill_header() {
     fill_devices();
     fill_facts();
-    show_group_choice();
+    show_group_option();
     color_by_->setCurrentIndex(static_cast<int>(allocations_->color_by()));
     axis_->setCurrentIndex(static_cast<int>(session_->time_view().axis()));
 }
@@ -335,7 +336,8 @@ void TracePage::fill_facts() {
             facts << device_text(device).toHtmlEscaped();
         }
         const int64_t peak = session_->analysis().curves().peak(Series::allocated).max;
-        facts << tr("%1 events").arg(QString::fromStdString(format_count(device.event_count())))
+        facts << tr("%1 event(s)", nullptr, plural(device.event_count()))
+                     .arg(QString::fromStdString(format_count(device.event_count())))
               << QString::fromStdString(format_duration(trace.duration))
               << tr("peak %1").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
@@ -346,10 +348,10 @@ void TracePage::fill_facts() {
     if (!data_gaps.empty()) {
         const QString more = data_gaps.size() > 1 ? tr(" and %1 more").arg(data_gaps.size() - 1) : QString();
         data_gaps_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
-                             .arg(data_gap_text(trace, data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
+                                .arg(data_gap_text(data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
         QStringList all;
         for (const DataGap& data_gap : data_gaps) {
-            all << QString::fromStdString(data_gap.text);
+            all << data_gap_text(data_gap);
         }
         data_gaps_->setToolTip(all.join('\n'));
     }
@@ -357,8 +359,8 @@ void TracePage::fill_facts() {
 
 // ---- following a recording ------------------------------------------------------------------------------------------
 
-void TracePage::follow(std::unique_ptr<LiveFeed> feed) {
-    LiveFeed* raw = feed.get();
+void TracePage::follow(std::unique_ptr<StreamingFeed> feed) {
+    StreamingFeed* raw = feed.get();
     live_ = std::make_unique<LiveView>(*this, *strip_, std::move(feed));
     connect(live_.get(), &LiveView::session_replaced, this, &TracePage::session_replaced);
     connect(live_.get(), &LiveView::frozen_changed, this, &TracePage::live_changed);
@@ -376,13 +378,13 @@ void TracePage::follow(std::unique_ptr<LiveFeed> feed) {
     emit live_changed();
 }
 
-std::unique_ptr<LiveFeed> TracePage::release_feed() {
+std::unique_ptr<StreamingFeed> TracePage::release_feed() {
     auto feed = live_ ? live_->release_feed() : nullptr;
     stop_following();
     return feed;
 }
 
-/// Also called from the view's own signals, so it goes when they are through.
+/// The view's own signals call this too, so the view is deleted later.
 void TracePage::stop_following() {
     if (live_) {
         live_->disconnect(this);
@@ -399,7 +401,7 @@ void TracePage::stop_following() {
 void TracePage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) {
-        // A label keeps the colour its link had when it was set.
+        // A label keeps the link color it was set with.
         const QString text = data_gaps_->text();
         data_gaps_->clear();
         data_gaps_->setText(text);
@@ -409,14 +411,11 @@ void TracePage::changeEvent(QEvent* event) {
 void TracePage::show_data_gaps() {
     QString html;
     for (const DataGap& data_gap : session_->data_gaps()) {
-        html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(session_->trace(), data_gap).toHtmlEscaped());
-        if (data_gap.kind == DataGapKind::redacted) {
-            html += QStringLiteral("<p><small>%1</small></p>").arg(QString::fromStdString(data_gap.text).toHtmlEscaped());
-        }
+        html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(data_gap).toHtmlEscaped());
     }
     auto* box =
-        new QMessageBox(QMessageBox::Information, tr("What this trace is missing"),
-                        html.isEmpty() ? tr("Nothing: the whole history is there.") : html, QMessageBox::Close, this);
+        new QMessageBox(QMessageBox::Information, tr("Data gaps of this trace"),
+                        html.isEmpty() ? tr("None: the whole history is recorded.") : html, QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
 }
@@ -438,134 +437,6 @@ void TracePage::show_trace_information() {
     column->addWidget(buttons);
     dialog->resize(720, 560);
     dialog->open();
-}
-
-// ---- what can be done -------------------------------------------------------------------------------------------
-
-void TracePage::zoom(double factor) {
-    TimeView& view = session_->time_view();
-    const double cursor = view.position_of(session_->selection().state().time_point);
-    const bool cursor_visible = cursor >= view.from() && cursor <= view.to();
-    view.zoom(factor, view.pointer().value_or(cursor_visible ? cursor : (view.from() + view.to()) / 2));
-}
-
-void TracePage::focus() {
-    const auto& range = session_->selection().state().range;
-    if (allocations_->focus_selected()) {
-        return;
-    }
-    if (range) {
-        session_->time_view().show(range->first, range->second);
-    } else {
-        show_all();
-    }
-}
-
-void TracePage::show_all() {
-    session_->time_view().show_all();
-    timeline_->show_all_bytes();
-    allocations_->show_all_bytes();
-}
-
-void TracePage::reveal_time_point() {
-    TimeView& view = session_->time_view();
-    const double at = view.position_of(session_->selection().state().time_point);
-    if (at < view.from() || at > view.to()) {
-        view.show(at - view.span() / 2, at + view.span() / 2);
-    }
-}
-
-void TracePage::follow_choice() {
-    // A choice made elsewhere may lie outside the span; the cursor is in its life, so bring that.
-    if (session_->selection().state().allocation != no_allocation) {
-        reveal_time_point();
-    }
-}
-
-void TracePage::step_event(int events) {
-    Selection& selection = session_->selection();
-    selection.set_time_point(selection.state().time_point + events);
-    reveal_time_point();
-}
-
-void TracePage::go_to_peak() {
-    session_->go_to_peak();
-    reveal_time_point();
-}
-
-void TracePage::go_to_oom(int direction) {
-    const EventNumber now = session_->selection().state().time_point;
-    std::optional<EventNumber> best;
-    for (const OtherEvent& other : session_->device().others) {
-        const bool ahead = direction > 0 ? other.event > now : other.event < now;
-        if (other.action == Action::oom && ahead && (!best || direction < 0)) {
-            best = other.event;
-        }
-    }
-    if (best) {
-        session_->selection().set_time_point(*best);
-        reveal_time_point();
-    }
-}
-
-void TracePage::set_wheel_mode(WheelMode mode) {
-    timeline_->set_wheel_mode(mode);
-    allocations_->set_wheel_mode(mode);
-}
-
-void TracePage::find_in_table() {
-    tabs_->setCurrentWidget(table_);
-    table_->focus_filter();
-}
-
-void TracePage::set_color_by(ColorBy by) {
-    allocations_->set_color_by(by);
-    color_by_->setCurrentIndex(static_cast<int>(by));
-    emit colors_changed();
-}
-
-void TracePage::set_group_by(const GroupChoice& choice) {
-    session_->set_group_by(choice);
-    show_group_choice();
-    emit colors_changed();
-}
-
-void TracePage::show_group_choice() {
-    const auto& choices = group_choices();
-    const auto found = std::find(choices.begin(), choices.end(), session_->group_choice());
-    group_by_->setCurrentIndex(static_cast<int>(found - choices.begin()));
-}
-
-void TracePage::set_axis(TimeAxis axis) {
-    session_->time_view().set_axis(axis);
-    axis_->setCurrentIndex(static_cast<int>(axis));
-    emit colors_changed();
-}
-
-void TracePage::refresh_now() {
-    overview_->repaint();
-    timeline_->refresh_now();
-    allocations_->refresh_now();
-}
-
-void TracePage::save_layout(Settings& settings) const {
-    settings.set(QStringLiteral("layout/plots"), plot_split_->saveState());
-    settings.set(QStringLiteral("layout/legend"), legend_split_->saveState());
-    settings.set(QStringLiteral("layout/rows"), rows_->saveState());
-    settings.set(QStringLiteral("layout/why_columns"), columns_->saveState());
-    settings.set(QStringLiteral("layout/why"), wants_why_);
-    settings.set(QStringLiteral("layout/tab"), tabs_->currentIndex());
-    settings.set(QStringLiteral("layout/graph"), graph_->save_state());
-}
-
-void TracePage::restore_layout(const Settings& settings) {
-    plot_split_->restoreState(settings.value(QStringLiteral("layout/plots")).toByteArray());
-    legend_split_->restoreState(settings.value(QStringLiteral("layout/legend")).toByteArray());
-    rows_->restoreState(settings.value(QStringLiteral("layout/rows")).toByteArray());
-    columns_->restoreState(settings.value(QStringLiteral("layout/why_columns")).toByteArray());
-    set_why(settings.value(QStringLiteral("layout/why"), true).toBool());
-    tabs_->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
-    graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
 }
 
 }  // namespace tidemark::gui

@@ -1,4 +1,4 @@
-// Everything that is shown of one open trace, and what can be done with it.
+// The page of one open trace: its plots, its panes, and the commands on them.
 #pragma once
 
 #include <QLabel>
@@ -12,10 +12,10 @@
 #include "gui/app/live_view.h"
 #include "gui/app/panes.h"
 #include "gui/app/settings.h"
-#include "gui/plot/allocations_plot.h"
-#include "gui/plot/legend.h"
-#include "gui/plot/overview_plot.h"
-#include "gui/plot/timeline_plot.h"
+#include "gui/timeline/allocations_plot.h"
+#include "gui/timeline/overview_plot.h"
+#include "gui/timeline/timeline_plot.h"
+#include "gui/widgets/legend.h"
 
 class QComboBox;
 class QToolButton;
@@ -32,27 +32,27 @@ public:
     Session* session() const { return session_.get(); }
     std::shared_ptr<Session> shared_session() const { return session_; }
 
-    /// The session's trace is being written: keeps up with it until it ends or another session is shown.
-    void follow(std::unique_ptr<LiveFeed> feed);
+    /// Follows the session's growing trace until it ends or another session is shown.
+    void follow(std::unique_ptr<StreamingFeed> feed);
     LiveView* live() const { return live_.get(); }
-    /// Stops following, so that another page can go on; null if nothing is followed.
-    std::unique_ptr<LiveFeed> release_feed();
+    /// Stops following and returns the feed for another page; null if nothing is followed.
+    std::unique_ptr<StreamingFeed> release_feed();
 
     void zoom(double factor);  ///< around the pointer, else around the cursor
     void pan(double fraction) { session_->time_view().pan(fraction); }
-    void focus();  ///< on the chosen allocation or range; else everything
+    void focus();  ///< on the selected allocation or range; else everything
     void show_all();
     void step_event(int events);
     void go_to_peak();
     void go_to_oom(int direction);
     void set_wheel_mode(WheelMode mode);
-    void find_in_table();  ///< puts the keyboard into the allocation table's filter
+    void find_in_table();  ///< focuses the allocation table's filter
     void show_data_gaps();
     void show_trace_information();
     void set_color_by(ColorBy by);
-    void set_group_by(const GroupChoice& choice);
+    void set_group_by(const GroupOption& choice);
     void set_axis(TimeAxis axis);
-    void refresh_now();  ///< everything painted completely before it returns
+    void refresh_now();  ///< paints everything completely before it returns
     void save_layout(Settings& settings) const;
     void restore_layout(const Settings& settings);
 
@@ -66,11 +66,11 @@ public:
     BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
-    /// The panes below the plots with their names, in the order of their tabs.
+    /// Returns the panes below the plots with their names, in the order of their tabs.
     std::vector<std::pair<QWidget*, QString>> panes() const;
-    DetailsPane& details() const { return *details_; }
-    WhyPane& why() const { return *why_; }
-    /// Whether a person wants the pane; a narrow window may hide it all the same.
+    InspectorPane& details() const { return *details_; }
+    StoryPane& why() const { return *why_; }
+    /// Returns whether the user wants the pane; a narrow window may still hide it.
     bool wants_why() const { return wants_why_; }
     bool shows_why() const { return shows_why_; }
     void set_why(bool wanted);
@@ -78,10 +78,10 @@ public:
 signals:
     void why_changed();   ///< shown or hidden
     void live_changed();  ///< following began or ended
-    void live_ended();    ///< the writer is gone
+    void live_ended();    ///< the writer has ended
     void live_failed(const QString& sentence);
     void session_replaced();  ///< while following
-    void colors_changed();    ///< grouping, colouring or axis, wherever it was changed
+    void colors_changed();    ///< grouping, coloring or axis
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -98,14 +98,14 @@ private:
     void fill_facts();
     void fill_devices();
     void stop_following();
-    void follow_choice();
+    void follow_selection();
     void reveal_time_point();
     void reread_graph();
-    void show_group_choice();
+    void show_group_option();
 
     std::shared_ptr<Session> session_;
     std::unique_ptr<LiveView> live_;
-    QTimer reread_;  ///< of the graph of a run that goes on
+    QTimer reread_;  ///< reads the graph of a growing run again
     LiveStrip* strip_;
     QLabel* about_;
     QLabel* data_gaps_;
@@ -124,8 +124,8 @@ private:
     AllocationTable* table_;
     SummaryTable* summary_;
     BreakdownPane* breakdown_;
-    DetailsPane* details_;
-    WhyPane* why_;
+    InspectorPane* details_;
+    StoryPane* why_;
     QToolButton* why_strip_;  ///< in the pane's place while it is hidden
     bool wants_why_ = true, shows_why_ = true, is_narrow_ = false;
     QSplitter* plot_split_;

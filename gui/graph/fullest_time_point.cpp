@@ -34,7 +34,7 @@ std::vector<Retention> holds_of(const GraphIndex& index) {
 }  // namespace
 
 std::optional<int64_t> fullest_time_point(const GraphIndex& index) {
-    std::vector<std::pair<int64_t, int64_t>> changes;  // time and bytes; memory several nodes hold counts once
+    std::vector<std::pair<int64_t, int64_t>> changes;  // time and bytes; memory that several nodes saved counts once
     const std::vector<Retention> holds = holds_of(index);
     for (size_t i = 0; i < holds.size();) {
         const AllocationRef memory = holds[i].memory;

@@ -1,4 +1,4 @@
-// When the nodes of a graph kept most memory.
+// The time at which the nodes of a graph retained most memory.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace tidemark::gui {
 
-/// ns since trace start; nothing if no node ever kept memory of a device. Thread: any.
+/// Returns ns since trace start; nothing if no node ever retained device memory. Thread: any.
 std::optional<int64_t> fullest_time_point(const GraphIndex& index);
 
 }  // namespace tidemark::gui

@@ -1,5 +1,5 @@
 // A part of the graph gathered into groups within groups, so that a picture of a million nodes begins with a few boxes:
-// graphs that look alike, modules by their path, layers that repeat, chains that repeat.
+// graphs that look alike, modules by their path, repeated modules, repeated chains.
 #pragma once
 
 #include <memory>
@@ -19,42 +19,42 @@ constexpr GroupIndex no_group = UINT32_MAX;
 
 enum class GroupKind : uint8_t {
     whole,       ///< everything in the region
-    graph,       ///< what one of several roots alone keeps
+    graph,       ///< what one of several roots retains alone
     graphs,      ///< `repeats` graphs whose roots have one type and line
     module,      ///< a module's nodes and those of its parts
     repeat,      ///< `repeats` modules in a row with the same inside
     run,         ///< `repeats` chains in a row of the same types and lines
     parameters,  ///< AccumulateGrad nodes that several others use
-    part,        ///< some of many: only to keep a picture small
+    part,        ///< some of many: only makes the picture small
 };
 
-/// What a group's nodes are and keep at the moment. Memory that several of them hold counts once.
+/// States and sizes of a group's nodes at one time. Memory that several nodes saved counts once.
 struct GroupTotals {
-    int64_t shallow_bytes = 0;                         ///< what they saved and hold
-    int64_t retained_bytes = 0;                   ///< what would be freed if they went
+    int64_t shallow_bytes = 0;                     ///< what they saved and have not released
+    int64_t retained_bytes = 0;                    ///< what would be freed with them
     uint32_t pending = 0, kept = 0, released = 0;  ///< nodes by state; released: those that had saved something
-    uint32_t saved_held = 0, saved_released = 0;   ///< saved tensors
+    uint32_t saved_alive = 0, saved_released = 0;  ///< saved tensors
     int32_t first_step = -1, last_step = -1;       ///< of those whose step is known
 };
 
 struct OutlineGroup {
     GroupKind kind = GroupKind::whole;
-    uint64_t key = 0;  ///< the same group has the same key at other moments
+    uint64_t key = 0;  ///< the same group has the same key at other times
     GroupIndex parent = no_group;
     GroupIndex first_group = 0;
     uint32_t group_count = 0;
-    uint32_t first_node = 0, node_count = 0;  ///< all its nodes: a range of GraphOutline::order()
-    uint32_t loose_nodes = 0;                 ///< the first of them, those in none of its groups
+    uint32_t first_node = 0, node_count = 0;  ///< all its nodes, as a range of GraphOutline::order()
+    uint32_t loose_nodes = 0;                 ///< those in none of its groups, which come first
     uint32_t repeats = 1;
-    NodeIndex face = no_node;  ///< the node that stands for it: no other of the group keeps it, most dominated bytes
-    std::string name;          ///< "GPT.transformer", "h.0 to h.11"; empty where the kind says all
+    NodeIndex face = no_node;  ///< represents the group: not reachable from others in it, largest retained size
+    std::string name;          ///< "GPT.transformer", "h.0 to h.11"; may be empty
     GroupTotals totals;
 };
 
-/// Immutable; refers to nothing but its own data. Thread: any.
+/// Immutable and self-contained. Thread: any.
 class GraphOutline {
 public:
-    /// Null when cancelled.
+    /// Returns null if canceled.
     static std::shared_ptr<const GraphOutline> make(const GraphIndex& index, const GraphState& time_point,
                                                     const GraphRegion& region, const Progress& progress);
 
@@ -63,15 +63,15 @@ public:
     const std::vector<NodeIndex>& order() const { return order_; }  ///< every node of the region once
     bool empty() const { return order_.empty(); }
     bool contains(NodeIndex node) const { return node < position_.size() && position_[node] != UINT32_MAX; }
-    /// Place of a node of the region in order().
+    /// Returns the place of a node of the region in order().
     uint32_t position(NodeIndex node) const { return position_[node]; }
-    /// The smallest group that holds the node, or no_group.
+    /// Returns the smallest group that contains the node, or no_group.
     GroupIndex group_of(NodeIndex node) const;
     std::span<const NodeIndex> nodes(const OutlineGroup& group) const {
         return std::span(order_).subspan(group.first_node, group.node_count);
     }
     GroupIndex find(uint64_t key) const;  ///< or no_group
-    /// Groups worth opening at first: as many boxes as a picture bears, repeated things left closed.
+    /// Returns the groups to open at first: as many boxes as stay readable; repeated groups stay closed.
     std::vector<uint64_t> opened_at_first() const;
 
 private:
@@ -84,6 +84,6 @@ private:
 
 constexpr int most_boxes_at_first = 60;
 constexpr int most_boxes = 300;
-constexpr uint32_t most_children = 40;  ///< of a group: beyond, they are gathered into parts
+constexpr uint32_t most_children = 40;  ///< of a group; beyond, they are gathered into parts
 
 }  // namespace tidemark::gui

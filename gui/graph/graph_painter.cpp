@@ -1,10 +1,10 @@
 #include "gui/graph/graph_painter.h"
 
-#include <QCoreApplication>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
 
+#include "gui/graph/graph_box_text.h"
 #include "gui/model/graph_text.h"
 #include "gui/model/text.h"
 
@@ -12,81 +12,16 @@ namespace tidemark::gui {
 
 namespace {
 
-struct GraphMap {
-    Q_DECLARE_TR_FUNCTIONS(GraphMap)
-};
-
-constexpr double smallest_text = 6.5;  // pixels of a line; below it would only be dirt
-constexpr double legend_margin = 10, legend_gap = 16;
-constexpr int legend_ramp = 90;
-constexpr double swatch = 11;
+constexpr double smallest_text = 6.5;  // pixels of a line; smaller text is unreadable
 constexpr size_t most_ports = 6;
-constexpr double strip = 5;  // the coloured edge of a box
+constexpr double strip = 5;  // the colored edge of a box
 
 QColor mixed(const QColor& a, const QColor& b, double part) {
     const auto channel = [part](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * part)); };
     return QColor(channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue()));
 }
 
-QString escaped(const QString& text) { return text.toHtmlEscaped(); }
-
-QString states_text(const GroupTotals& totals) {
-    QStringList parts;
-    for (const auto& [count, state] :
-         {std::pair(totals.pending, NodeState::pending), std::pair(totals.kept, NodeState::kept),
-          std::pair(totals.released, NodeState::released)}) {
-        if (count > 0) {
-            parts << GraphMap::tr("%1 %2").arg(count_text(count), state_text(state));
-        }
-    }
-    return parts.join(QStringLiteral(", "));
-}
-
-/// "SumBackward0, s01.py:31"
-QString place_text(const GraphIndex& index, NodeIndex node) {
-    const QString type = to_qstring(index.type(node)), line = line_text(index, node);
-    return line.isEmpty() ? type : GraphMap::tr("%1, %2").arg(type, line);
-}
-
-/// "h.3" of the module "3" among "h.0 to h.11".
-QString numbered(const GraphOutline& outline, const OutlineGroup& module) {
-    GroupIndex above = module.parent;
-    while (above != no_group && outline.group(above).kind == GroupKind::part) {
-        above = outline.group(above).parent;
-    }
-    const QString name = to_qstring(module.name);
-    if (above == no_group || outline.group(above).kind != GroupKind::repeat) {
-        return name;
-    }
-    const QString first = to_qstring(outline.group(above).name).section(u'\n', 0, 0);
-    return first.contains(u'.') ? first.section(u'.', 0, -2).section(u'.', -1) + u'.' + name : name;
-}
-
-/// "GPT.transformer", "h.0 to h.11 (12×)", "100 graphs like this"
-QString group_text(const GraphIndex& index, const GraphOutline& outline, const OutlineGroup& group) {
-    const QString name = to_qstring(group.name);
-    switch (group.kind) {
-        case GroupKind::whole: return GraphMap::tr("everything");
-        case GroupKind::graph: return place_text(index, group.face);
-        case GroupKind::graphs: return GraphMap::tr("%1 graphs like this").arg(count_text(group.repeats));
-        case GroupKind::module: return numbered(outline, group);
-        case GroupKind::repeat:
-            return GraphMap::tr("%1 to %2 (%3×)")
-                .arg(name.section(u'\n', 0, 0), name.section(u'\n', 1))
-                .arg(count_text(group.repeats));
-        case GroupKind::run: return GraphMap::tr("%1 × (%2)").arg(count_text(group.repeats), name);
-        case GroupKind::parameters: return GraphMap::tr("parameters");
-        case GroupKind::part: break;
-    }
-    if (!name.isEmpty()) {
-        const OutlineGroup& parent = outline.group(group.parent);
-        return group.loose_nodes > 0 ? GraphMap::tr("nodes %1").arg(name)
-                                     : GraphMap::tr("%1 of %2").arg(name, group_text(index, outline, parent));
-    }
-    return place_text(index, group.face);
-}
-
-/// A smooth way down through the points of a route.
+/// Returns a smooth path through the points of a route.
 QPainterPath path_of(const QPolygonF& route) {
     QPainterPath path(route.front());
     for (qsizetype i = 1; i < route.size(); ++i) {
@@ -177,7 +112,7 @@ double GraphPainter::age_of(const GraphBox& box) const {
 }
 
 QColor GraphPainter::state_color(const GroupTotals& totals) const {
-    // What still holds memory says more than what is done with.
+    // Nodes that still retain memory matter more than released ones.
     if (totals.kept > 0 && totals.pending > 0) {
         return mixed(node_state_color(theme_, NodeState::kept), node_state_color(theme_, NodeState::pending), 0.5);
     }
@@ -259,7 +194,7 @@ void GraphPainter::paint_links(QPainter& painter, const Look& look) const {
     const auto& links = picture_->scene->links;
     const bool choice = look.marks != nullptr && look.marks->any;
     const double scale = std::min(look.place.scale, 1.0);
-    for (const bool lit : {false, true}) {  // lit ones on top
+    for (const bool lit : {false, true}) {  // highlighted links on top
         for (size_t l = 0; l < links.size(); ++l) {
             const GraphLink& link = links[l];
             if ((choice && look.marks->links[l] != 0) != lit || link.route.size() < 2) {
@@ -300,7 +235,7 @@ void GraphPainter::paint_box(QPainter& painter, const Look& look, int b) const {
     const bool dim = dimmed(look, b);
     const QColor color = dim ? mixed(color_of(box), theme_.plot_background, 0.65) : color_of(box);
     const double radius = std::min(4 * look.place.scale, 4.0);
-    if (!box.is_node()) {  // a pile of boxes
+    if (!box.is_node()) {  // a stack of boxes
         for (const double shift : {4.0, 2.0}) {
             painter.setPen(QPen(color, 1));
             painter.setBrush(mixed(theme_.plot_background, color, 0.12));
@@ -385,8 +320,8 @@ void GraphPainter::paint_outline(QPainter& painter, const Look& look, int b, con
             QFont small = font_;
             small.setPixelSize(std::clamp(static_cast<int>(QFontMetricsF(font_).height() * 0.7), 8, 12));
             const QString text = mark & GraphMarks::made && !(mark & GraphMarks::keeps)
-                                     ? GraphMap::tr("made in here: open to see")
-                                     : GraphMap::tr("in here: open to see");
+                                     ? GraphMap::tr("allocated in this group: open it to see the node")
+                                     : GraphMap::tr("in this group: open it to see the node");
             const QSizeF size(QFontMetricsF(small).horizontalAdvance(text) + 10, QFontMetricsF(small).height() + 2);
             const QRectF label(rect.right() - size.width() + 6, rect.bottom() - size.height() / 2, size.width(),
                                size.height());
@@ -403,163 +338,6 @@ void GraphPainter::paint_outline(QPainter& painter, const Look& look, int b, con
         painter.setPen(QPen(theme_.text, b == look.focused ? 1.5 : 1, b == look.focused ? Qt::DotLine : Qt::SolidLine));
         painter.drawRoundedRect(rect.adjusted(-3.5, -3.5, 3.5, 3.5), 6, 6);
     }
-}
-
-// ---- legend ---------------------------------------------------------------------------------------------------------
-
-struct GraphPainter::LegendEntry {
-    QString text;
-    QBrush brush = Qt::NoBrush;
-    QString low = {};  ///< of a scale, whose high end is the text
-    bool scale = false, plain = false;
-};
-
-std::vector<GraphPainter::LegendEntry> GraphPainter::legend_entries() const {
-    std::vector<LegendEntry> entries;
-    if (colors_ == GraphColors::state) {
-        for (const NodeState state : {NodeState::pending, NodeState::kept, NodeState::released}) {
-            entries.push_back({state_text(state), node_state_color(theme_, state)});
-        }
-    } else if (colors_ == GraphColors::age) {
-        entries.push_back({GraphMap::tr("newest"), {}, GraphMap::tr("oldest"), true});
-    } else {
-        const auto most = static_cast<uint64_t>(picture_ ? picture_->scene->most_bytes : 0);
-        entries.push_back({GraphMap::tr("keeps %1").arg(bytes_text(most)), {}, GraphMap::tr("keeps little"), true});
-    }
-    entries.push_back({GraphMap::tr("saved tensor, held"), category_color(theme_, Category::saved)});
-    entries.push_back({GraphMap::tr("released")});
-    entries.push_back({GraphMap::tr("arrows: the way of the gradients, which is who keeps whom"), {}, {}, false, true});
-    return entries;
-}
-
-double GraphPainter::width_of(const LegendEntry& entry) const {
-    const QFontMetricsF metrics(font_);
-    const double mark = entry.scale   ? metrics.horizontalAdvance(entry.low) + legend_ramp + 12
-                        : entry.plain ? 0
-                                      : swatch + 5;
-    return mark + metrics.horizontalAdvance(entry.text) + legend_gap;
-}
-
-/// As many lines as it takes to cut nothing.
-int GraphPainter::legend_height(double width) const {
-    int lines = 1;
-    double x = legend_margin;
-    for (const LegendEntry& entry : legend_entries()) {
-        const double wide = width_of(entry);
-        if (x > legend_margin && x + wide - legend_gap > width) {
-            ++lines;
-            x = legend_margin;
-        }
-        x += wide;
-    }
-    return lines * legend_line() + 4;
-}
-
-int GraphPainter::legend_line() const { return static_cast<int>(QFontMetricsF(font_).height()) + 4; }
-
-void GraphPainter::paint_entry(QPainter& painter, QPointF at, const LegendEntry& entry) const {
-    const auto write = [&](double x, const QString& text, const QColor& color) {
-        painter.setPen(color);
-        const double width = QFontMetricsF(font_).horizontalAdvance(text);
-        painter.drawText(QRectF(x, at.y() - 20, width + 4, 40), Qt::AlignVCenter, text);
-        return x + width;
-    };
-    if (entry.scale) {
-        const double ramp = write(at.x(), entry.low, theme_.text) + 6;
-        for (int x = 0; x < legend_ramp; ++x) {
-            painter.fillRect(QRectF(ramp + x, at.y() - swatch / 2, 1, swatch),
-                             scale_color(theme_, x / (legend_ramp - 1.0)));
-        }
-        write(ramp + legend_ramp + 6, entry.text, theme_.text);
-    } else if (entry.plain) {
-        write(at.x(), entry.text, theme_.faint_text);
-    } else {
-        painter.setPen(QPen(theme_.faint_text, 1));
-        painter.setBrush(entry.brush);
-        painter.drawRect(QRectF(at.x(), at.y() - swatch / 2, swatch, swatch));
-        write(at.x() + swatch + 5, entry.text, theme_.text);
-    }
-}
-
-void GraphPainter::paint_legend(QPainter& painter, const QRectF& area) const {
-    painter.setRenderHint(QPainter::Antialiasing, false);
-    painter.fillRect(area, theme_.plot_background);
-    painter.setFont(font_);
-    QPointF at(area.left() + legend_margin, area.top() + 2 + legend_line() / 2.0);
-    for (const LegendEntry& entry : legend_entries()) {
-        const double wide = width_of(entry);
-        if (at.x() > area.left() + legend_margin && at.x() + wide - legend_gap > area.right()) {
-            at = QPointF(area.left() + legend_margin, at.y() + legend_line());
-        }
-        paint_entry(painter, at, entry);
-        at.setX(at.x() + wide);
-    }
-}
-
-// ---- words
-// ------------------------------------------------------------------------------------------------------------
-
-QString GraphPainter::describe(int b) const {
-    const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
-    const GraphIndex& index = picture_->index();
-    const GroupTotals totals = picture_->totals(box);
-    QStringList lines{QStringLiteral("<b>%1</b>").arg(escaped(titles_[static_cast<size_t>(b)]))};
-    if (const QString& place = places_[static_cast<size_t>(b)]; !place.isEmpty()) {
-        lines << escaped(place);
-    }
-    if (box.is_node()) {
-        lines << escaped(node_of_module_text(index, box.node));
-        lines << state_text(index.state(box.node, picture_->time_point->time()));
-    } else {
-        lines << nodes_text(picture_->outline->group(box.group).node_count) + QStringLiteral(": ") +
-                     states_text(totals);
-    }
-    lines << GraphMap::tr("keeps %1 of saved tensors").arg(both_bytes_text(static_cast<uint64_t>(totals.shallow_bytes)));
-    lines << GraphMap::tr("%1 would be freed if it went")
-                 .arg(both_bytes_text(static_cast<uint64_t>(totals.retained_bytes)));
-    if (totals.saved_held + totals.saved_released > 0) {
-        lines << GraphMap::tr("saved tensors: %1 held, %2 released")
-                     .arg(count_text(totals.saved_held), count_text(totals.saved_released));
-    }
-    const QString line = line_text(index, box.node);
-    const QString steps = steps_text(index.trace(), totals.first_step, totals.last_step);
-    if (!line.isEmpty() || !steps.isEmpty()) {
-        lines << escaped(line.isEmpty()    ? GraphMap::tr("made in %1").arg(steps)
-                         : steps.isEmpty() ? GraphMap::tr("made at %1").arg(line)
-                                           : GraphMap::tr("made in %1 at %2").arg(steps, line));
-    }
-    if (!box.is_node()) {
-        lines << QStringLiteral("<i>%1</i>")
-                     .arg(box.open ? GraphMap::tr("Backspace closes it") : GraphMap::tr("a double click opens it"));
-    }
-    return lines.join(QStringLiteral("<br>"));
-}
-
-QString GraphPainter::describe(const GraphPort& port) const {
-    const GraphTables& tables = picture_->index().tables();
-    const SavedTensors& saved = tables.saved;
-    const AllocationRef memory = saved.allocation[port.saved];
-    QStringList lines{
-        GraphMap::tr("saved tensor <b>%1</b>, %2")
-            .arg(escaped(to_qstring(tables.texts[saved.name[port.saved]])), both_bytes_text(saved.bytes[port.saved]))};
-    lines << (port.held ? GraphMap::tr("held") : GraphMap::tr("released"));
-    if (memory) {
-        const DeviceHistory& device = picture_->index().trace().devices[memory.device];
-        lines << GraphMap::tr("in allocation %1 of %2, at %3")
-                     .arg(allocation_text(device, memory.index),
-                          bytes_text(device.allocations.block_size[memory.index]),
-                          address_text(device.allocations.address[memory.index] + saved.offset[port.saved]));
-    } else {
-        lines << GraphMap::tr("its memory is not on the device, or not known");
-    }
-    lines << GraphMap::tr("version %1").arg(saved.version[port.saved]);
-    if (saved.is_view[port.saved]) {
-        lines << GraphMap::tr("a view of other memory");
-    }
-    if (saved.is_packed[port.saved]) {
-        lines << GraphMap::tr("packed by hooks");
-    }
-    return lines.join(QStringLiteral("<br>"));
 }
 
 }  // namespace tidemark::gui

@@ -1,4 +1,4 @@
-// Draws a graph picture: frames, links, boxes, what nodes saved beside them, and the legend.
+// Draws a graph picture: frames, links, boxes, saved tensors beside them, and the legend.
 #pragma once
 
 #include <QPainter>
@@ -16,10 +16,10 @@ struct GraphPort {
     QRectF rect;         ///< scene units
     bool held = false;
 };
-/// The largest ones of a box that is a node; empty for others.
+/// Returns the largest saved tensors of a box that is a node; empty for others.
 std::vector<GraphPort> ports_of(const GraphPicture& picture, const GraphBox& box);
 
-/// Where on the screen a scene lies: screen = scene * scale + offset.
+/// The place of a scene on the screen: screen = scene * scale + offset.
 struct GraphPlace {
     double scale = 1;
     QPointF offset;
@@ -32,7 +32,7 @@ class GraphPainter {
 public:
     GraphPainter(const QFont& font, Theme theme);
 
-    /// Texts of the boxes are made once per picture.
+    /// Makes the texts of the boxes, once per picture.
     void set_picture(std::shared_ptr<const GraphPicture> picture);
     void set_colors(GraphColors by) { colors_ = by; }
     GraphColors colors() const { return colors_; }
@@ -47,7 +47,7 @@ public:
     void paint(QPainter& painter, const Look& look) const;
     void paint_legend(QPainter& painter, const QRectF& area) const;
     int legend_height(double width) const;
-    /// Title and figures of a box, for tooltips and screen readers.
+    /// Returns title and figures of a box, for tooltips and screen readers.
     QString describe(int box) const;
     QString describe(const GraphPort& port) const;
     const QString& title(int box) const { return titles_[static_cast<size_t>(box)]; }
@@ -76,7 +76,7 @@ private:
     Theme theme_;
     std::shared_ptr<const GraphPicture> picture_;
     GraphColors colors_ = GraphColors::state;
-    std::vector<QString> titles_, figures_, places_;  ///< of each box; place: what graphs alike have in common
+    std::vector<QString> titles_, figures_, places_;  ///< of each box; places: type and line that similar graphs share
     Span ages_;
 };
 

@@ -20,14 +20,13 @@
 #include "gui/graph/why_alive.h"
 #include "gui/model/graph_text.h"
 #include "gui/model/text.h"
-#include "gui/view/tool_button.h"
+#include "gui/widgets/tool_button.h"
 
 namespace tidemark::gui {
 
 namespace {
 constexpr int scrubbing_pause = 40;  // milliseconds
 constexpr int polling_pause = 100;
-enum Shown { alive, reachable_from, around, made_in };
 }  // namespace
 
 struct GraphPane::Request {
@@ -42,15 +41,16 @@ struct GraphPane::Request {
 
 GraphPane::GraphPane(QWidget* parent)
     : QWidget(parent),
-      task_(this, [this](const std::shared_ptr<const Answer>& answer) { take(answer); }),
-      search_task_(this,
+      task_(this, OnNewerRequest::cancel_running,
+            [this](const std::shared_ptr<const Answer>& answer) { take(answer); }),
+      search_task_(this, OnNewerRequest::cancel_running,
                    [this](const std::shared_ptr<const std::vector<NodeIndex>>& nodes) {
                        view_->show_found(*nodes);
                        found_->setText(nodes->empty()
                                            ? tr("nothing found")
                                            : tr("%1 found").arg(nodes_text(static_cast<int64_t>(nodes->size()))));
                    }),
-      fullest_task_(this,
+      fullest_task_(this, OnNewerRequest::cancel_running,
                     [this](const std::shared_ptr<const std::optional<int64_t>>& time) {
                         if (*time && session_) {
                             session_->selection().set_time_point(session_->device().events_until(**time));
@@ -101,9 +101,9 @@ GraphPane::GraphPane(QWidget* parent)
     poll_.setInterval(polling_pause);
     connect(&delay_, &QTimer::timeout, this, &GraphPane::request);
     connect(&poll_, &QTimer::timeout, this, &GraphPane::show_note);
-    connect(view_, &GraphView::open_asked, this, &GraphPane::open_group);
-    connect(view_, &GraphView::close_asked, this, &GraphPane::close_group);
-    connect(view_, &GraphView::scan_requested, this, &GraphPane::focus_search);
+    connect(view_, &GraphView::open_requested, this, &GraphPane::open_group);
+    connect(view_, &GraphView::close_requested, this, &GraphPane::close_group);
+    connect(view_, &GraphView::search_requested, this, &GraphPane::focus_search);
     connect(roots_, &RootList::selected, this, &GraphPane::select_node);
     connect(roots_, &RootList::opened, this, [this](NodeIndex root) {
         set_region({GraphRegion::Kind::reachable_from, root});
@@ -116,13 +116,13 @@ GraphPane::GraphPane(QWidget* parent)
 QWidget* GraphPane::make_toolbar() {
     auto* bar = new QWidget;
     show_ = new QComboBox;
-    show_->addItems({tr("Everything alive"), tr("What the chosen node keeps"), tr("Around the chosen node"),
-                     tr("Made in one step")});
+    show_->addItems({tr("Everything alive"), tr("Reachable from the selected node"), tr("Around the selected node"),
+                     tr("Created in one step")});
     show_->setAccessibleName(tr("Part of the graph"));
-    show_->setToolTip(tr("The step is that of the chosen node, or of the largest root"));
+    show_->setToolTip(tr("The step of the selected node, or of the largest root"));
     color_by_ = new QComboBox;
-    color_by_->addItems({tr("Colour: state"), tr("Colour: kept bytes"), tr("Colour: age")});
-    color_by_->setAccessibleName(tr("What colours stand for"));
+    color_by_->addItems({tr("Color: state"), tr("Color: shallow size"), tr("Color: age")});
+    color_by_->setAccessibleName(tr("Meaning of the colors"));
     search_ = new QLineEdit;
     search_->setPlaceholderText(tr("Find type, module, line, parameter, > 1 MiB"));
     search_->setAccessibleName(tr("Find nodes"));
@@ -165,7 +165,7 @@ QWidget* GraphPane::make_note() {
     progress_ = new QProgressBar;
     progress_->setRange(0, 100);
     progress_->setMaximumWidth(260);
-    fullest_ = new QPushButton(tr("Go to the moment when the graph kept most memory"));
+    fullest_ = new QPushButton(tr("Go to the graph's peak"));
     connect(fullest_, &QPushButton::clicked, this, &GraphPane::go_to_fullest);
     auto* column = new QVBoxLayout(page);
     column->addStretch(1);
@@ -197,7 +197,7 @@ void GraphPane::set_session(Session* session) {
     opened_.reset();
     shown_.reset();
     reset_place_ = true;
-    show_->setCurrentIndex(alive);
+    show_->setCurrentIndex(static_cast<int>(GraphRegion::Kind::alive));
     view_->set_session(session_);
     roots_->roots().show({});
     if (session_) {
@@ -288,255 +288,6 @@ void GraphPane::take(const std::shared_ptr<const Answer>& answer) {
     show_reason();
     if (!task_.busy() && !delay_.isActive()) {
         reveal_now();
-    }
-}
-
-// ---- what is shown
-// ---------------------------------------------------------------------------------------------------------
-
-void GraphPane::set_colors(GraphColors by) {
-    color_by_->setCurrentIndex(static_cast<int>(by));
-    view_->set_colors(by);
-    emit colors_changed();
-}
-
-GraphColors GraphPane::colors() const { return static_cast<GraphColors>(color_by_->currentIndex()); }
-
-void GraphPane::select_region(int choice) {
-    std::optional<NodeIndex> node = session_ ? session_->selection().state().node : std::nullopt;
-    if (!node && shown_ && !shown_->picture->time_point->roots().empty()) {
-        node = shown_->picture->time_point->roots().front();
-    }
-    GraphRegion region;
-    if (choice != alive && node) {
-        region.kind = choice == reachable_from  ? GraphRegion::Kind::reachable_from
-                      : choice == around ? GraphRegion::Kind::around
-                                         : GraphRegion::Kind::made_in;
-        region.node = choice == made_in ? no_node : *node;
-        region.step = choice == made_in ? shown_->picture->index().step_of(*node) : -1;
-    }
-    set_region(region);
-}
-
-void GraphPane::set_region(const GraphRegion& region) {
-    if (region != region_) {
-        region_ = region;
-        opened_.reset();
-        reset_place_ = true;
-        request();
-    }
-    show_->setCurrentIndex(static_cast<int>(region.kind));
-}
-
-void GraphPane::open_group(uint64_t key) {
-    if (shown_) {
-        opened_ = with_opened(*shown_->picture->outline, opened_.value_or(shown_->opened), key);
-        request();
-    }
-}
-
-void GraphPane::close_group(uint64_t key) {
-    if (shown_) {
-        opened_ = opened_.value_or(shown_->opened);
-        std::erase(*opened_, key);
-        request();
-    }
-}
-
-QString GraphPane::note_text() const { return pages_->currentIndex() == 0 ? note_->text() : QString(); }
-
-void GraphPane::show_note() {
-    using State = GraphSource::State;
-    const State state = session_ ? session_->graph_source().state() : State::not_asked;
-    const bool reading = state == State::reading && !session_->graph();
-    const bool nothing_alive = shown_ && shown_->picture->outline->empty();
-    QString note;
-    if (!session_) {
-        note = tr("No trace with memory events is open.");
-    } else if (reading || (state == State::ready && session_->graph()->has_nodes() && !shown_)) {
-        note = tr("Reading the graph…");
-    } else if (state == State::failed) {
-        note = tr("The graph could not be read: %1").arg(session_->graph_source().problem());
-    } else if (session_->graph() && !session_->graph()->has_nodes() && !session_->graph()->index.tables().empty()) {
-        note =
-            tr("<b>The program made no autograd graph while it was recorded.</b><br><br>What its allocations are and "
-               "who holds them stands in the table and in the details of each.");
-    } else if (!session_->graph() || !session_->graph()->has_nodes()) {
-        note =
-            tr("<b>No autograd graph is recorded in this trace.</b><br><br>A recording by <code>tidemark record</code> "
-               "(File › "
-               "Record…) holds it: its part <code>graph</code> is on unless it was switched off. PyTorch's own memory "
-               "snapshots do not know the graph.");
-    } else if (nothing_alive) {
-        note =
-            region_.kind == GraphRegion::Kind::alive
-                ? tr("<b>No node of the graph is alive at this moment.</b><br><br>Every graph was given back, or none "
-                     "was made yet.")
-                : tr("<b>Nothing of this part of the graph is alive at this moment.</b>");
-    }
-    note_->setText(note);
-    progress_->setVisible(reading);
-    fullest_->setVisible(nothing_alive);
-    if (reading) {
-        progress_->setValue(static_cast<int>(session_->graph_source().fraction() * 100));
-        poll_.start();
-    } else {
-        poll_.stop();
-    }
-    pages_->setCurrentIndex(note.isEmpty() ? 1 : 0);
-    for (QWidget* control :
-         {static_cast<QWidget*>(show_), static_cast<QWidget*>(search_), static_cast<QWidget*>(color_by_)}) {
-        control->setEnabled(session_ && session_->graph() && session_->graph()->has_nodes());
-    }
-}
-
-void GraphPane::show_figures() {
-    const GraphState& time_point = *shown_->picture->time_point;
-    figures_->setText(
-        tr("%1 alive keep <b>%2</b>")
-            .arg(nodes_text(time_point.alive_nodes()), bytes_text(static_cast<uint64_t>(time_point.reachable_bytes()))));
-}
-
-void GraphPane::show_reason() {
-    reason_ = {};
-    if (session_ && shown_ && shown_->picture->graph == session_->graph()) {
-        const SelectionState& selected = session_->selection().state();
-        const auto device = static_cast<uint32_t>(selected.device);
-        const GraphPicture& picture = *shown_->picture;
-        const CategoryLookup lookup = session_->categories();
-        if (selected.node && *selected.node < picture.index().tables().nodes.size()) {
-            reason_ = why_node_is_alive(picture, *selected.node, device);
-        } else if (lookup.knows(selected.allocation)) {
-            reason_ = why_allocation_is_alive(picture, lookup.ref(selected.allocation));
-        } else if (!shown_->roots->empty()) {
-            reason_ = why_most_is_alive(picture, shown_->roots->front(), device);
-            reason_.note(tr("Choose a box, a root, or an allocation in any pane to see what keeps that alive."));
-        } else {
-            reason_.title(tr("Why is it alive?"));
-            reason_.note(
-                tr("Choose a box, a root, or an allocation in any pane: here stands what keeps it alive, from the "
-                   "variable that holds the root down to the block."));
-            reason_.note(
-                tr("A box is a group of nodes; a double click opens it. Hovering lights the memory it keeps."));
-        }
-    }
-    why_->setHtml(
-        reason_.html(Theme::current(), why_->font(), QFontDatabase::systemFont(QFontDatabase::FixedFont).family()));
-}
-
-void GraphPane::search() {
-    const GraphQuery query = parse_graph_query(search_->text());
-    roots_->roots().set_query(query);
-    if (query.empty() || !shown_) {
-        search_task_.abandon();
-        found_->clear();
-        view_->show_found({});
-        return;
-    }
-    search_task_.start([picture = shown_->picture, query](Progress& progress) {
-        return find_nodes(picture->index(), *picture->time_point, query, progress);
-    });
-}
-
-void GraphPane::focus_search() {
-    search_->setFocus();
-    search_->selectAll();
-}
-
-void GraphPane::go_to_fullest() {
-    if (session_ && session_->graph()) {
-        fullest_task_.start([graph = session_->graph()](Progress&) {
-            return std::make_shared<const std::optional<int64_t>>(fullest_time_point(graph->index));
-        });
-    }
-}
-
-void GraphPane::select_node(NodeIndex node) {
-    if (session_) {
-        session_->selection().select_node(node);
-        reveal_node(node);
-    }
-}
-
-void GraphPane::reveal_node(NodeIndex node) {
-    if (const auto& picture = view_->picture()) {
-        if (const int box = picture->scene->box_of(*picture->outline, node); box >= 0) {
-            view_->reveal(box);
-        }
-    }
-}
-
-void GraphPane::reveal_choice() {
-    if (region_.kind != GraphRegion::Kind::alive) {
-        set_region({});
-    }
-    reveals_ = true;
-    if (!busy() && !stale_) {
-        reveal_now();
-    }
-}
-
-void GraphPane::reveal_now() {
-    const bool there =
-        std::exchange(reveals_, false) && session_ && shown_ && shown_->picture->graph == session_->graph();
-    if (there && session_->selection().state().node) {
-        reveal_node(*session_->selection().state().node);
-    }
-}
-
-void GraphPane::follow(const QString& link) {
-    if (link.startsWith(QStringLiteral("node:"))) {
-        select_node(link.section(u':', 1).toUInt());
-    } else {
-        emit link_activated(link);
-    }
-}
-
-bool GraphPane::busy() const {
-    return task_.busy() || search_task_.busy() || fullest_task_.busy() || delay_.isActive() ||
-           (session_ && session_->graph_source().state() == GraphSource::State::reading);
-}
-
-void GraphPane::render_to(QPaintDevice& device, QSize size) {
-    const QSize before = this->size();
-    resize(size);
-    view_->fit();
-    QPainter painter(&device);
-    render(&painter);
-    resize(before);
-}
-
-QByteArray GraphPane::save_state() const {
-    QByteArray state;
-    QDataStream stream(&state, QIODevice::WriteOnly);
-    stream << split_->saveState() << color_by_->currentIndex() << order_->currentIndex();
-    return state;
-}
-
-void GraphPane::restore_state(const QByteArray& state) {
-    QByteArray split;
-    int colors = 0, order = 0;
-    QDataStream stream(state);
-    stream >> split >> colors >> order;
-    if (stream.status() == QDataStream::Ok && !split.isEmpty()) {
-        split_->restoreState(split);
-        set_colors(static_cast<GraphColors>(std::clamp(colors, 0, color_by_->count() - 1)));
-        order_->setCurrentIndex(std::clamp(order, 0, order_->count() - 1));
-        roots_->roots().set_order(static_cast<RootOrder>(order_->currentIndex()));
-    }
-}
-
-void GraphPane::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
-    if (stale_) {
-        request();
-    }
-}
-
-void GraphPane::changeEvent(QEvent* event) {
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) {
-        show_reason();
     }
 }
 

@@ -1,4 +1,4 @@
-// The pane that answers why memory is alive: roots on the left, the drawing of the graph, the chain of reasons.
+// The pane that answers why memory is alive: the roots, the drawing of the graph, and the retention path.
 #pragma once
 
 #include <QElapsedTimer>
@@ -8,7 +8,7 @@
 
 #include "gui/graph/graph_search.h"
 #include "gui/graph/graph_view.h"
-#include "gui/view/report.h"
+#include "gui/widgets/report.h"
 
 class QComboBox;
 class QLabel;
@@ -36,22 +36,22 @@ public:
     void open_group(uint64_t key);
     void close_group(uint64_t key);
     void focus_search();
-    /// Puts the cursor where the graph kept most memory; found in the background.
+    /// Moves the cursor to the peak of the graph, which is found in the background.
     void go_to_fullest();
-    /// Brings the chosen node or allocation into view, as soon as the drawing is that of the cursor.
-    void reveal_choice();
+    /// Scrolls to the selected node or allocation as soon as the drawing is that of the cursor.
+    void reveal_selection();
 
     GraphView& view() { return *view_; }
     RootList& roots() { return *roots_; }
     QString reason_text() const { return reason_.plain(); }
-    QString note_text() const;  ///< what is said instead of a drawing; empty while there is one
+    QString note_text() const;  ///< the note in place of a drawing; empty while there is one
     bool busy() const;
     void render_to(QPaintDevice& device, QSize size);
     QByteArray save_state() const;
     void restore_state(const QByteArray& state);
 
 signals:
-    void link_activated(const QString& link);  ///< one that the pane does not follow itself
+    void link_activated(const QString& link);  ///< a link that the pane does not follow itself
     void colors_changed();
 
 protected:
@@ -59,7 +59,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
-    /// What a worker makes for one request; what did not change is handed on.
+    /// What a worker computes for one request; unchanged parts are shared with the answer before.
     struct Request;
     struct Answer {
         std::shared_ptr<const GraphPicture> picture;
@@ -89,12 +89,12 @@ private:
 
     QPointer<Session> session_;
     GraphRegion region_;
-    std::optional<std::vector<uint64_t>> opened_;  ///< nothing: what is worth opening at first
+    std::optional<std::vector<uint64_t>> opened_;  ///< nothing: the outline's opened_at_first()
     std::shared_ptr<const Answer> shown_;
     bool stale_ = false, reset_place_ = true, reveals_ = false;
-    LatestTask<Answer> task_;
-    LatestTask<std::vector<NodeIndex>> search_task_;
-    LatestTask<std::optional<int64_t>> fullest_task_;
+    LatestOnly<Answer> task_;
+    LatestOnly<std::vector<NodeIndex>> search_task_;
+    LatestOnly<std::optional<int64_t>> fullest_task_;
     QTimer delay_, poll_;
     Report reason_;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "gui/graph/held_memory.h"
+#include "gui/graph/retained_memory.h"
 
 namespace tidemark::gui {
 
@@ -18,13 +18,13 @@ GroupTotals GraphPicture::totals(const GraphBox& box) const {
     totals.pending = state == NodeState::pending;
     totals.kept = state == NodeState::kept;
     totals.released = state == NodeState::released;
-    (holds_saved(state) ? totals.saved_held : totals.saved_released) = box.saved;
+    (holds_saved(state) ? totals.saved_alive : totals.saved_released) = box.saved;
     totals.first_step = totals.last_step = index().step_of(box.node);
     return totals;
 }
 
 std::vector<AllocationIndex> GraphPicture::held_allocations(const GraphBox& box, uint32_t device) const {
-    const HeldMemory held(index(), time_point->time());
+    const RetainedMemory held(index(), time_point->time());
     std::vector<AllocationIndex> found;
     for (const NodeIndex node : nodes(box)) {
         if (!held.holds(node)) {
@@ -115,7 +115,7 @@ private:
         return frames;
     }
 
-    /// Out of the frames of one box, across, and into those of the other.
+    /// Marks the links out of the frames of one box, across, and into those of the other.
     void mark_way(int from, int to) {
         std::vector<int> up = frames_of(from), down = frames_of(to);
         while (up.size() > 1 && down.size() > 1 && up.back() == down.back()) {

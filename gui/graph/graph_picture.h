@@ -1,4 +1,4 @@
-// Everything a drawing of the graph at one moment is made from.
+// The data of a drawing of the graph at one time.
 #pragma once
 
 #include "gui/graph/graph_scene.h"
@@ -10,34 +10,34 @@ namespace tidemark::gui {
 
 /// Immutable; thread: any.
 struct GraphPicture {
-    std::shared_ptr<const Graph> graph;          ///< what the rest refers to
-    std::shared_ptr<const GraphState> time_point;   ///< of `graph`
-    std::shared_ptr<const ReferrerIndex> referrers;  ///< of `graph`, at that moment
+    std::shared_ptr<const Graph> graph;              ///< the other members refer to it
+    std::shared_ptr<const GraphState> time_point;    ///< of `graph`
+    std::shared_ptr<const ReferrerIndex> referrers;  ///< of `graph`, at that time
     std::shared_ptr<const GraphOutline> outline;
     std::shared_ptr<const GraphScene> scene;
     GraphRegion region;
 
     const GraphIndex& index() const { return graph->index; }
-    /// Nodes in a box.
+    /// Returns the nodes in a box.
     std::span<const NodeIndex> nodes(const GraphBox& box) const {
         return box.is_node() ? std::span(&box.node, 1) : outline->nodes(outline->group(box.group));
     }
-    /// Totals of a box, also where it is a single node.
+    /// Returns the totals of a box, also if it is a single node.
     GroupTotals totals(const GraphBox& box) const;
-    /// Allocations of the device at `device` in Trace::devices that a box's nodes hold as saved tensors, rising.
+    /// Returns the allocations of device `device` in Trace::devices that a box's nodes saved, in ascending order.
     std::vector<AllocationIndex> held_allocations(const GraphBox& box, uint32_t device) const;
 };
 
-/// Boxes, rising, no frames, that are or hold one of the nodes. In proportion to the nodes of the region.
+/// Returns the boxes, without frames, that contain one of the nodes, in ascending order. O(nodes of the region).
 std::vector<int> boxes_with(const GraphPicture& picture, const std::vector<NodeIndex>& nodes);
 
-/// What of a drawing lights up for what is chosen: bits by box and link.
+/// What a drawing highlights for the selection: bits by box and link.
 struct GraphMarks {
     enum Mark : uint8_t {
-        selected = 1,   ///< is or holds the chosen node
-        on_path = 2,  ///< lies between a root and what is chosen
-        keeps = 4,    ///< saved the chosen allocation
-        made = 8,     ///< made the chosen allocation
+        selected = 1,  ///< is or contains the selected node
+        on_path = 2,   ///< lies between a root and the selection
+        keeps = 4,     ///< saved the selected allocation
+        made = 8,      ///< allocated the selected allocation
     };
     std::vector<uint8_t> boxes, links;
     bool any = false;

@@ -6,7 +6,7 @@ namespace tidemark::gui {
 
 namespace {
 
-/// Breadth first, at most `reach` edges away; along the gradients only, or both ways.
+/// Visits nodes at most `reach` edges away, breadth first; along the gradients only, or in both directions.
 std::vector<NodeIndex> reachable(const GraphIndex& index, const GraphState& time_point, NodeIndex from, int reach,
                                  bool both_ways) {
     std::vector<NodeIndex> found;
@@ -49,7 +49,8 @@ std::vector<NodeIndex> nodes_of(const GraphRegion& region, const GraphIndex& ind
     }
     std::vector<NodeIndex> nodes;
     for (NodeIndex node = 0; node < index.tables().nodes.size(); ++node) {
-        if (time_point.is_alive(node) && (region.kind == GraphRegion::Kind::alive || index.step_of(node) == region.step)) {
+        if (time_point.is_alive(node) &&
+            (region.kind == GraphRegion::Kind::alive || index.step_of(node) == region.step)) {
             nodes.push_back(node);
         }
     }

@@ -1,4 +1,4 @@
-// Which part of the graph somebody looks at.
+// The part of the graph that is drawn.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@ namespace tidemark::gui {
 
 struct GraphRegion {
     enum class Kind : uint8_t {
-        alive,    ///< all nodes alive at the moment
-        reachable_from,  ///< what `node` keeps alive, itself included
-        around,   ///< nodes at most `reach` edges from `node`
-        made_in,  ///< nodes made in step `step` and still alive
+        alive,           ///< all nodes alive at the cursor
+        reachable_from,  ///< what is reachable from `node`, itself included
+        around,          ///< nodes at most `reach` edges from `node`
+        made_in,         ///< nodes created in step `step` and still alive
     };
     Kind kind = Kind::alive;
     NodeIndex node = no_node;
@@ -21,7 +21,7 @@ struct GraphRegion {
     bool operator==(const GraphRegion&) const = default;
 };
 
-/// Its alive nodes, rising. Thread: any.
+/// Returns the alive nodes of a region in ascending order. Thread: any.
 std::vector<NodeIndex> nodes_of(const GraphRegion& region, const GraphIndex& index, const GraphState& time_point);
 
 }  // namespace tidemark::gui

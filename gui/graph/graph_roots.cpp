@@ -11,7 +11,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr size_t most_measured = 63;  // groups whose bytes one walk over the graph finds
+constexpr size_t most_measured = 63;  // groups whose bytes one walk over the graph measures
 
 void measure(std::vector<RootGroup>& groups, const GraphState& time_point) {
     std::vector<Held> held;
@@ -38,7 +38,8 @@ bool RootGroup::matches(const QString& text) const {
     return in(type) || in(line) || in(module) || in(referrer);
 }
 
-std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& time_point, const ReferrerIndex& referrers) {
+std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& time_point,
+                                   const ReferrerIndex& referrers) {
     const GraphTables& tables = index.tables();
     const auto& nodes = tables.nodes;
     std::map<std::tuple<uint32_t, FrameId, QString>, size_t> places;

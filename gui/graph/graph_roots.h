@@ -1,4 +1,4 @@
-// The roots of the graph at a moment, gathered by what they are and who holds them.
+// The roots of the graph at one time, grouped by type, line and referrer.
 #pragma once
 
 #include <QString>
@@ -10,20 +10,21 @@
 
 namespace tidemark::gui {
 
-/// Roots of one type, line and holder.
+/// Roots with one type, line and referrer.
 struct RootGroup {
-    QString type, line, module, referrer;  ///< holder: "" where nobody searched, or nobody was found
-    std::vector<NodeIndex> roots;        ///< most dominated bytes first
-    int64_t nodes = 0;                   ///< that they keep alive
-    int64_t reachable_bytes = 0;              ///< by all these nodes
-    int64_t freed_bytes = 0;             ///< would be freed if these roots went
+    QString type, line, module, referrer;  ///< referrer: empty without a heap scan or a find
+    std::vector<NodeIndex> roots;          ///< largest retained size first
+    int64_t nodes = 0;                     ///< reachable from them
+    int64_t reachable_bytes = 0;           ///< of all these roots together
+    int64_t freed_bytes = 0;               ///< would be freed with these roots
     int32_t first_step = -1, last_step = -1;
 
     QString title() const;  ///< "100 × SumBackward0"
     bool matches(const QString& text) const;
 };
 
-/// Most kept bytes first. Thread: any.
-std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& time_point, const ReferrerIndex& referrers);
+/// Returns the groups with most reachable bytes first. Thread: any.
+std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& time_point,
+                                   const ReferrerIndex& referrers);
 
 }  // namespace tidemark::gui

@@ -12,7 +12,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr double frame_margin = 14;
-constexpr double tallest_extra = 2.2;  // lines by which the box with most bytes is taller than one with none
+constexpr double tallest_extra = 2.2;  // lines by which the box with most bytes is taller than an empty one
 constexpr uint32_t most_ports = 6;
 constexpr double port_room = 15;
 
@@ -98,7 +98,7 @@ private:
         return static_cast<int>(scene_->boxes.size()) - 1;
     }
 
-    /// Lays out what is in a frame, its origin at the frame's; returns the frame's size.
+    /// Lays out the content of a frame, relative to the frame's origin; returns the frame's size.
     std::optional<QSizeF> place_inside(GroupIndex g, int frame) {
         const std::vector<int>& children = children_[frame];
         std::vector<QSizeF> sizes;
@@ -110,7 +110,7 @@ private:
             sizes.push_back(*size);
         }
         const Edges edges = edges_inside(g, frame);
-        // Where edges enter and leave are boxes without size, on top and at the bottom.
+        // Edges enter and leave through boxes without size at the top and at the bottom.
         int entry = -1, exit = -1;
         std::vector<LayoutEdge> layout_edges;
         for (const auto& [ends, number] : edges) {
@@ -137,7 +137,7 @@ private:
 
     QSizeF put(const LayeredLayout& layout, const std::vector<int>& children, const Edges& edges, int frame,
                bool has_entry, bool has_exit) {
-        // The layers where edges enter and leave are room enough beside the title and above the lower edge.
+        // The layers of these boxes leave enough room beside the title and above the lower edge.
         const double above = frame < 0 ? frame_margin : metrics_.title() + (has_entry ? 0 : frame_margin / 2);
         const double below = has_exit ? 0 : frame_margin;
         const QPointF shift(frame_margin, above);
@@ -163,12 +163,12 @@ private:
         return size;
     }
 
-    /// For saved tensors, on both sides so that links meet the middle of the box.
+    /// Room for saved tensors, on both sides so that links meet the middle of the box.
     static double room_beside(const GraphBox& box) {
         return box.is_node() ? std::min(box.saved, most_ports) * port_room : 0;
     }
 
-    /// With what is drawn beside it; sets the size of its rect.
+    /// Returns the size with what is drawn beside the box; sets the size of its rect.
     std::optional<QSizeF> size_of(int b) {
         GraphBox& box = scene_->boxes[static_cast<size_t>(b)];
         if (box.open) {
@@ -189,7 +189,7 @@ private:
         return QSizeF(box.rect.width() + 2 * room_beside(box), box.rect.height());
     }
 
-    /// Edges between the children of a group, and between them and the rest of the region.
+    /// Collects the edges between the children of a group, and between them and other nodes of the region.
     Edges edges_inside(GroupIndex g, int frame) const {
         const OutlineGroup& group = outline_.group(g);
         std::vector<uint32_t> starts;
@@ -229,7 +229,7 @@ private:
         return edges;
     }
 
-    /// Frames come before what they hold, so theirs is in place already.
+    /// Frames come before their content, so the frame of a box is already in place.
     void move_into_frame(QRectF& rect, int frame) const {
         if (frame >= 0) {
             rect.translate(scene_->boxes[static_cast<size_t>(frame)].rect.topLeft());
@@ -247,7 +247,7 @@ private:
     std::vector<int> frame_of_link_;
 };
 
-/// Open groups all of whose frames are open as well.
+/// Returns the open groups all of whose frames are open as well.
 std::vector<GroupIndex> shown_open(const GraphOutline& outline, const std::vector<uint64_t>& opened) {
     const std::unordered_set<uint64_t> keys(opened.begin(), opened.end());
     std::vector<GroupIndex> shown{0};

@@ -1,4 +1,4 @@
-// The picture of an outline with some of its groups open: boxes within frames, and what leads from one to another.
+// The picture of an outline with some of its groups open: boxes within frames, and the links between them.
 #pragma once
 
 #include <QPolygonF>
@@ -11,20 +11,20 @@
 
 namespace tidemark::gui {
 
-/// A closed group, a node, or, open, the frame around what is in it.
+/// A closed group, a node, or the frame of an open group.
 struct GraphBox {
     GroupIndex group = no_group;  ///< no_group: a node
     NodeIndex node = no_node;     ///< a group's face
     uint64_t key = 0;
-    int parent = -1;  ///< the frame it lies in; -1: none
+    int parent = -1;  ///< the frame around it; -1: none
     bool open = false;
-    uint32_t saved = 0;  ///< tensors a node saved: drawn beside it
-    int64_t bytes = 0;   ///< kept: own bytes
+    uint32_t saved = 0;  ///< number of tensors a node saved, drawn beside it
+    int64_t bytes = 0;   ///< shallow size
     QRectF rect;         ///< of the box itself, without what is drawn beside it
     bool is_node() const { return group == no_group; }
 };
 
-/// Edges from one box to another, together. Within a frame also from its upper edge and to its lower one (-1).
+/// All edges from one box to another. Within a frame, -1 is the frame's upper or lower edge.
 struct GraphLink {
     int from = -1, to = -1;  ///< boxes
     uint32_t edges = 0;
@@ -34,15 +34,15 @@ struct GraphLink {
 
 /// Immutable once made; scene units are pixels at scale 1. Thread: any.
 struct GraphScene {
-    std::vector<GraphBox> boxes;  ///< frames before what they hold
+    std::vector<GraphBox> boxes;  ///< frames before their content
     std::vector<GraphLink> links;
     QSizeF size;
-    int64_t most_bytes = 0;  ///< of a box that is no frame
+    int64_t most_bytes = 0;  ///< the largest of a box that is no frame
 
     int find(uint64_t key) const;  ///< box, or -1
-    /// The innermost box at a point, or -1.
+    /// Returns the innermost box at a point, or -1.
     int box_at(QPointF point) const;
-    /// The box, not a frame, that is or holds the node; -1: none.
+    /// Returns the box, not a frame, that contains the node; -1: none.
     int box_of(const GraphOutline& outline, NodeIndex node) const;
 
     std::unordered_map<uint64_t, int> by_key;
@@ -58,14 +58,14 @@ struct BoxMetrics {
 
 uint64_t node_key(const GraphTables& tables, NodeIndex node);
 
-/// Groups with a key in `opened` are open; the whole always is. Null when cancelled. Thread: any.
+/// Opens the groups with a key in `opened`; the whole is always open. Returns null if canceled. Thread: any.
 std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
                                              const GraphOutline& outline, const std::vector<uint64_t>& opened,
                                              const BoxMetrics& metrics, const Progress& progress);
 
-/// Boxes a scene of the outline would have.
+/// Returns the number of boxes that a scene of the outline would have.
 uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened);
-/// `opened` and `key`; if that were more than most_boxes, without those opened first.
+/// Returns `opened` and `key`; above most_boxes, without the groups opened first.
 std::vector<uint64_t> with_opened(const GraphOutline& outline, std::vector<uint64_t> opened, uint64_t key);
 
 }  // namespace tidemark::gui

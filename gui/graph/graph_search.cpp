@@ -34,7 +34,7 @@ std::shared_ptr<const std::vector<NodeIndex>> find_nodes(const GraphIndex& index
     using Texts = std::array<uint32_t, 4>;
     std::vector<std::map<Texts, bool>> known(static_cast<size_t>(query.words.size()));
     const auto contains = [&](size_t word, NodeIndex node) {
-        // Millions of nodes have a few hundred different texts.
+        // Millions of nodes have only a few hundred different texts.
         const Texts texts{tables.nodes.type[node], tables.nodes.variable[node], tables.nodes.origin[node],
                           tables.nodes.stack[node]};
         const auto [entry, is_new] = known[word].try_emplace(texts);

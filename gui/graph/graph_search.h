@@ -1,4 +1,4 @@
-// Searching the graph: words that a node's type, module, line or parameter contains, and "> 1 MiB" of what it keeps.
+// Search in the graph: words in a node's type, module, line or parameter, and "> 1 MiB" for its shallow size.
 #pragma once
 
 #include <QStringList>
@@ -20,7 +20,7 @@ struct GraphQuery {
 /// "addmm > 1 MiB"
 GraphQuery parse_graph_query(const QString& text);
 
-/// Alive nodes that match, rising; null when cancelled. Thread: any.
+/// Returns the alive nodes that match in ascending order; null if canceled. Thread: any.
 std::shared_ptr<const std::vector<NodeIndex>> find_nodes(const GraphIndex& index, const GraphState& time_point,
                                                          const GraphQuery& query, const Progress& progress);
 

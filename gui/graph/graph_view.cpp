@@ -76,7 +76,8 @@ void GraphView::show_found(const std::vector<NodeIndex>& nodes) {
 
 void GraphView::update_marks() {
     marks_ = {};
-    if (picture_ && session_ && picture_->graph == session_->graph()) {  // else numbers of nodes mean others
+    if (picture_ && session_ &&
+        picture_->graph == session_->graph()) {  // otherwise node numbers refer to another graph
         const SelectionState& state = session_->selection().state();
         const CategoryLookup lookup = session_->categories();
         marks_ = mark_choice(*picture_, state.node,
@@ -233,11 +234,11 @@ void GraphView::toggle(int b) {
     if (b >= 0 && !box(b).is_node()) {
         anchor_ = {box(b).key, place_.to_screen(box(b).rect.topLeft())};
         fitted_ = false;
-        emit box(b).open ? close_asked(box(b).key) : open_asked(box(b).key);
+        emit box(b).open ? close_requested(box(b).key) : open_requested(box(b).key);
     }
 }
 
-/// Closes the frame a box lies in, or the box itself if it is one.
+/// Closes the frame around a box, or the box itself if it is a frame.
 void GraphView::close_around(int b) {
     const int frame = b < 0 || box(b).open ? b : box(b).parent;
     if (frame >= 0) {
@@ -248,7 +249,7 @@ void GraphView::close_around(int b) {
         anchor_ = {box(frame).key, corner};
         fitted_ = false;
         focused_ = frame;
-        emit close_asked(box(frame).key);
+        emit close_requested(box(frame).key);
     }
 }
 
@@ -307,7 +308,7 @@ void GraphView::leaveEvent(QEvent*) { hover(-1); }
 
 bool GraphView::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
-        // These mean something here, whatever the window does with them elsewhere.
+        // The view uses these keys itself, whatever the window does with them.
         switch (static_cast<QKeyEvent*>(event)->key()) {
             case Qt::Key_Backspace:
             case Qt::Key_Slash:
@@ -351,7 +352,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
             }
             break;
         case Qt::Key_Backspace: close_around(focused_); break;
-        case Qt::Key_Slash: emit scan_requested(); break;
+        case Qt::Key_Slash: emit search_requested(); break;
         case Qt::Key_Plus: zoom_by(1.25); break;
         case Qt::Key_Minus: zoom_by(1 / 1.25); break;
         case Qt::Key_0:
@@ -372,7 +373,7 @@ void GraphView::move_focus(int key) {
     }
 }
 
-/// Where walking begins: a root. Frames are passed over.
+/// Returns the box where walking begins: a root, never a frame.
 int GraphView::topmost() const {
     int best = -1;
     for (int b = 0; b < static_cast<int>(scene().boxes.size()); ++b) {
@@ -383,7 +384,7 @@ int GraphView::topmost() const {
     return best;
 }
 
-/// The nearest box that way; one that a link leads to is nearer than it looks.
+/// Returns the nearest box in a direction; linked boxes count as nearer.
 int GraphView::neighbor(int from, QPointF direction) const {
     const QPointF here = box(from).rect.center();
     int best = -1;

@@ -1,4 +1,4 @@
-// The drawing of the graph: zoom with the wheel, drag to move, open and close groups, choose nodes.
+// The drawing of the graph: zoom with the wheel, drag to move, open and close groups, select nodes.
 #pragma once
 
 #include <QPointer>
@@ -15,11 +15,11 @@ public:
     explicit GraphView(QWidget* parent = nullptr);
 
     void set_session(Session* session);
-    /// `keep_place`: the box opened or closed last, or else everything, stays where it is on the screen.
+    /// With `keep_place` the box opened or closed last, or else everything, stays at its place on the screen.
     void set_picture(std::shared_ptr<const GraphPicture> picture, bool keep_place);
     const std::shared_ptr<const GraphPicture>& picture() const { return picture_; }
     void set_colors(GraphColors by);
-    /// Marks boxes that hold one of these nodes and shows the first; empty: no search.
+    /// Marks boxes that contain one of these nodes and shows the first; empty: no search.
     void show_found(const std::vector<NodeIndex>& nodes);
 
     BoxMetrics metrics() const;
@@ -27,15 +27,15 @@ public:
     const GraphMarks& marks() const { return marks_; }
     int focused() const { return focused_; }
     void zoom_by(double factor);  ///< around the middle
-    void fit();                   ///< everything; what is very tall keeps readable text and shows its top
+    void fit();                   ///< shows everything; a very tall drawing stays readable and shows its top
     void reveal(int box);         ///< scrolls as little as needed
     void render_to(QPainter& painter, QSize size);
     QSize sizeHint() const override { return {640, 420}; }
 
 signals:
-    void open_asked(uint64_t key);
-    void close_asked(uint64_t key);
-    void scan_requested();
+    void open_requested(uint64_t key);
+    void close_requested(uint64_t key);
+    void search_requested();
 
 protected:
     bool event(QEvent* event) override;
@@ -76,8 +76,8 @@ private:
     std::vector<int> found_;
     std::vector<NodeIndex> found_nodes_;
     int hovered_ = -1, focused_ = -1;
-    bool fitted_ = true;                                  ///< nobody has zoomed or moved since fit()
-    std::optional<std::pair<uint64_t, QPointF>> anchor_;  ///< box by key, and where its corner shall be
+    bool fitted_ = true;                                  ///< neither zoomed nor moved since fit()
+    std::optional<std::pair<uint64_t, QPointF>> anchor_;  ///< key of a box, and the place for its corner
     QPointF pressed_at_, offset_at_press_;
     bool dragging_ = false;
 };

@@ -11,15 +11,15 @@ namespace {
 
 constexpr int ordering_iterations = 12;
 constexpr int placing_iterations = 10;
-constexpr double lane_weight = 6;  // edges that pass layers run straight before boxes are centred
+constexpr double lane_weight = 6;  // long edges run straight before boxes are centered
 
-/// A box, or where a long edge passes a layer.
+/// A box, or the place where a long edge passes a layer.
 struct Item {
     double width = 0, height = 0;
     int layer = 0;
     int box = -1;                   // -1: an edge passes
-    std::vector<int> above, below;  // neighbours in the layers beside
-    double x = 0;                   // of its centre
+    std::vector<int> above, below;  // neighbors in the adjacent layers
+    double x = 0;                   // of its center
     int place = 0;                  // in its layer
 };
 
@@ -45,7 +45,7 @@ private:
     int upper(size_t edge) const { return upward_[edge] ? edges_[edge].to : edges_[edge].from; }
     int lower(size_t edge) const { return upward_[edge] ? edges_[edge].from : edges_[edge].to; }
 
-    /// Depth first; an edge back to a box that is being visited leads up.
+    /// Walks depth first; an edge back to a box on the current path leads up.
     void turn_cycles() {
         enum State : uint8_t { untouched, open, done };
         std::vector<std::vector<size_t>> out(boxes_.size());
@@ -88,7 +88,7 @@ private:
         }
     }
 
-    /// Each box below all that lead to it.
+    /// Places each box below all boxes that lead to it.
     void make_layers(int first, int last) {
         std::vector<int> pending(boxes_.size());
         std::vector<std::vector<int>> out(boxes_.size());
@@ -175,7 +175,7 @@ private:
         }
     }
 
-    /// Every item to the median of its neighbours in the layer before; those without keep their place.
+    /// Moves every item to the median of its neighbors in the layer before; items without neighbors stay.
     void sweep(bool down) {
         const size_t count = layers_.size();
         for (size_t step = 1; step < count; ++step) {
@@ -221,7 +221,7 @@ private:
         return total;
     }
 
-    /// Pairs in the wrong order, with a tree of counts.
+    /// Counts crossings as pairs in the wrong order, with a tree of counts.
     static int64_t inversions(const std::vector<int>& places, int count) {
         std::vector<int> tree(static_cast<size_t>(count) + 1);
         int64_t found = 0, seen = 0;
@@ -263,7 +263,7 @@ private:
         }
     }
 
-    /// Of the boxes among these; of passing edges only where there are no boxes.
+    /// Returns the median of the boxes among these; of passing edges only if there are no boxes.
     static double mean_x(const std::vector<Item>& items, const std::vector<int>& of) {
         double sum = 0, all = 0;
         int boxes = 0;
@@ -303,8 +303,8 @@ private:
         fit(layer, wanted);
     }
 
-    /// As near to the wanted places as order and distances allow: the least sum of weighted squares, found by pooling
-    /// neighbours that would overlap.
+    /// Moves items as near to the wanted places as order and distances allow: least weighted squares, by pooling
+    /// neighbors that would overlap.
     void fit(const std::vector<int>& layer, const std::vector<double>& wanted) {
         struct Pool {
             double sum = 0, weight = 0;
@@ -367,7 +367,7 @@ private:
         return layout;
     }
 
-    /// Edges leave and reach a box side by side, in the order of where they come from and go to.
+    /// Edges leave and reach a box side by side, ordered by their other ends.
     void add_routes(LayeredLayout& layout, double left, const std::vector<double>& top,
                     const std::vector<double>& height) const {
         std::vector<double> leaves(chains_.size()), arrives(chains_.size());
@@ -383,7 +383,7 @@ private:
                        lower_layer = static_cast<size_t>(lower_box.layer);
             const double from_bottom = box(chain.front()).y() + upper_box.height;
             route << QPointF(leaves[e] - left, from_bottom);
-            // Straight past taller boxes of the same layer.
+            // The edge runs straight past taller boxes of the same layer.
             if (const double bottom = top[upper_layer] + height[upper_layer]; bottom > from_bottom + 1) {
                 route << QPointF(leaves[e] - left, bottom);
             }

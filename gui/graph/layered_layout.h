@@ -26,9 +26,9 @@ struct LayeredLayout {
     QSizeF size;
 };
 
-/// Boxes keep the order in which they are given where edges do not say otherwise: the same input gives the same
-/// picture, and a box that only grew moves no other sideways past its neighbour. A box named `first` (or `last`) gets
-/// the top (bottom) layer; -1: none. Nothing when cancelled. Thread: any.
+/// Boxes stay in the given order unless edges demand another: the same input gives the same
+/// picture, and a box that only grew moves no other box past its neighbor. The box `first` (or `last`) gets
+/// the top (bottom) layer; -1: none. Returns nothing if canceled. Thread: any.
 std::optional<LayeredLayout> lay_out(const std::vector<QSizeF>& boxes, const std::vector<LayoutEdge>& edges,
                                      const LayoutSpacing& spacing, const Progress& progress, int first = -1,
                                      int last = -1);

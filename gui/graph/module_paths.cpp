@@ -5,7 +5,7 @@
 namespace tidemark::gui {
 
 namespace {
-constexpr size_t deepest = 64;  // of a path; what lies deeper counts to its 64th part
+constexpr size_t deepest = 64;  // of a path; deeper names count to its 64th part
 }
 
 ModulePaths::ModulePaths(const Trace& trace) {

@@ -1,4 +1,4 @@
-// The modules that nodes of the graph were made in, as a tree of names.
+// The modules that created the nodes of the graph, as a tree of names.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ using PathId = uint32_t;  ///< 0: no module
 
 class ModulePaths {
 public:
-    /// Paths of all origins of the trace.
+    /// Builds the paths of all origins of the trace.
     explicit ModulePaths(const Trace& trace);
 
     PathId of_origin(uint32_t origin) const { return origin < of_origin_.size() ? of_origin_[origin] : 0; }
     const std::string& name(PathId path) const { return names_[path]; }
     PathId parent(PathId path) const { return parents_[path]; }
-    /// The longest path both begin with.
+    /// Returns the longest common prefix.
     PathId common(PathId a, PathId b) const;
-    /// The child of `above` on the way to `path`, which lies below it.
+    /// Returns the child of `above` on the way to `path`, which lies below it.
     PathId child_toward(PathId path, PathId above) const;
-    /// The names from `above` down to `path`, joined: "h.0.attn".
+    /// Returns the names from `above` down to `path`, joined: "h.0.attn".
     std::string relative(PathId path, PathId above) const;
-    /// The same for paths that read alike from `above` down.
+    /// Returns a hash that is equal for paths with the same names from `above` down.
     uint64_t relative_hash(PathId path, PathId above) const;
 
 private:

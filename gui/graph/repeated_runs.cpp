@@ -6,7 +6,7 @@ namespace tidemark::gui {
 
 namespace {
 
-/// How often the `length` elements from `first` on come in a row.
+/// Returns how often the `length` elements from `first` repeat in a row.
 uint32_t times_in_a_row(std::span<const uint64_t> keys, uint32_t first, uint32_t length) {
     uint32_t same = 0;
     while (first + length + same < keys.size() && keys[first + same] == keys[first + length + same]) {

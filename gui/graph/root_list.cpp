@@ -24,15 +24,15 @@ QString tip(const RootGroup& group, const Trace* trace) {
         lines << group.module.toHtmlEscaped();
     }
     if (!group.referrer.isEmpty()) {
-        lines << RootList::tr("held by %1").arg(group.referrer).toHtmlEscaped();
+        lines << RootList::tr("retained by %1").arg(group.referrer).toHtmlEscaped();
     }
     if (group.nodes > 0) {
         lines << RootList::tr("keeps %1 alive").arg(nodes_text(group.nodes));
     }
-    lines << RootList::tr("keeps %1 of saved tensors").arg(bytes_or_zero(group.reachable_bytes));
-    lines << RootList::tr("%1 would be freed if it went").arg(bytes_or_zero(group.freed_bytes));
+    lines << RootList::tr("%1 of saved tensors reachable").arg(bytes_or_zero(group.reachable_bytes));
+    lines << RootList::tr("retained size: %1").arg(bytes_or_zero(group.freed_bytes));
     if (trace != nullptr && group.first_step >= 0) {
-        lines << RootList::tr("made in %1").arg(steps_text(*trace, group.first_step, group.last_step));
+        lines << RootList::tr("created in %1").arg(steps_text(*trace, group.first_step, group.last_step));
     }
     return lines.join(QStringLiteral("<br>"));
 }
@@ -76,7 +76,7 @@ void RootListModel::arrange() {
                          [&](size_t a, size_t b) { return before(groups_[a], groups_[b]); });
     };
     switch (order_) {
-        case RootOrder::bytes: break;  // as they come
+        case RootOrder::bytes: break;  // the given order
         case RootOrder::number:
             by([](const RootGroup& a, const RootGroup& b) { return a.roots.size() > b.roots.size(); });
             break;
@@ -137,7 +137,7 @@ public:
         if (!group.referrer.isEmpty()) {
             painter->drawText(
                 first.translated(0, 2 * (metrics.height() + 1)), Qt::AlignVCenter,
-                metrics.elidedText(RootList::tr("held by %1").arg(group.referrer), Qt::ElideRight, room.width()));
+                metrics.elidedText(RootList::tr("retained by %1").arg(group.referrer), Qt::ElideRight, room.width()));
         }
         const double most = static_cast<double>(std::max<int64_t>(list_->roots().most_bytes(), 1));
         painter->fillRect(

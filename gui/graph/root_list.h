@@ -1,4 +1,4 @@
-// The list of the graph's roots at the cursor: what each is, who holds it, what it keeps.
+// The list of the graph's roots at the cursor: name, referrer and reachable bytes of each.
 #pragma once
 
 #include <QAbstractListModel>
@@ -36,7 +36,7 @@ private:
     bool any_referrer_ = false;
 };
 
-/// Lines of a row: what and how much; where and since when; and, if any is known, who holds it.
+/// Returns the lines of a row: name and bytes; line and step; and the referrer, if known.
 class RootList : public QListView {
     Q_OBJECT
 public:
@@ -46,7 +46,7 @@ public:
 
 signals:
     void selected(tidemark::NodeIndex root);  ///< a click, or arrows: the group's largest root
-    void opened(tidemark::NodeIndex root);  ///< double click, Enter
+    void opened(tidemark::NodeIndex root);    ///< double click, Enter
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;

@@ -3,10 +3,11 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "gui/graph/held_memory.h"
+#include "gui/graph/retained_memory.h"
 #include "gui/model/graph_text.h"
+#include "gui/model/links.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
-#include "gui/view/describe.h"
 
 namespace tidemark::gui {
 
@@ -32,31 +33,30 @@ public:
 
     void add_root(NodeIndex root) {
         add_referrer(referrers_.of(root), was_scanned_while_alive(root)
-                                          ? Why::tr("Nobody was found who holds the root.")
-                                          : Why::tr("The program's variables were not searched while it was alive."));
+                                              ? Why::tr("No referrer of the root was found.")
+                                              : Why::tr("No heap scan ran while it was alive."));
         report_.section(Why::tr("Root"));
         add_node(root);
     }
 
     void add_referrer(const Referrer* referrer, const QString& nobody) {
-        report_.section(Why::tr("Held by"));
+        report_.section(Why::tr("Retained by"));
         if (referrer == nullptr) {
-            report_.note(referrers_.scan() == nullptr
-                             ? Why::tr("Who holds it is not known: the program's variables were not searched.")
-                             : nobody);
+            report_.note(referrers_.scan() == nullptr ? Why::tr("The referrer is unknown: no heap scan was recorded.")
+                                                      : nobody);
             return;
         }
         report_.item(referrer_text(index_.tables(), *referrer), path_link(*referrer));
     }
 
-    /// What lies between the root and the node.
+    /// Adds the nodes between the root and the node.
     void add_path(const std::vector<NodeIndex>& path) {
         if (path.size() < 3) {
             return;
         }
         const size_t between = path.size() - 2;
-        report_.section(between == 1 ? Why::tr("By way of 1 node")
-                                     : Why::tr("By way of %1 nodes").arg(count_text(static_cast<int64_t>(between))));
+        report_.section(
+            Why::tr("Through %1 node(s)", nullptr, plural(between)).arg(count_text(static_cast<int64_t>(between))));
         for (size_t i = 1; i + 1 < path.size(); ++i) {
             if (between > 2 * ends_of_path + 1 && i == 1 + ends_of_path) {
                 const size_t skipped = between - 2 * ends_of_path;
@@ -73,9 +73,9 @@ public:
         const int32_t step = index_.step_of(node);
         const QString steps = steps_text(index_.trace(), step, step);
         const int64_t created = index_.tables().nodes.created[node];
-        const QString made = created == before_recording ? Why::tr("made before the recording began")
-                             : steps.isEmpty()           ? Why::tr("made at %1").arg(time_point_text(created))
-                                               : Why::tr("made in %1, at %2").arg(steps, time_point_text(created));
+        const QString made = created == before_recording ? Why::tr("created before the recording began")
+                             : steps.isEmpty()           ? Why::tr("created at %1").arg(time_point_text(created))
+                                               : Why::tr("created in %1, at %2").arg(steps, time_point_text(created));
         if (line.isEmpty()) {
             report_.note(made);
         } else {
@@ -83,9 +83,10 @@ public:
         }
         const NodeState state = index_.state(node, time_point_.time());
         const auto& first = index_.tables().saved.first;
-        report_.note(state == NodeState::released && first[node] == first[node + 1]
-                         ? Why::tr("It has run in backward. It had saved nothing: a second backward can run through it.")
-                         : state_sentence(state));
+        report_.note(
+            state == NodeState::released && first[node] == first[node + 1]
+                ? Why::tr("Backward executed it. It had saved nothing, so a second backward can run through it.")
+                : state_sentence(state));
     }
 
     void add_saved(NodeIndex node) {
@@ -95,7 +96,7 @@ public:
             return;
         }
         const bool held = holds_saved(index_.state(node, time_point_.time()));
-        report_.section(held ? Why::tr("What it saved and holds") : Why::tr("What it had saved"));
+        report_.section(held ? Why::tr("Saved tensors") : Why::tr("Saved tensors, released"));
         for (uint32_t s = first; s < std::min<uint32_t>(last, first + most_saved); ++s) {
             add_saved_tensor(s);
         }
@@ -105,36 +106,37 @@ public:
     }
 
     void add_freed(NodeIndex root, NodeIndex node) {
-        report_.section(Why::tr("What would be freed"));
+        report_.section(Why::tr("Retained size"));
         const auto bytes = [&](NodeIndex n) {
             return both_bytes_text(static_cast<uint64_t>(std::max<int64_t>(time_point_.retained_bytes(n), 0)));
         };
         if (root != node) {
-            report_.note(Why::tr("If the root went: %1.").arg(bytes(root)));
+            report_.note(Why::tr("Freed with the root: %1.").arg(bytes(root)));
         }
-        report_.note(Why::tr("If this node went: %1.").arg(bytes(node)));
+        report_.note(Why::tr("Freed with this node: %1.").arg(bytes(node)));
         const int64_t own = time_point_.shallow_bytes(node);
         if (own > time_point_.retained_bytes(node)) {
-            report_.note(Why::tr("It holds %1 itself; parameters, gradients and what others keep as well would stay.")
+            report_.note(Why::tr("Its shallow size is %1. Parameters, gradients and memory that other nodes retain as "
+                                 "well would stay.")
                              .arg(bytes_text(static_cast<uint64_t>(own))));
         }
     }
 
     void add_retainers(const std::vector<uint32_t>& retainers) {
-        report_.section(retainers.size() == 1
-                            ? Why::tr("1 node saved it")
-                            : Why::tr("%1 nodes saved it").arg(count_text(static_cast<int64_t>(retainers.size()))));
+        report_.section(Why::tr("%1 node(s) saved it", nullptr, plural(retainers.size()))
+                            .arg(count_text(static_cast<int64_t>(retainers.size()))));
         for (size_t i = 0; i < std::min(retainers.size(), most_retainers); ++i) {
             const NodeIndex node = index_.saver(retainers[i]);
             report_.item(Why::tr("%1, as %2").arg(node_of_module_text(index_, node), saved_name(retainers[i])),
                          node_link(node));
         }
         if (retainers.size() > most_retainers) {
-            report_.note(Why::tr("and %1 more").arg(count_text(static_cast<int64_t>(retainers.size() - most_retainers))));
+            report_.note(
+                Why::tr("and %1 more").arg(count_text(static_cast<int64_t>(retainers.size() - most_retainers))));
         }
     }
 
-    /// From its holder down to what it saved; `here`: the heading of the node itself.
+    /// Adds everything from the referrer down to the saved tensors; `here` is the heading of the node itself.
     void add_all_of(NodeIndex node, const QString& here) {
         const std::vector<NodeIndex> path = time_point_.path_to(node);
         if (path.empty()) {
@@ -152,7 +154,7 @@ public:
         add_freed(path.front(), node);
     }
 
-    static QString node_link(NodeIndex node) { return QStringLiteral("node:%1").arg(node); }
+    static QString node_link(NodeIndex node) { return link_to("node", node); }
 
 private:
     bool was_scanned_while_alive(NodeIndex node) const {
@@ -161,7 +163,7 @@ private:
         return scan != nullptr && nodes.created[node] <= scan->time && scan->time < nodes.destroyed[node];
     }
 
-    /// "parameter GPT2.wte.weight" of memory that stays whoever lets go of the graph.
+    /// Returns ", parameter GPT2.wte.weight" for memory that outlives the graph; empty for other memory.
     QString other_owner(AllocationRef memory) const {
         const Category category = categories_.at(memory, time_point_.time());
         return is_held_outside(category)
@@ -185,19 +187,18 @@ private:
                                   .arg(what, bytes_text(device.allocations.block_size[memory.index]),
                                        address_text(device.allocations.address[memory.index])) +
                               other_owner(memory);
-        report_.item(block, memory.device == device_ ? QStringLiteral("allocation:%1").arg(memory.index) : QString());
+        report_.item(block, memory.device == device_ ? link_to("allocation", memory.index) : QString());
     }
 
     QString line_link(NodeIndex node) const {
         const StackTable& stacks = index_.trace().stacks;
-        return file_link(stacks, stacks.user_frame(index_.tables().nodes.stack[node]));
+        return gui::line_link(stacks, stacks.user_frame(index_.tables().nodes.stack[node]));
     }
 
     QString path_link(const Referrer& referrer) const {
         for (const PathLink& link : referrer.links) {
             if (link.line > 0) {
-                const QByteArray file = to_qstring(index_.tables().texts[link.file]).toUtf8().toPercentEncoding("/");
-                return QStringLiteral("line:%1:%2").arg(link.line).arg(QString::fromLatin1(file));
+                return gui::line_link(to_qstring(index_.tables().texts[link.file]), link.line);
             }
         }
         return {};
@@ -211,7 +212,7 @@ private:
     Report report_;
 };
 
-/// Of all nodes that the root keeps alive, the one that holds most memory itself.
+/// Returns the node reachable from the root with the largest shallow size.
 NodeIndex heaviest_under(const GraphPicture& picture, NodeIndex root) {
     const GraphState& time_point = *picture.time_point;
     std::vector<bool> seen(picture.index().tables().nodes.size());
@@ -243,12 +244,13 @@ Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t d
 
 Report why_most_is_alive(const GraphPicture& picture, const RootGroup& group, uint32_t device) {
     Chain chain(picture, device);
-    chain.report().title(Why::tr("What keeps most?"),
-                         Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.reachable_bytes))));
+    chain.report().title(
+        Why::tr("What retains most memory?"),
+        Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.reachable_bytes))));
     if (group.roots.size() > 1) {
-        chain.report().note(Why::tr("One of them stands here as an example."));
+        chain.report().note(Why::tr("This is one of them, as an example."));
     }
-    chain.add_all_of(heaviest_under(picture, group.roots.front()), Why::tr("The node that holds most"));
+    chain.add_all_of(heaviest_under(picture, group.roots.front()), Why::tr("The node with the largest shallow size"));
     return std::move(chain.report());
 }
 
@@ -269,22 +271,22 @@ Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef alloca
         chain.report().note(to_qstring(name));
     }
     if (const NodeIndex maker = index.maker(allocation); maker != no_node) {
-        chain.report().section(Why::tr("Made by"));
+        chain.report().section(Why::tr("Created by"));
         chain.report().item(node_of_module_text(index, maker), Chain::node_link(maker));
     }
-    if (!HeldMemory(index, time_point.time()).is_allocated(allocation)) {
-        chain.report().note(Why::tr("At this moment it is not allocated."));
+    if (!RetainedMemory(index, time_point.time()).is_allocated(allocation)) {
+        chain.report().note(Why::tr("It is not allocated at the cursor."));
         return std::move(chain.report());
     }
     const std::vector<uint32_t> retainers = time_point.retainers(allocation);
     const Referrer* const referrer = picture.referrers->of(allocation);
     if (retainers.empty()) {
-        chain.add_referrer(referrer, Why::tr("No variable was found that holds its tensor."));
-        chain.report().note(Why::tr("No node of the graph keeps it at this moment."));
+        chain.add_referrer(referrer, Why::tr("The heap scan found no referrer of its tensor."));
+        chain.report().note(Why::tr("No node of the graph retains it at the cursor."));
         return std::move(chain.report());
     }
     if (referrer != nullptr) {
-        chain.report().section(Why::tr("Its tensor is held by"));
+        chain.report().section(Why::tr("Its tensor is retained by"));
         chain.report().note(referrer_text(index.tables(), *referrer));
     }
     const NodeIndex node = index.saver(retainers.front());

@@ -1,18 +1,18 @@
-// What the allocations of a device are to the program at one moment, as far as the graph that is read knows.
+// The categories of a device's allocations at one time, as far as the graph read so far knows them.
 #pragma once
 
 #include "gui/model/graph_source.h"
 
 namespace tidemark::gui {
 
-/// Keeps the graph alive, which may be of the run when it was shorter. Thread: any.
+/// Shares ownership of the graph, which may be that of a shorter state of the run. Thread: any.
 class CategoryLookup {
 public:
     CategoryLookup() = default;
     /// `graph` may be null. `device`: PyTorch's index; `time`: ns since trace start.
     CategoryLookup(std::shared_ptr<const Graph> graph, int device, int64_t time);
 
-    /// Whether any categories were recorded.
+    /// Returns whether any categories were recorded.
     bool known() const { return history_ != nullptr; }
     Category operator()(AllocationIndex a) const {
         return knows(a) ? graph_->categories.at(ref(a), time_) : Category::unknown;

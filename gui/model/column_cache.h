@@ -1,11 +1,11 @@
-// The columns last asked for, so that two plots over the same span compute them once.
+// The columns requested last, so that two plots over the same span compute them once.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "storage/replay/analysis.h"
+#include "storage/analysis/analysis.h"
 #include "storage/timeline/columns.h"
 
 namespace tidemark::gui {
@@ -14,7 +14,7 @@ using Columns = std::shared_ptr<const std::vector<Column>>;
 
 class ColumnCache {
 public:
-    /// Thread: any. Of several threads that ask for the same, one computes and the others wait.
+    /// Thread: any. If several threads request the same columns, one computes and the others wait.
     Columns get(const Analysis& analysis, TimeAxis axis, double from, double to, int count);
 
 private:

@@ -1,4 +1,4 @@
-// The words for the layers of the ledger: what each is called, what it is, and what one can do about it.
+// The words for the components of the memory breakdown: name, meaning, and what reduces it.
 #pragma once
 
 #include <QString>

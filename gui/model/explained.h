@@ -1,4 +1,4 @@
-// An explanation with what its findings point into.
+// An explanation together with the data its findings refer to.
 #pragma once
 
 #include <QString>
@@ -6,8 +6,8 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
-#include "storage/explain/words.h"
 #include "storage/report/report.h"
+#include "storage/text/words.h"
 
 namespace tidemark::gui {
 
@@ -16,7 +16,7 @@ struct Explained {
     std::shared_ptr<const AnalysisContext> context;
     Explanation explanation;
     tidemark::Language language = tidemark::Language::english;
-    QString problem;  ///< why there is no explanation; empty: there is one
+    QString problem;  ///< the reason if there is no explanation, else empty
 
     ReportInput reported() const { return {*context, explanation}; }
     Words words() const { return Words(language); }

@@ -11,9 +11,9 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr double share_of_graph = 0.3;  // of the progress that is shown
+constexpr double share_of_graph = 0.3;  // of the progress shown
 
-/// What a worker explains from; a case that was made before needs only new words.
+/// The input of a worker; with an existing context only the texts are made again.
 struct Question {
     std::shared_ptr<const AnalysisContext> context;
     std::shared_ptr<const Analysis> analysis;
@@ -25,7 +25,8 @@ std::shared_ptr<const Explained> answer(const Question& question, Progress& prog
     auto result = std::make_shared<Explained>();
     result->language = question.language;
     try {
-        result->context = question.context ? question.context : std::make_shared<const AnalysisContext>(question.analysis, question.graph);
+        result->context = question.context ? question.context
+                                           : std::make_shared<const AnalysisContext>(question.analysis, question.graph);
         result->explanation = explain(*result->context, Words(question.language), progress);
     } catch (const std::exception& error) {
         result->problem = to_qstring(error.what());
@@ -38,7 +39,8 @@ std::shared_ptr<const Explained> answer(const Question& question, Progress& prog
 ExplanationSource::ExplanationSource(Session& session)
     : QObject(&session),
       session_(session),
-      task_(this, [this](const std::shared_ptr<const Explained>& explained) { take(explained); }) {
+      task_(this, OnNewerRequest::cancel_running,
+            [this](const std::shared_ptr<const Explained>& explained) { take(explained); }) {
     connect(&session.selection(), &Selection::device_changed, this, &ExplanationSource::show_device);
     connect(&session.graph_source(), &GraphSource::state_changed, this, &ExplanationSource::graph_ready);
     connect(&session, &Session::live_changed, this, &ExplanationSource::end_of_run);
@@ -47,7 +49,7 @@ ExplanationSource::ExplanationSource(Session& session)
 ExplanationSource::~ExplanationSource() = default;
 
 tidemark::Language ExplanationSource::language() {
-    const QString code = tr("en", "the language findings are told in: en or zh_CN");
+    const QString code = tr("en", "the language of the findings: en or zh_CN");
     return language_from_name(code.toStdString()).value_or(tidemark::Language::english);
 }
 
@@ -56,7 +58,7 @@ ExplanationSource::State ExplanationSource::state() const {
         return State::working;
     }
     const auto it = explained_.find(session_.selection().state().device);
-    return it == explained_.end() ? State::not_asked : it->second->problem.isEmpty() ? State::ready : State::failed;
+    return it == explained_.end() ? State::not_requested : it->second->problem.isEmpty() ? State::ready : State::failed;
 }
 
 double ExplanationSource::fraction() const {
@@ -118,8 +120,8 @@ void ExplanationSource::start() {
 }
 
 void ExplanationSource::take(const std::shared_ptr<const Explained>& explained) {
-    const int position =
-        explained->context ? static_cast<int>(explained->context->device_position()) : session_.selection().state().device;
+    const int position = explained->context ? static_cast<int>(explained->context->device_position())
+                                            : session_.selection().state().device;
     explained_[position] = explained;
     if (position == session_.selection().state().device) {
         selected_ = -1;

@@ -1,4 +1,4 @@
-// Why the memory of a session's device is as it is: found in the background, from the analysis and the graph.
+// The explanation of a device's memory, made in the background from the analysis and the graph.
 #pragma once
 
 #include <QObject>
@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "gui/model/latest_task.h"
+#include "gui/model/latest_only.h"
 
 namespace tidemark {
 enum class Language : uint8_t;
@@ -17,12 +17,12 @@ namespace tidemark::gui {
 class Session;
 struct Explained;
 
-/// Of the device on show. A run that goes on is explained when somebody asks and when it has ended, never by itself.
-/// Lives on the GUI thread.
+/// Explains the selected device. A growing run is explained on request and when it has ended, never by itself.
+/// Thread: GUI.
 class ExplanationSource : public QObject {
     Q_OBJECT
 public:
-    enum class State { not_asked, working, ready, failed };
+    enum class State { not_requested, working, ready, failed };
 
     explicit ExplanationSource(Session& session);
     ~ExplanationSource() override;
@@ -30,24 +30,24 @@ public:
     State state() const;
     double fraction() const;
     QString problem() const;
-    /// Of the device on show; null until it is found. While it is looked for anew, the one before.
+    /// Returns the explanation of the selected device; null until it exists. While a new one is made, the one before.
     std::shared_ptr<const Explained> explained() const;
-    /// Whether the explanation is of the trace as it is now.
+    /// Returns whether the explanation is of the current trace.
     bool is_current() const;
 
-    /// From now on there is an explanation of whatever device is on show, in the language of the window.
+    /// Starts to explain every device that is selected, in the language of the window.
     void want();
-    /// Also of a run that goes on, as far as it is known.
+    /// Explains now, also a growing run as far as it is recorded.
     void explain_now();
-    /// The language in which findings are told here.
+    /// Returns the language of the findings.
     static tidemark::Language language();
 
-    /// The finding everybody looks at, or -1: a position in Explanation::findings.
+    /// Returns the selected finding as a position in Explanation::findings, or -1.
     int selected() const { return selected_; }
     void select(int finding);
 
 signals:
-    void changed();  ///< there is another explanation on show, or none
+    void changed();  ///< another explanation is shown, or none
     void state_changed();
     void selected_changed();
 
@@ -62,7 +62,7 @@ private:
     bool wanted_ = false, awaits_graph_ = false;
     int selected_ = -1;
     std::map<int, std::shared_ptr<const Explained>> explained_;  // by position of the device
-    LatestTask<Explained> task_;
+    LatestOnly<Explained> task_;
 };
 
 }  // namespace tidemark::gui

@@ -1,18 +1,20 @@
 #include "gui/model/graph_source.h"
 
 #include "gui/model/text.h"
-#include "storage/graph/read_graph.h"
+#include "storage/read/read_graph.h"
 
 namespace tidemark::gui {
 
 GraphSource::GraphSource(QObject* parent)
-    : QObject(parent), task_(this, [this](const std::shared_ptr<const Reading>& reading) { take(reading); }) {}
+    : QObject(parent),
+      task_(this, OnNewerRequest::cancel_running,
+            [this](const std::shared_ptr<const Reading>& reading) { take(reading); }) {}
 
 GraphSource::State GraphSource::state() const {
     if (task_.busy()) {
         return State::reading;
     }
-    return !problem_.isEmpty() ? State::failed : graph_ ? State::ready : State::not_asked;
+    return !problem_.isEmpty() ? State::failed : graph_ ? State::ready : State::not_requested;
 }
 
 void GraphSource::load(std::shared_ptr<const Trace> trace) {

@@ -1,4 +1,4 @@
-// Nodes of the graph and who holds them, in words.
+// The words for nodes of the graph and their referrers.
 #pragma once
 
 #include <QString>
@@ -7,25 +7,25 @@
 
 namespace tidemark::gui {
 
-/// "AddmmBackward0"; of a parameter's AccumulateGrad the parameter's name, if it is known.
+/// Returns "AddmmBackward0"; for a parameter's AccumulateGrad the parameter's name, if known.
 QString node_text(const GraphIndex& index, NodeIndex node);
-/// "AddmmBackward0 of Net.fc1"
+/// Returns "AddmmBackward0 of Net.fc1".
 QString node_of_module_text(const GraphIndex& index, NodeIndex node);
-/// "train.py:33", or "" without a stack.
+/// Returns "train.py:33", or "" without a stack.
 QString line_text(const GraphIndex& index, NodeIndex node);
-/// "step 17", "steps 3 to 17", or "".
+/// Returns "step 17", "steps 3 to 17", or "".
 QString steps_text(const Trace& trace, int32_t first, int32_t last);
-/// "waiting for backward", "kept by retain_graph", "released"
+/// Returns "waiting for backward", "kept after backward" or "released".
 QString state_text(NodeState state);
-/// What the state of a node means, as a sentence.
+/// Returns the meaning of a node's state as a sentence.
 QString state_sentence(NodeState state);
 
-/// "1,482 nodes"
+/// Returns "1,482 nodes".
 QString nodes_text(int64_t count);
 
-/// "variable outputs of main, s01.py:31 → element 17"
+/// Returns "variable outputs of main, s01.py:31 → element 17".
 QString referrer_text(const GraphTables& tables, const Referrer& referrer);
-/// Its first link only: what a person would call the holder.
+/// Returns the text of the first link only: the name of the referrer.
 QString referrer_name(const GraphTables& tables, const Referrer& referrer);
 
 }  // namespace tidemark::gui

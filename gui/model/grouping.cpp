@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "gui/model/text.h"
-#include "storage/timeline/category_grouping.h"
+#include "storage/attribution/category_grouping.h"
 
 namespace tidemark::gui {
 
@@ -17,8 +17,8 @@ struct Naming {
 };
 
 struct Weighed {
-    std::vector<uint32_t> group;       // of each allocation that is known
-    std::vector<double> bytes;         // of each group: what it is ranked by
+    std::vector<uint32_t> group;       // of each allocation
+    std::vector<double> bytes;         // of each group, for its rank
     std::vector<AllocationIndex> any;  // a member of each group
 };
 
@@ -59,8 +59,8 @@ std::vector<uint32_t> largest(const std::vector<double>& bytes) {
     return order;
 }
 
-/// The groups worth a colour, those of `before` in their old places. They count for more, so that two of about equal
-/// size do not take turns.
+/// Returns the groups that get a color, those of `before` in their old places. They count more, so that two of equal
+/// size do not alternate.
 std::vector<uint32_t> largest_as_before(Weighed w, const Groups& before) {
     constexpr double seniority = 1.25;
     std::vector<uint32_t> old;
@@ -86,7 +86,8 @@ std::vector<uint32_t> largest_as_before(Weighed w, const Groups& before) {
     return result;
 }
 
-/// Where the stacks differ first, walking outwards from the allocation; SIZE_MAX if one is the other's beginning.
+/// Returns the first position where the stacks differ, from the allocation outwards; SIZE_MAX if one contains the
+/// other.
 size_t first_difference(const std::vector<std::vector<FrameId>>& stacks) {
     size_t depth = 0;
     for (;; ++depth) {
@@ -103,8 +104,8 @@ size_t first_difference(const std::vector<std::vector<FrameId>>& stacks) {
     }
 }
 
-/// Different stacks through the same user line: says which frame tells them apart ("→" what it called, "←" what called
-/// it), or numbers them.
+/// Distinguishes stacks through the same user line by the frame in which they differ ("→" callee, "←" caller), or by
+/// a number.
 void tell_apart(const StackTable& table, Groups& groups) {
     std::map<std::string, std::vector<size_t>> by_name;
     for (size_t g = 0; g + 1 < groups.stack.size(); ++g) {
@@ -135,14 +136,14 @@ void tell_apart(const StackTable& table, Groups& groups) {
     }
 }
 
-/// Groups of allocations without any frame: named in the user's language.
+/// Names groups of allocations without frames in the user's language.
 bool has_no_stack(const DeviceHistory& device, AllocationIndex a, GroupBy by) {
     return by <= GroupBy::file && device.allocations.stack[a] == 0;
 }
 
-std::string rest_name() { return QCoreApplication::translate("Groups", "the rest").toStdString(); }
+std::string rest_name() { return QCoreApplication::translate("Groups", "other").toStdString(); }
 
-/// What storage says, in its own words, where the graph has no name to give.
+/// Returns the name from storage if the graph has none.
 std::string translated(const std::string& name) {
     static const std::map<std::string, const char*> known = {
         {"no node", QT_TRANSLATE_NOOP("Groups", "no node")},
@@ -160,7 +161,7 @@ std::shared_ptr<const Groups> one_group(const DeviceHistory& device, std::string
     return result;
 }
 
-/// Categories that occur, in their order; "unknown" is the rest, also for memory younger than the graph.
+/// Returns the categories that occur, in their order; "unknown" comes last, also for memory newer than the graph.
 std::shared_ptr<const Groups> category_groups(const DeviceHistory& device, const Graph& graph, uint32_t position) {
     Grouping all = group_by_category(graph.categories, position);
     const auto rest = static_cast<uint16_t>(all.names.size() - 1);
@@ -229,7 +230,7 @@ std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by
 
 }  // namespace
 
-std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupChoice& choice,
+std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupOption& choice,
                                           const std::shared_ptr<const Graph>& graph, const Groups* before) {
     const DeviceHistory& device = analysis.device();
     GroupOptions options;
@@ -238,7 +239,7 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupC
         Grouper grouper(analysis.trace(), device, choice.by, options);
         return ranked_groups(analysis, choice.by, grouper, device.allocations.size(), before);
     }
-    // As the graph's trace holds it: the same, or as it was a little earlier in a run that goes on.
+    // The graph's trace is the same one, or an earlier state of a growing run.
     const DeviceHistory* known = graph ? graph->index.trace().device(device.device) : nullptr;
     if (known == nullptr || graph->tables().empty()) {
         return one_group(device, translated("no graph recorded"));
@@ -253,8 +254,8 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupC
                          before);
 }
 
-const std::vector<GroupChoice>& group_choices() {
-    static const std::vector<GroupChoice> choices = {
+const std::vector<GroupOption>& group_options() {
+    static const std::vector<GroupOption> choices = {
         {GroupBy::stack},     {GroupBy::line},       {GroupBy::file},   {GroupBy::size},      {GroupBy::stream},
         {GroupBy::pool},      {GroupBy::annotation}, {GroupBy::module}, {GroupBy::module, 1}, {GroupBy::module, 2},
         {GroupBy::module, 3}, {GroupBy::op},         {GroupBy::phase},  {GroupBy::step},      {GroupBy::category},
@@ -262,7 +263,7 @@ const std::vector<GroupChoice>& group_choices() {
     return choices;
 }
 
-QString group_choice_name(const GroupChoice& choice) {
+QString group_option_name(const GroupOption& choice) {
     switch (choice.by) {
         case GroupBy::stack: return Naming::tr("stack");
         case GroupBy::line: return Naming::tr("line");
@@ -279,7 +280,7 @@ QString group_choice_name(const GroupChoice& choice) {
         case GroupBy::step: return Naming::tr("step");
         case GroupBy::category: return Naming::tr("category");
         case GroupBy::node: return Naming::tr("node of the graph");
-        case GroupBy::graph_step: return Naming::tr("step that made the graph");
+        case GroupBy::graph_step: return Naming::tr("step that created the graph");
     }
     return {};
 }

@@ -1,11 +1,11 @@
-// Work over a range on two threads: pictures are wide, and two cores are what every machine has.
+// Work over a range on two threads: pictures are wide, and every machine has two cores.
 #pragma once
 
 #include <thread>
 
 namespace tidemark::gui {
 
-/// work(first, last) for both halves of [0, count); returns when both are done.
+/// Calls work(first, last) for both halves of [0, count) and returns when both are done.
 template <class Work>
 void in_halves(int count, Work work) {
     const int middle = count / 2;

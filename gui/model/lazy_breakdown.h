@@ -1,4 +1,4 @@
-// The ledger of an analysis, made when somebody first asks for it.
+// The memory breakdown of an analysis, made on first use.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace tidemark::gui {
 class LazyBreakdown {
 public:
     explicit LazyBreakdown(std::shared_ptr<const Analysis> analysis) : analysis_(std::move(analysis)) {}
-    /// Thread: any; the first call works for a while.
+    /// Thread: any. The first call computes for a while.
     const Breakdown& get() const {
         std::call_once(once_, [this] { breakdown_ = std::make_unique<const Breakdown>(analysis_); });
         return *breakdown_;

@@ -9,10 +9,10 @@ namespace tidemark::gui {
 
 namespace {
 
-// Paul Tol's "muted" scheme: told apart with every common kind of colour blindness.
+// Paul Tol's "muted" scheme: distinguishable with every common kind of color blindness.
 constexpr std::array<QRgb, 9> group_colors_light = {0xff88ccee, 0xff44aa99, 0xffddcc77, 0xffcc6677, 0xff117733,
                                                     0xff999933, 0xff6a5acd, 0xffaa4499, 0xff882255};
-// The same hues, the dark ones lifted off a dark background.
+// The same hues; the dark ones are lighter, for a dark background.
 constexpr std::array<QRgb, 9> group_colors_dark = {0xff6fb4d8, 0xff3d9c8c, 0xffd0be68, 0xffc8606f, 0xff2f8f50,
                                                    0xff9a9a3c, 0xff8678e0, 0xffb3559f, 0xffa63f73};
 // Viridis at five even steps.
@@ -82,9 +82,10 @@ QColor group_color(const Theme& theme, int index, int count) {
     const auto& colors = theme.dark ? group_colors_dark : group_colors_light;
     const auto position = static_cast<size_t>(index);
     const QColor base = QColor::fromRgb(colors[position % colors.size()]);
-    // A second round of the nine hues is lighter, so that more groups stay apart.
+    // The second use of the nine hues is lighter, so that more groups stay distinguishable.
     const double iteration = static_cast<double>(position / colors.size());
-    return iteration > 0 ? mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), std::min(0.3 * iteration, 0.6)) : base;
+    return iteration > 0 ? mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), std::min(0.3 * iteration, 0.6))
+                         : base;
 }
 
 QColor id_color(const Theme& theme, uint32_t id) {
@@ -144,7 +145,7 @@ QColor node_state_color(const Theme& theme, NodeState state) {
 }
 
 QColor scale_color(const Theme& theme, double value) {
-    // Both ends stay off the background: the darkest fifth on dark, the lightest on light.
+    // The scale leaves out the fifth that is too close to the background: the darkest on dark, the lightest on light.
     const double low = theme.dark ? 0.18 : 0.0, high = theme.dark ? 1.0 : 0.92;
     const double place = (low + (high - low) * std::clamp(value, 0.0, 1.0)) * (scale_stops.size() - 1);
     const auto stop = std::min(static_cast<size_t>(place), scale_stops.size() - 2);

@@ -8,7 +8,7 @@ namespace tidemark::gui {
 namespace {
 constexpr size_t longest_history = 200;
 
-/// What a history step is about: the moment may differ without being a step of its own.
+/// Returns what a step of the history is about: another time alone is not a step.
 bool same_choice(const SelectionState& a, const SelectionState& b) {
     return a.device == b.device && a.allocation == b.allocation && a.stack == b.stack && a.segment == b.segment &&
            a.range == b.range && a.node == b.node;
@@ -68,7 +68,8 @@ void Selection::select_allocation(AllocationIndex allocation) {
         }
         next.stack = all.stack[allocation] ? std::optional(all.stack[allocation]) : std::nullopt;
         next.segment = all.segment[allocation];
-        const bool alive = all.alloc_event[allocation] < next.time_point && next.time_point <= all.free_completed[allocation];
+        const bool alive =
+            all.alloc_event[allocation] < next.time_point && next.time_point <= all.free_completed[allocation];
         if (!alive) {
             next.time_point = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
         }
@@ -117,7 +118,7 @@ void Selection::select_range(std::optional<std::pair<double, double>> range) {
     }
     next.range = range;
     if (before_preview_) {
-        // The drag showed its range already; the step back goes to where it began.
+        // The drag already showed its range; the step back goes to its beginning.
         const SelectionState before = *std::exchange(before_preview_, std::nullopt);
         state_.range = before.range;
     }
@@ -171,7 +172,7 @@ void Selection::set_trace(const Trace* trace) {
 
 namespace {
 
-/// Devices and allocations keep their identity while a trace grows, not always their place.
+/// Devices and allocations keep their identity while a trace grows, but not always their index.
 void move_to(SelectionState& state, const Trace& before, const Trace& after) {
     if (before.devices.empty()) {
         return;

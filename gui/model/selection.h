@@ -1,4 +1,4 @@
-// The one selection of a session. Every pane shows it; any pane may change it; none keeps its own.
+// The one selection of a session. Every pane shows it and may change it; none has its own.
 #pragma once
 
 #include <QObject>
@@ -8,20 +8,20 @@
 #include <utility>
 #include <vector>
 
-#include "storage/format/graph_tables.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark::gui {
 
-/// What is shown and chosen. Value type, so that back and forward are a list of these.
+/// What is shown and selected. A value type, so that back and forward are a list of these.
 struct SelectionState {
     int device = 0;                                  ///< position in Trace::devices
-    EventNumber time_point = 0;                          ///< the cursor: a state of that device
-    AllocationIndex allocation = no_allocation;      ///< the chosen allocation
-    std::optional<StackId> stack;                    ///< the chosen stack (all its allocations light up)
-    uint32_t segment = no_segment;                   ///< the chosen segment
-    std::optional<std::pair<double, double>> range;  ///< chosen span on the time axis, in axis units
-    std::optional<NodeIndex> node;                   ///< the chosen node of the autograd graph
+    EventNumber time_point = 0;                      ///< the cursor: a state of that device
+    AllocationIndex allocation = no_allocation;      ///< the selected allocation
+    std::optional<StackId> stack;                    ///< the selected stack; all its allocations are highlighted
+    uint32_t segment = no_segment;                   ///< the selected segment
+    std::optional<std::pair<double, double>> range;  ///< selected span on the time axis, in axis units
+    std::optional<NodeIndex> node;                   ///< the selected node of the autograd graph
     bool operator==(const SelectionState&) const = default;
 };
 
@@ -33,26 +33,25 @@ public:
     const SelectionState& state() const { return state_; }
     void set_time_point(EventNumber time_point);  ///< scrubbing: not a history step
     void select_allocation(
-        AllocationIndex allocation);  ///< also chooses its stack and segment; moves the cursor into its life if outside
+        AllocationIndex allocation);  ///< also selects its stack and segment; moves the cursor into its lifetime
     void select_stack(std::optional<StackId> stack);
     void select_segment(uint32_t segment);
     void select_node(std::optional<NodeIndex> node);
     void select_range(std::optional<std::pair<double, double>> range);
-    void preview_range(
-        std::optional<std::pair<double, double>> range);  ///< while dragging: shown, not a history step yet
-    /// All of it at once, in one step of the history.
+    void preview_range(std::optional<std::pair<double, double>> range);  ///< while dragging: not yet a history step
+    /// Changes everything in one step of the history.
     void select(const SelectionState& next);
     void select_device(int position);
-    void clear();  ///< Esc: keeps moment and device
-    /// The same run, longer: what is chosen stays chosen. Emits nothing (see Session::grown).
+    void clear();  ///< Esc: time and device stay
+    /// Takes a longer state of the same run; the selection stays. Emits nothing (see Session::grown).
     void grow(const Trace& trace);
-    void set_trace(const Trace* trace);  ///< resets everything; moment = peak of the device is set by the session
+    void set_trace(const Trace* trace);  ///< resets everything; the session then sets the time to the peak
 
-    /// What the pointer rests on elsewhere lights up here: allocations of the device, rising; empty: none. No part of
-    /// the state and of no history.
+    /// The allocations under the pointer in any pane, which all panes highlight: ascending; empty: none. Not part of
+    /// the state and the history.
     const std::vector<AllocationIndex>& hovered() const { return hovered_; }
     void set_hovered(std::vector<AllocationIndex> allocations);
-    /// The graph was read anew: nodes have other numbers, no_node for those that are gone. Emits nothing.
+    /// The graph was read again: nodes have other numbers, no_node if they are gone. Emits nothing.
     void renumber_nodes(const std::function<NodeIndex(NodeIndex)>& number);
 
     bool can_go_back() const;

@@ -17,7 +17,7 @@ struct Stretch {
     int64_t from = 0, to = 0;
 };
 
-/// The shortest stretch of time with this part of all events.
+/// Returns the shortest time span with this share of all events.
 Stretch busiest(const std::vector<int64_t>& times, double part) {
     const auto wanted = std::max<size_t>(static_cast<size_t>(std::ceil(static_cast<double>(times.size()) * part)), 1);
     Stretch best{times.front(), times.back()};
@@ -72,8 +72,8 @@ void Session::show_device() {
     emit grouping_changed();
 }
 
-/// Runs often wait for seconds before or after their events, which would then fill a sliver of the plots. The whole run
-/// is one key or one undo away.
+/// Runs often idle for seconds before or after their events, which would then fill a sliver of the plots. The whole run
+/// is one key press or one undo away.
 void Session::show_events() {
     start_view_.reset();
     const auto& times = device().event_time;
@@ -110,15 +110,15 @@ int64_t Session::known_time() const { return std::max(trace_->duration, trace_->
 
 void Session::grow(Content content, const DeviceGroups& groups) {
     const bool at_end = selection_.state().time_point == device().event_count();
-    // What was shown so far stays until every pane has turned to the new one.
+    // The old trace stays alive until every pane shows the new one.
     const Content before{std::exchange(trace_, std::move(content.trace)),
                          std::exchange(analyses_, std::move(content.analyses))};
     selection_.grow(*trace_);
     column_cache_ = std::make_shared<ColumnCache>();
     breakdowns_.clear();
     groups_.clear();
-    if (groups.groups && groups.choice == group_choice_ && groups.device == device().device) {
-        groups_[{device_position(), group_choice_}] = groups.groups;
+    if (groups.groups && groups.choice == group_option_ && groups.device == device().device) {
+        groups_[{device_position(), group_option_}] = groups.groups;
     }
     time_view_.grow(&device(), known_time());
     if (at_end && time_view_.follows_tail()) {
@@ -149,7 +149,7 @@ std::vector<DataGap> Session::data_gaps() const {
     return data_gaps;
 }
 
-DeviceGroups Session::device_groups() const { return {device().device, group_choice_, shared_groups()}; }
+DeviceGroups Session::device_groups() const { return {device().device, group_option_, shared_groups()}; }
 
 void Session::rename_groups() {
     groups_.clear();
@@ -158,9 +158,7 @@ void Session::rename_groups() {
     }
 }
 
-int64_t Session::cursor_time() const {
-    return device().time_until(selection_.state().time_point, trace_->duration);
-}
+int64_t Session::cursor_time() const { return device().time_until(selection_.state().time_point, trace_->duration); }
 
 CategoryLookup Session::categories() const { return {graph(), device().device, cursor_time()}; }
 
@@ -181,19 +179,19 @@ void Session::go_to_peak() {
     }
 }
 
-void Session::set_group_by(const GroupChoice& choice) {
-    if (choice == group_choice_) {
+void Session::set_group_by(const GroupOption& choice) {
+    if (choice == group_option_) {
         return;
     }
-    group_choice_ = choice;
+    group_option_ = choice;
     selected_group_ = -1;
     emit grouping_changed();
 }
 
 std::shared_ptr<const Groups> Session::shared_groups() const {
-    auto& entry = groups_[{device_position(), group_choice_}];
+    auto& entry = groups_[{device_position(), group_option_}];
     if (!entry) {
-        entry = make_groups(analysis(), group_choice_, graph());
+        entry = make_groups(analysis(), group_option_, graph());
     }
     return entry;
 }
@@ -228,7 +226,7 @@ void Session::select_group(int group) {
     emit group_selected();
 }
 
-void Session::clear_choice() {
+void Session::clear_selection() {
     selection_.clear();
     if (selected_group_ >= 0) {
         selected_group_ = -1;

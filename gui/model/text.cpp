@@ -3,9 +3,11 @@
 #include <QCoreApplication>
 #include <QRegularExpression>
 #include <algorithm>
-#include <numeric>
 
+#include "gui/model/explanation_source.h"
 #include "storage/base/units.h"
+#include "storage/text/data_gap_words.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::gui {
 
@@ -100,97 +102,11 @@ QString pool_text(const Trace& trace, uint32_t pool) {
     return Text::tr("private pool (%1, %2)").arg(owner[0]).arg(owner[1]);
 }
 
-namespace {
+Words reader_words() { return Words(ExplanationSource::language()); }
 
-/// How many allocations the stackless ones are among, and their part of the bytes.
-QString no_stacks_text(const Trace& trace, const DataGap& data_gap) {
-    int64_t allocations = 0;
-    double bytes = 0;
-    for (const DeviceHistory& device : trace.devices) {
-        if (data_gap.device < 0 || data_gap.device == device.device) {
-            const auto& requested = device.allocations.requested;
-            allocations += static_cast<int64_t>(device.allocations.size());
-            bytes = std::accumulate(requested.begin(), requested.end(), bytes);
-        }
-    }
-    return Text::tr(
-               "%1 of %2 allocations (%3 of the bytes) carry no stack: PyTorch records none for memory allocated on "
-               "the backward thread, or stacks were off.")
-        .arg(count_text(data_gap.count), count_text(allocations), percent_text(static_cast<double>(data_gap.bytes), bytes));
-}
+QString data_gap_text(const DataGap& data_gap) { return to_qstring(data_gap_words(reader_words(), data_gap)); }
 
-}  // namespace
-
-QString data_gap_text(const Trace& trace, const DataGap& data_gap) {
-    const QString count = count_text(data_gap.count);
-    switch (data_gap.kind) {
-        case DataGapKind::history_truncated:
-            return Text::tr(
-                       "The history does not reach back to the start of the run (recording began late, or the ring "
-                       "buffer dropped its oldest events). The %1 allocations alive at its first event were rebuilt "
-                       "from its end; peaks and totals count from that event.")
-                .arg(count);
-        case DataGapKind::block_size_guessed:
-            return Text::tr(
-                       "%1 blocks from before the history were freed before their exact size showed; each may have "
-                       "been up to 1 MiB larger than drawn.")
-                .arg(count);
-        case DataGapKind::events_inconsistent:
-            return Text::tr(
-                       "%1 events or blocks contradict the allocator's rules or the state at the end; sizes near "
-                       "them may be wrong.")
-                .arg(count);
-        case DataGapKind::unknown_actions:
-            return Text::tr(
-                       "%1 events have an action this version does not know; they are kept and shown, but not "
-                       "understood.")
-                .arg(count);
-        case DataGapKind::pool_unknown:
-            return Text::tr(
-                       "For %1 segments the memory pool was not recorded (PyTorch before 2.12) and they were gone at "
-                       "the end; they are shown in the default pool.")
-                .arg(count);
-        case DataGapKind::recorder_overrun: return Text::tr("The recorder could not keep up; some events are missing.");
-        case DataGapKind::unclean_end:
-            return Text::tr("The recording was not ended cleanly; what came last may be missing.");
-        case DataGapKind::no_stacks: return no_stacks_text(trace, data_gap);
-        case DataGapKind::no_times:
-            return Text::tr(
-                "The snapshot carries no times (PyTorch before 2.2): events are drawn one microsecond "
-                "apart.");
-        case DataGapKind::redacted:
-            return Text::tr("Before this trace was shared, names were replaced or parts were cut out.");
-        // The recorder's own sentence says why and what would help.
-        case DataGapKind::not_recorded:
-        case DataGapKind::state_disagrees: return to_qstring(data_gap.text);
-    }
-    return to_qstring(data_gap.text);
-}
-
-QString ended_text(const Process& process) {
-    const QString how = to_qstring(process.how_ended);
-    if (how.isEmpty()) {
-        return {};
-    }
-    if (how == QLatin1String("stopped")) {
-        return Text::tr("Recording was stopped; the program went on.");
-    }
-    if (how.startsWith(QLatin1String("exited"))) {
-        const QString status = process.exit_status ? QString::number(*process.exit_status) : how.section(u' ', 1);
-        return status.isEmpty() || status == QLatin1String("0")
-                   ? Text::tr("The program ended.")
-                   : Text::tr("The program exited with status %1.").arg(status);
-    }
-    static const QString signal = QStringLiteral("killed by signal ");
-    if (how.startsWith(signal)) {
-        return Text::tr("The program was killed by signal %1.").arg(how.mid(signal.size()));
-    }
-    static const QString exception = QStringLiteral("exception: ");
-    if (how.startsWith(exception)) {
-        return Text::tr("The program ended with an exception: %1").arg(how.mid(exception.size()));
-    }
-    return how;
-}
+QString ended_text(const Process& process) { return to_qstring(process_end_words(reader_words(), process)); }
 
 QString ended_text(const Trace& trace) {
     if (!trace.clean_end) {
@@ -240,21 +156,6 @@ std::optional<uint64_t> parse_address(const QString& text) {
     return ok ? std::optional<uint64_t>(value) : std::nullopt;
 }
 
-QString category_text(Category category) {
-    switch (category) {
-        case Category::unknown: return Text::tr("unknown");
-        case Category::parameter: return Text::tr("parameter");
-        case Category::buffer: return Text::tr("buffer");
-        case Category::gradient: return Text::tr("gradient");
-        case Category::optimizer_state: return Text::tr("optimizer state");
-        case Category::saved: return Text::tr("saved for backward");
-        case Category::input: return Text::tr("input");
-        case Category::output: return Text::tr("output");
-        case Category::temporary: return Text::tr("temporary");
-        case Category::workspace: return Text::tr("workspace");
-        case Category::communication: return Text::tr("communication");
-    }
-    return {};
-}
+QString category_text(Category category) { return to_qstring(category_name(reader_words(), category)); }
 
 }  // namespace tidemark::gui

@@ -5,8 +5,9 @@
 #include <QString>
 #include <Qt>
 
-#include "storage/format/graph_tables.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
+#include "storage/text/words.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark::gui {
 
@@ -14,7 +15,7 @@ namespace tidemark::gui {
 constexpr int exact_text_role = Qt::UserRole + 1;
 
 QString to_qstring(std::string_view text);
-/// Text from a trace as a tooltip that Qt does not take for markup.
+/// Returns text from a trace as a tooltip that Qt does not take for markup.
 QString tip_text(const QString& text);
 
 QString bytes_text(uint64_t bytes);        ///< "2.00 MiB"
@@ -32,27 +33,27 @@ QString category_text(Category category);  ///< "saved for backward"
 /// "#1234" by the event that made it; "#before 3" for those older than the history.
 QString allocation_text(const DeviceHistory& device, AllocationIndex a);
 /// "train.py:42 forward → linear": the user's line and, where that is in a library, the function that asked in the end.
-/// The words for a stack without frames.
+/// Returns the words for a stack without frames.
 QString stack_text(const StackTable& stacks, StackId stack);
 QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
-/// What the trace cannot know, in the user's language. The trace's own sentence, in English, may say more.
+/// Returns a data gap in the user's language. The trace's own sentence, in English, may say more.
 QString data_gap_text(const Trace& trace, const DataGap& data_gap);
-/// How a recorded process ended, as a sentence; empty if it runs or nobody knows.
+/// Returns how a recorded process ended, as a sentence; empty if it runs or the end is unknown.
 QString ended_text(const Process& process);
-/// How the recording of a trace ended.
+/// Returns how the recording of a trace ended.
 QString ended_text(const Trace& trace);
 /// "train.py:42 forward" and "→ linear.py:134 forward", what tells apart groups of that line; the latter may be empty.
 std::pair<QString, QString> split_group_name(const QString& name);
-/// A group's name within `width` pixels: the user's line in front stays readable, what tells it apart is cut in the
+/// Returns a group's name within `width` pixels: the user's line in front stays readable, the rest is cut in the
 /// middle.
 QString elided_group_name(const QFontMetrics& metrics, const QString& name, int width);
 /// Of the segment an allocation lies in; "unknown" for those whose segment is not known.
 QString stream_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a);
 QString pool_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a);
 
-/// Bytes taken beyond those requested.
+/// Returns the bytes of the block beyond those requested.
 inline uint64_t rounding_of(const Allocations& allocations, AllocationIndex a) {
     const uint64_t taken = allocations.block_size[a], requested = allocations.requested[a];
     return taken > requested ? taken - requested : 0;

@@ -9,8 +9,8 @@ namespace {
 constexpr size_t longest_history = 200;
 constexpr double smallest_time_span = 50;  // ns: finer than any clock an allocator event carries
 constexpr double smallest_event_span = 4;
-constexpr double room_at_the_end = 0.008;   // what happens last (often the OOM) is drawn inside, not on the edge
-constexpr double room_for_the_next = 0.02;  // of a followed span: what comes next appears inside
+constexpr double room_at_the_end = 0.008;   // the last event (often the OOM) is drawn inside, not on the edge
+constexpr double room_for_the_next = 0.02;  // of a followed span: the next events appear inside
 }  // namespace
 
 void TimeView::set_history(const DeviceHistory* device, int64_t duration) {
@@ -150,12 +150,12 @@ void TimeView::set_tail_length(int64_t nanoseconds) {
     }
     tail_length_ = nanoseconds;
     apply(tail_span(), true);
-    tail_length_ = nanoseconds;  // a run that is still shorter will grow to it
+    tail_length_ = nanoseconds;  // a shorter run will grow to it
     tail_ = true;
     emit tail_changed();
 }
 
-/// After the span was moved.
+/// Called after the span was moved.
 void TimeView::notice_tail() {
     if (!live_) {
         return;

@@ -1,4 +1,4 @@
-// The shared horizontal axis: what span is shown, in which unit, with an undo history of zooms.
+// The shared horizontal axis: the shown span, its unit, and an undo history of zooms.
 #pragma once
 
 #include <QObject>
@@ -14,18 +14,18 @@ class TimeView : public QObject {
 public:
     explicit TimeView(QObject* parent = nullptr) : QObject(parent) {}
 
-    /// Limits of the axis (whole trace). Resets the view and its history.
+    /// Sets the limits of the axis (the whole trace). Resets the view and its history.
     void set_history(const DeviceHistory* device, int64_t duration);
     TimeAxis axis() const { return axis_; }
-    void set_axis(TimeAxis axis);  ///< keeps the span shown, converted; forgets the zoom history
+    void set_axis(TimeAxis axis);  ///< converts the shown span; clears the zoom history
 
     double from() const { return from_; }
     double to() const { return to_; }
     double span() const { return to_ - from_; }
     double whole_from() const { return whole_from_; }
     double whole_to() const { return whole_to_; }
-    double smallest_span() const;  ///< no zoom goes deeper
-    /// Where what is known ends: beyond lies what a run that goes on has yet to do.
+    double smallest_span() const;  ///< the deepest zoom
+    /// Returns the end of the recorded part; a growing run has no events beyond.
     double known_to() const;
 
     void show(double from, double to);    ///< clamped; one undo step unless part of a running gesture
@@ -39,8 +39,8 @@ public:
     void undo();
     void redo();
 
-    /// The run goes on. While the tail is followed the newest stays in view, else the span shown stays. Emits nothing:
-    /// whoever hears Session::grown looks here anew.
+    /// Takes a longer run. While the tail is followed the newest events stay in view, else the span stays. Emits
+    /// nothing: receivers of Session::grown read it again.
     void grow(const DeviceHistory* device, int64_t duration);
     /// While a run is recorded, the right edge may follow its end; moving the span away from the end stops that,
     /// moving it there again resumes it.
@@ -55,7 +55,7 @@ public:
     EventNumber state_at(double position) const;  ///< the state at a place on the axis
     int64_t time_at(double position) const;       ///< the wall-clock time at a place on the axis
 
-    /// Where the pointer hovers, shared by all plots; nothing when it is elsewhere.
+    /// Returns the position of the pointer, shared by all plots; nothing if it is elsewhere.
     std::optional<double> pointer() const { return pointer_; }
     void set_pointer(std::optional<double> position);
 

@@ -1,4 +1,4 @@
-// tidemark ledger: from the bytes a program asked for up to what nvidia-smi shows.
+// tidemark breakdown: from the bytes a program requested up to what nvidia-smi shows.
 #include "storage/breakdown/breakdown.h"
 
 #include <fmt/format.h>
@@ -9,10 +9,12 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
-#include "storage/replay/time_point.h"
+#include "storage/text/data_gap_words.h"
+#include "storage/text/fact_words.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -24,17 +26,18 @@ struct BreakdownOptions {
     std::string format = "text";
 };
 
-/// The ledger of one device at the chosen moment.
+/// The breakdown of one device at the selected point in time.
 struct Page {
     std::shared_ptr<const Analysis> analysis;
     const DeviceHistory& device;
     BreakdownRow row;
     std::vector<std::string> gaps;
 
-    Page(DeviceTimePoint time_point, const std::string& at)
-        : analysis(std::move(time_point.analysis)),
-          device(analysis->device()),
-          gaps(breakdown_gaps(analysis->trace(), device)) {
+    Page(DeviceTimePoint time_point, const std::string& at, const Words& words)
+        : analysis(std::move(time_point.analysis)), device(analysis->device()) {
+        for (const BreakdownGap& gap : breakdown_gaps(analysis->trace(), device)) {
+            gaps.push_back(breakdown_gap_words(words, gap));
+        }
         const Breakdown breakdown(analysis);
         const std::optional<int64_t> time = named_time(analysis->trace(), at);
         row = time ? breakdown.at_time(*time) : breakdown.at(time_point.event);
@@ -49,99 +52,96 @@ struct Page {
     }
 };
 
-/// What a layer is, for somebody who sees it for the first time.
-std::string words_about(const Component& component) {
+/// Explains a component to somebody who sees it for the first time.
+std::string words_about(const Words& words, const Component& component) {
+    const int64_t count = component.count;
     switch (component.kind) {
-        case ComponentKind::requested: return "asked for by the program, in " + counted(component.count, "block");
-        case ComponentKind::rounding: return "added by PyTorch when it rounds block sizes up";
+        case ComponentKind::requested:
+            return words.plural(count, "requested by the program, in {n} block",
+                                "requested by the program, in {n} blocks");
+        case ComponentKind::rounding: return words("allocator rounding: PyTorch rounds block sizes up");
         case ComponentKind::pending:
-            return "freed by the program, but a CUDA stream may still use it: " + counted(component.count, "block");
+            return words.plural(count, "freed by the program, but a CUDA stream may still use it: {n} block",
+                                "freed by the program, but a CUDA stream may still use it: {n} blocks");
         case ComponentKind::free_in_segments:
-            return fmt::format("free, in {} that also hold{} blocks: only PyTorch can use it (fragmentation)",
-                               counted(component.count, "segment"), component.count == 1 ? "s" : "");
+            return words.plural(count, "free, in {n} segment with live blocks: only PyTorch can use it (fragmentation)",
+                                "free, in {n} segments with live blocks: only PyTorch can use it (fragmentation)");
         case ComponentKind::cached_segments:
-            return fmt::format("free, in {} without any block: torch.cuda.empty_cache() gives it back",
-                               counted(component.count, "segment"));
+            return words.plural(count, "free, in {n} segment without live blocks: torch.cuda.empty_cache() releases it",
+                                "free, in {n} segments without live blocks: torch.cuda.empty_cache() releases it");
         case ComponentKind::private_pools:
-            return "free, but kept for private pools (CUDA graphs, MemPool): only their owners can use it";
+            return words("free, but reserved for private pools (CUDA graphs, MemPool): only their owners can use it");
         case ComponentKind::library:
-            return fmt::format("taken from the driver past PyTorch's allocator, in {}", counted(component.count, "piece"));
-        case ComponentKind::context: return "what every process pays for using a GPU at all";
-        case ComponentKind::kernels: return "code of GPU kernels, loaded at their first use";
-        case ComponentKind::other_processes: return "another program on the same GPU";
+            return words.plural(count, "requested from the driver outside the caching allocator, in {n} piece",
+                                "requested from the driver outside the caching allocator, in {n} pieces");
+        case ComponentKind::context: return words("needed by every process that uses the GPU");
+        case ComponentKind::kernels: return words("code of GPU kernels, loaded at their first use");
+        case ComponentKind::other_processes: return words("another program on the same GPU");
         case ComponentKind::unknown:
-            return component.bytes < 0 ? "the layers claim more than NVML shows" : "not explained by anything recorded";
+            return component.bytes < 0 ? words("the components add up to more than NVML shows")
+                                       : words("not explained by the recorded data");
     }
     return {};
 }
 
-/// Short, for the column of names.
-std::string title_of(const Component& component) {
-    switch (component.kind) {
-        case ComponentKind::requested: return "requested";
-        case ComponentKind::rounding: return "rounding";
-        case ComponentKind::pending: return "waiting for a stream";
-        case ComponentKind::free_in_segments: return "free between blocks";
-        case ComponentKind::cached_segments: return "idle segments";
-        case ComponentKind::private_pools: return "free in private pools";
-        case ComponentKind::library: return component.name;
-        case ComponentKind::context: return "CUDA context";
-        case ComponentKind::kernels: return "kernels";
-        case ComponentKind::other_processes: return component.name;
-        case ComponentKind::unknown: return "not explained";
-    }
-    return {};
-}
-
-std::string total_words(const Page& page) {
+std::string total_words(const Words& words, const Page& page) {
     if (!page.row.device_used) {
-        return "all that is known; nvidia-smi may show more";
+        return words("total of the known components; nvidia-smi may show more");
     }
-    return fmt::format("what nvidia-smi shows for the device{}",
-                       page.row.device_total == 0 ? "" : ", of " + format_bytes(page.row.device_total));
+    return page.row.device_total == 0 ? words("what nvidia-smi shows for the device")
+                                      : words("what nvidia-smi shows for the device, of {bytes}",
+                                              with("bytes", format_bytes(page.row.device_total)));
 }
 
-std::string table_row(const Page& page, int64_t bytes, std::string_view title, std::string_view words) {
+std::string table_row(const Page& page, int64_t bytes, std::string_view title, std::string_view about) {
     return fmt::format("{:>10}  {:5.1f} %  {:<28}  {}\n", format_bytes(bytes), share(bytes, page.total()) * 100,
-                       one_line(title), words);
+                       one_line(title), about);
 }
 
-std::string page_text(const Page& page) {
-    std::string text = fmt::format("Device {}, event {} of {}, {}\n", page.device.device, format_count(page.row.event),
-                                   format_count(page.device.event_count()), format_time_point(page.row.time));
-    text += fmt::format("{:>10}  {:>7}  {:<28}  {}\n", "Bytes", "Share", "Layer", "What it is");
+std::string page_text(const Words& words, const Page& page) {
+    std::string text =
+        words("Device {device}, event {event} of {count}, {time}", with("device", page.device.device),
+              with("event", format_count(page.row.event)), with("count", format_count(page.device.event_count())),
+              with("time", format_time_point(page.row.time))) +
+        '\n';
+    text += fmt::format("{:>10}  {:>7}  {:<28}  {}\n", words("Bytes"), words("Share"), words("Component"),
+                        words("What it is"));
     for (const Component& component : page.row.components) {
-        text += table_row(page, component.bytes, title_of(component), words_about(component));
+        text += table_row(page, component.bytes, component_name(words, component), words_about(words, component));
     }
-    text += table_row(page, page.total(), "total", total_words(page));
+    text += table_row(page, page.total(), words("total"), total_words(words, page));
+    const auto note = [&](const std::string& sentence) { text += one_line(sentence) + '\n'; };
     if (page.row.process_used) {
-        text +=
-            fmt::format("nvidia-smi shows {} of it for the recorded process.\n", format_bytes(*page.row.process_used));
+        note(words("nvidia-smi shows {bytes} of it for the recorded process.",
+                   with("bytes", format_bytes(*page.row.process_used))));
     }
     if (const auto age = page.sample_age()) {
-        text += fmt::format("NVML was last asked {} before; since then its figure was moved by what is known.\n",
-                            format_duration(*age));
+        note(words("The last NVML sample is {age} older; recorded changes since then are added to it.",
+                   with("age", format_duration(*age))));
     }
     for (const std::string& gap : page.gaps) {
-        text += fmt::format("Note: {}\n", one_line(gap));
+        note(words("Note: {text}", with("text", gap)));
     }
     return text;
 }
 
-ordered_json component_json(const Page& page, const Component& component) {
-    ordered_json json = {
-        {"component", component_word(component.kind)},           {"name", component.name},   {"bytes", component.bytes},
-        {"share", share(component.bytes, page.total())}, {"count", component.count}, {"text", words_about(component)}};
+ordered_json component_json(const Words& words, const Page& page, const Component& component) {
+    ordered_json json = {{"component", component_word(component.kind)},
+                         {"name", component.name},
+                         {"bytes", component.bytes},
+                         {"share", share(component.bytes, page.total())},
+                         {"count", component.count},
+                         {"text", words_about(words, component)}};
     if (component.kind == ComponentKind::other_processes) {
         json["pid"] = component.pid;
     }
     return json;
 }
 
-ordered_json page_json(const Page& page) {
+ordered_json page_json(const Words& words, const Page& page) {
     auto components = ordered_json::array();
     for (const Component& component : page.row.components) {
-        components.push_back(component_json(page, component));
+        components.push_back(component_json(words, page, component));
     }
     return {{"device", page.device.device},
             {"time_point", {{"event", page.row.event}, {"time_ns", page.row.time}}},
@@ -155,19 +155,19 @@ ordered_json page_json(const Page& page) {
             {"gaps", page.gaps}};
 }
 
-Status run_breakdown(const BreakdownOptions& options, Progress& progress) {
-    auto time_points = open_time_points(options.time_point, progress);
+Status run_breakdown(const BreakdownOptions& options, const Words& words, Progress& progress) {
+    auto time_points = open_time_points(options.time_point, words, progress);
     if (!time_points) {
         return time_points.error();
     }
     std::string text;
     auto list = ordered_json::array();
     for (DeviceTimePoint& time_point : *time_points) {
-        const Page page(std::move(time_point), options.time_point.at);
+        const Page page(std::move(time_point), options.time_point.at, words);
         if (options.format == "json") {
-            list.push_back(page_json(page));
+            list.push_back(page_json(words, page));
         } else {
-            text += (text.empty() ? "" : "\n") + page_text(page);
+            text += (text.empty() ? "" : "\n") + page_text(words, page);
         }
     }
     if (options.format == "json") {
@@ -178,21 +178,21 @@ Status run_breakdown(const BreakdownOptions& options, Progress& progress) {
 
 }  // namespace
 
-void add_breakdown_command(CLI::App& app, Job& job) {
+void add_breakdown_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<BreakdownOptions>();
     CLI::App& command = add_command(
-        app, "breakdown", "Where a GPU's memory is, up to the figure of nvidia-smi",
-        "One line per layer, from the bytes the program asked for outwards; they add up exactly. Without samples of\n"
-        "NVML the layers end at what is known. JSON is one object, or a list when there are several devices and none\n"
-        "is chosen.",
-        "  tidemark ledger run.tide\n"
-        "  tidemark ledger run.tide --at peak --device 0 --format json");
-    add_time_point_options(command, options->time_point, "end");
-    command.add_option("--format", options->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
-    command.callback(
-        [options, &job] { job = [options](Progress& progress) { return run_breakdown(*options, progress); }; });
+        line, "breakdown",
+        {words("The memory breakdown of a GPU, up to what nvidia-smi shows"),
+         words("One line per component, from the bytes the program requested outwards; they add up exactly. Without "
+               "NVML\n"
+               "samples the components end at what is known. JSON is one object, or a list when there are several\n"
+               "devices and none is selected."),
+         "  tidemark breakdown run.tide\n"
+         "  tidemark breakdown run.tide --at peak --device 0 --format json"});
+    add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
+    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    set_job(line, command, [options, words](Progress& progress) { return run_breakdown(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

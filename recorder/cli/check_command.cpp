@@ -1,4 +1,4 @@
-// tidemark check: limits that a run must keep, for continuous integration.
+// tidemark check: memory limits of a run, for continuous integration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/exit_status.h"
 #include "recorder/cli/explained.h"
 #include "recorder/cli/limits.h"
 #include "recorder/cli/output.h"
+#include "storage/base/exit_status.h"
 
 namespace tidemark::cli {
 namespace {
@@ -40,7 +40,7 @@ std::string_view outcome_word(Outcome outcome) {
     return {};
 }
 
-/// For the beginning of a line: what a log is searched for.
+/// The beginning of a line, for searches in a log. Not translated.
 std::string_view outcome_mark(Outcome outcome) {
     return outcome == Outcome::holds ? "ok" : outcome == Outcome::broken ? "BROKEN" : "UNKNOWN";
 }
@@ -52,22 +52,24 @@ bool all_hold(const std::vector<Checked>& devices) {
     });
 }
 
-std::string text_of(const std::vector<Checked>& devices) {
+std::string text_of(const std::vector<Checked>& devices, const Words& words) {
     std::string text;
     int64_t broken = 0;
     for (const Checked& device : devices) {
         for (const Verified& limit : device.limits) {
             broken += limit.outcome != Outcome::holds;
-            text += fmt::format("{:<8} device {}: {}\n", outcome_mark(limit.outcome), device.device,
-                                one_line(limit.reason));
+            text += fmt::format(
+                "{:<8} {}\n", outcome_mark(limit.outcome),
+                one_line(words("device {device}: {text}", with("device", device.device), with("text", limit.reason))));
             for (const std::string& detail : limit.details) {
                 text += fmt::format("{:9}{}\n", "", one_line(detail));
             }
         }
     }
-    return text + (broken == 0 ? "All limits hold.\n"
-                               : fmt::format("{} not hold.\n",
-                                             broken == 1 ? "1 limit does" : fmt::format("{} limits do", broken)));
+    return text +
+           (broken == 0 ? words("All limits hold.")
+                        : words.plural(broken, "{n} limit does not hold.", "{n} limits do not hold.")) +
+           '\n';
 }
 
 ordered_json limit_json(const Verified& limit) {
@@ -94,52 +96,54 @@ ordered_json json_of(const std::vector<Checked>& devices) {
     return {{"holds", all_hold(devices)}, {"devices", std::move(list)}};
 }
 
-Result<std::vector<Checked>> check_devices(const CheckOptions& options, Progress& progress) {
-    const auto devices = explain_devices(options.input, Words(Language::english), progress);
+Result<std::vector<Checked>> check_devices(const CheckOptions& options, const Words& words, Progress& progress) {
+    const auto devices = explain_devices(options.input, words, progress);
     if (!devices) {
         return devices.error();
     }
     std::vector<Checked> checked;
     for (const Explained& device : *devices) {
-        checked.push_back({device.explanation.device, verify(device, options.limits)});
+        checked.push_back({device.explanation.device, verify(device, options.limits, words)});
     }
     return checked;
 }
 
-Status run_check(const CheckOptions& options, int& exit_code, Progress& progress) {
-    TIDEMARK_TRY(check_limits(options.limits));
-    const auto checked = check_devices(options, progress);
+Status run_check(const CheckOptions& options, const Words& words, int& exit_code, Progress& progress) {
+    TIDEMARK_TRY(check_limits(options.limits, words));
+    const auto checked = check_devices(options, words, progress);
     if (!checked) {
         return checked.error();
     }
-    exit_code = all_hold(*checked) ? exit_fine : exit_limit;
-    return options.format == "json" ? print_json(json_of(*checked)) : print(text_of(*checked));
+    exit_code = all_hold(*checked) ? exit_success : exit_limit;
+    return options.format == "json" ? print_json(json_of(*checked)) : print(text_of(*checked, words));
 }
 
 }  // namespace
 
-void add_check_command(CLI::App& app, Job& job, int& exit_code) {
+void add_check_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<CheckOptions>();
     CLI::App& command = add_command(
-        app, "check", "Whether a run keeps limits of memory, for continuous integration",
-        "Exit status 5: a limit is broken, or the trace cannot tell; each reason names value, limit, line and holder.\n"
-        "Peaks are those of torch.cuda.max_memory_allocated() and max_memory_reserved(). Findings are those of "
-        "explain:\n"
-        "a verdict (leak, failure, waste, pattern, background) or a kind (retained-graph, fragmentation, ...).",
-        "  tidemark check run.tide --max-peak 10GiB --max-growth-per-step 0 --no-finding leak\n"
-        "  tidemark check run.tide --max-reserved 12GiB --no-finding leak,fragmentation --format json");
-    command.add_option("TRACE", options->input.trace, "A trace (.tide)")->required();
-    command.add_option("--max-peak", options->limits.peak, "Most allocated memory: 10GiB, 500MB, ...");
-    command.add_option("--max-reserved", options->limits.reserved, "Most memory held by PyTorch's allocator");
-    command.add_option("--max-growth-per-step", options->limits.growth, "What may be left over by each step: 0, 1MiB");
-    command.add_option("--no-finding", options->limits.findings, "Verdicts or kinds that must not be found")
+        line, "check",
+        {words("Check a run against memory limits, for continuous integration"),
+         words("Exit status 5: a limit is exceeded, or the trace lacks the data to decide; each reason names value, "
+               "limit,\n"
+               "line and referrer. Peaks are those of torch.cuda.max_memory_allocated() and max_memory_reserved().\n"
+               "Findings are those of explain: a severity (leak, failure, waste, pattern, background) or a kind\n"
+               "(retained-graph, fragmentation, ...)."),
+         "  tidemark check run.tide --max-peak 10GiB --max-growth-per-step 0 --no-finding leak\n"
+         "  tidemark check run.tide --max-reserved 12GiB --no-finding leak,fragmentation --format json"});
+    add_trace_option(line, command, options->input.trace);
+    command.add_option("--max-peak", options->limits.peak, words("Limit of allocated memory: 10GiB, 500MB, ..."));
+    command.add_option("--max-reserved", options->limits.reserved, words("Limit of memory reserved by PyTorch"));
+    command.add_option("--max-growth-per-step", options->limits.growth,
+                       words("Limit of the growth in each step: 0, 1MiB"));
+    command.add_option("--no-finding", options->limits.findings, words("Severities or kinds that must not be found"))
         ->delimiter(',');
-    command.add_option("--device", options->input.device, "Only this device (default: all)");
-    command.add_option("--format", options->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
-    command.callback([options, &job, &exit_code] {
-        job = [options, &exit_code](Progress& progress) { return run_check(*options, exit_code, progress); };
+    command.add_option("--device", options->input.device, only_device_help(words));
+    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    set_job(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
+        return run_check(*options, words, exit_code, progress);
     });
 }
 

@@ -1,35 +1,57 @@
-// The commands. Each adds itself to the command line; the one the user chose leaves its work in `job`.
+// The commands. Each adds itself to the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <initializer_list>
+#include <string>
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
-/// Runs after the whole command line was understood. Its error is shown once, by main.
+/// Runs after the whole command line was parsed. main shows its error, once.
 using Job = std::function<Status(Progress&)>;
 
-void add_import_command(CLI::App& app, Job& job);
-void add_info_command(CLI::App& app, Job& job);
-void add_stats_command(CLI::App& app, Job& job);
-void add_breakdown_command(CLI::App& app, Job& job);
-void add_explain_command(CLI::App& app, Job& job);
-/// The job leaves its exit status in `exit_code`: exit_limit when one does not hold.
-void add_check_command(CLI::App& app, Job& job, int& exit_code);
-void add_diff_command(CLI::App& app, Job& job);
-void add_top_command(CLI::App& app, Job& job);
-void add_graph_command(CLI::App& app, Job& job);
-void add_referrers_command(CLI::App& app, Job& job);
-void add_render_command(CLI::App& app, Job& job);
-void add_share_command(CLI::App& app, Job& job);
-/// The job leaves its exit status in `exit_code`: that of the program it ran.
-void add_record_command(CLI::App& app, Job& job, int& exit_code);
+/// The command line under construction, and what the selected command leaves in it.
+struct CommandLine {
+    CLI::App& app;
+    const Words words;
+    Job& job;
+    int& exit_code;  ///< set by jobs: exit_limit by check, the status of the program by record
+};
 
-/// A command whose help says what it does in a line, in detail (lines broken by hand, may be empty), by example, and
-/// what its exit statuses mean.
-CLI::App& add_command(CLI::App& app, const char* name, const char* summary, const char* details, const char* examples);
+void add_record_command(CommandLine& line);
+void add_import_command(CommandLine& line);
+void add_explain_command(CommandLine& line);
+void add_check_command(CommandLine& line);
+void add_diff_command(CommandLine& line);
+void add_info_command(CommandLine& line);
+void add_stats_command(CommandLine& line);
+void add_top_command(CommandLine& line);
+void add_graph_command(CommandLine& line);
+void add_referrers_command(CommandLine& line);
+void add_breakdown_command(CommandLine& line);
+void add_render_command(CommandLine& line);
+void add_share_command(CommandLine& line);
+
+/// Texts of a command's help, translated. `details` has line breaks and may be empty.
+struct CommandHelp {
+    std::string summary, details, examples;
+};
+/// Adds a command whose help ends with examples and the meaning of its exit statuses.
+CLI::App& add_command(CommandLine& line, const char* name, const CommandHelp& help);
+/// Sets the work of the command.
+void set_job(CommandLine& line, CLI::App& command, Job job);
+
+/// Adds the positional TRACE.
+void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace);
+/// Adds --format. `description` is "text or json" in words.
+void add_format_option(CLI::App& command, const std::string& description, std::string& format,
+                       std::initializer_list<std::string> formats);
+/// Adds --limit, of `limit` rows at first.
+void add_limit_option(CLI::App& command, const std::string& description, size_t& limit);
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// tidemark diff: what one state of memory has that another has not.
+// tidemark diff: the differences between two states of memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/group_way.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
 #include "storage/compare/compare.h"
 #include "storage/explain/iterations.h"
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -32,11 +32,11 @@ struct DiffOptions {
     size_t limit = 20;  ///< 0: all
 };
 
-/// A moment as it was asked for.
+/// A point in time as the command line names it.
 struct Asked {
     std::string trace;
-    std::string at;                ///< as in --at
-    std::optional<int64_t> iteration;  ///< or the end of this one
+    std::string at;                    ///< as in --at
+    std::optional<int64_t> iteration;  ///< or the end of this iteration
 };
 
 struct Both {
@@ -44,7 +44,7 @@ struct Both {
 };
 
 /// "3:20"
-Result<std::pair<int64_t, int64_t>> parse_steps(const std::string& text) {
+Result<std::pair<int64_t, int64_t>> parse_steps(const std::string& text, const Words& words) {
     const char* end = text.data() + text.size();
     int64_t first = 0, second = 0;
     const auto one = std::from_chars(text.data(), end, first);
@@ -54,14 +54,14 @@ Result<std::pair<int64_t, int64_t>> parse_steps(const std::string& text) {
             return std::pair{first, second};
         }
     }
-    return usage_error(fmt::format("\"{}\" does not name two steps; write --steps 3:20.", text));
+    return usage_error(words("\"{text}\" does not name two steps; write --steps 3:20.", with("text", text)));
 }
 
-Result<Both> what_was_asked(const DiffOptions& options) {
+Result<Both> what_was_asked(const DiffOptions& options, const Words& words) {
     const bool is_one_trace = options.b.empty();
     Both both{{options.a, options.at_a, {}}, {is_one_trace ? options.a : options.b, options.at_b, {}}};
     if (!options.steps.empty()) {
-        const auto steps = parse_steps(options.steps);
+        const auto steps = parse_steps(options.steps, words);
         if (!steps) {
             return steps.error();
         }
@@ -70,7 +70,7 @@ Result<Both> what_was_asked(const DiffOptions& options) {
         return both;
     }
     if (is_one_trace && (options.at_a.empty() || options.at_b.empty())) {
-        return usage_error("With one trace, say which two moments to compare: --at-a and --at-b, or --steps 3:20.");
+        return usage_error(words("One trace needs two points in time to compare: --at-a and --at-b, or --steps 3:20."));
     }
     for (Asked* side : {&both.a, &both.b}) {
         side->at = side->at.empty() ? "peak" : side->at;
@@ -78,7 +78,7 @@ Result<Both> what_was_asked(const DiffOptions& options) {
     return both;
 }
 
-/// One of the two states, with what is needed to group it.
+/// One of the two states, with the data to group it.
 struct Side {
     DeviceTimePoint time_point;
     std::unique_ptr<const Graph> graph;
@@ -90,7 +90,7 @@ struct Side {
     }
 };
 
-Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t number) {
+Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t number, const Words& words) {
     const Iterations iterations(time_point.trace(), time_point.device());
     for (const Iteration& iteration : iterations.all()) {
         if (iteration.number == number) {
@@ -98,34 +98,35 @@ Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t 
         }
     }
     if (iterations.empty()) {
-        return usage_error(time_point.trace().path +
-                           ": no steps were recorded, and nothing else repeats; use --at-a and --at-b.");
+        return usage_error(words("{path}: no steps were recorded, and nothing else repeats; use --at-a and --at-b.",
+                                 with("path", time_point.trace().path)));
     }
-    return usage_error(fmt::format("{}: there is no step {}; they are numbered {} to {}.", time_point.trace().path, number,
-                                   iterations[0].number, iterations.all().back().number));
+    return usage_error(words("{path}: there is no step {number}; the steps are {first} to {last}.",
+                             with("path", time_point.trace().path), with("number", number),
+                             with("first", iterations[0].number), with("last", iterations.all().back().number)));
 }
 
-std::string words_about_time_point(const Asked& asked) {
-    return asked.iteration          ? fmt::format("at the end of step {}", *asked.iteration)
-           : asked.at == "peak" ? "at its peak"
-           : asked.at == "end"  ? "at its end"
-                                : "at " + asked.at;
+std::string words_about_time_point(const Asked& asked, const Words& words) {
+    return asked.iteration      ? words("at the end of step {number}", with("number", *asked.iteration))
+           : asked.at == "peak" ? words("at its peak")
+           : asked.at == "end"  ? words("at its end")
+                                : words("at {time_point}", with("time_point", asked.at));
 }
 
 Result<Side> open_side(std::shared_ptr<const Trace> trace, const Asked& asked, const Way& way,
-                       std::optional<int> device, Progress& progress) {
-    auto time_point = main_time_point(trace, {asked.trace, asked.iteration ? "end" : asked.at, device});
+                       std::optional<int> device, const Words& words, Progress& progress) {
+    auto time_point = main_time_point(trace, {asked.trace, asked.iteration ? "end" : asked.at, device}, words);
     if (!time_point) {
         return time_point.error();
     }
     if (asked.iteration) {
-        const auto event = end_of_iteration(*time_point, *asked.iteration);
+        const auto event = end_of_iteration(*time_point, *asked.iteration, words);
         if (!event) {
             return event.error();
         }
         time_point->event = *event;
     }
-    Side side{std::move(*time_point), nullptr, words_about_time_point(asked)};
+    Side side{std::move(*time_point), nullptr, words_about_time_point(asked, words)};
     if (needs_graph(way.by)) {
         auto graph = read_whole_graph(trace, progress);
         if (!graph) {
@@ -142,25 +143,25 @@ struct Difference {
     Comparison comparison;
 };
 
-Result<Difference> differ(const DiffOptions& options, Progress& progress) {
-    const auto both = what_was_asked(options);
-    const auto way = parse_way(options.by);
+Result<Difference> differ(const DiffOptions& options, const Words& words, Progress& progress) {
+    const auto both = what_was_asked(options, words);
+    const auto way = parse_way(options.by, words);
     if (!both || !way) {
         return both ? way.error() : both.error();
     }
-    const auto trace_a = open_input(both->a.trace, progress);
+    const auto trace_a = open_input(both->a.trace, words, progress);
     if (!trace_a) {
         return trace_a.error();
     }
-    const auto trace_b = both->b.trace == both->a.trace ? trace_a : open_input(both->b.trace, progress);
+    const auto trace_b = both->b.trace == both->a.trace ? trace_a : open_input(both->b.trace, words, progress);
     if (!trace_b) {
         return trace_b.error();
     }
-    auto a = open_side(*trace_a, both->a, *way, options.device, progress);
+    auto a = open_side(*trace_a, both->a, *way, options.device, words, progress);
     if (!a) {
         return a.error();
     }
-    auto b = open_side(*trace_b, both->b, *way, options.device, progress);
+    auto b = open_side(*trace_b, both->b, *way, options.device, words, progress);
     if (!b) {
         return b.error();
     }
@@ -170,38 +171,66 @@ Result<Difference> differ(const DiffOptions& options, Progress& progress) {
 
 std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
 
-std::string where(const CompareRow& row) {
+std::string where(const CompareRow& row, const Words& words) {
     const Change change = row.change();
-    return change == Change::only_a ? "which only A has"
-           : change == Change::only_b
-               ? "which only B has"
-               : fmt::format("{} in A, {} in B", format_bytes(row.a.bytes), format_bytes(row.b.bytes));
+    return change == Change::only_a   ? words("only in A")
+           : change == Change::only_b ? words("only in B")
+                                      : words("{a} in A, {b} in B", with("a", format_bytes(row.a.bytes)),
+                                              with("b", format_bytes(row.b.bytes)));
 }
 
-/// What a person wants to know first.
-std::string sentence(const Difference& found) {
+/// The word of a change in the table; change_word has that of JSON.
+std::string change_title(Change change, const Words& words) {
+    switch (change) {
+        case Change::only_a: return words("only in A");
+        case Change::only_b: return words("only in B");
+        case Change::grown: return words("grown");
+        case Change::shrunk: return words("shrunk");
+        case Change::same: return words("same");
+    }
+    return {};
+}
+
+std::string difference_sentence(const Difference& found, const Words& words) {
     const Comparison& all = found.comparison;
     const int64_t difference = all.difference();
-    const std::string when = found.a.when == found.b.when ? fmt::format("{} than A", found.b.when)
-                                                          : fmt::format("{} than A {}", found.b.when, found.a.when);
-    std::string text =
-        difference == 0
-            ? fmt::format("A and B hold the same: {}.\n", format_bytes(all.a.bytes))
-            : fmt::format("B has {} {} {}: {} instead of {}.\n", format_bytes(std::abs(difference)),
-                          difference > 0 ? "more" : "less", when, format_bytes(all.b.bytes), format_bytes(all.a.bytes));
-    if (!all.rows.empty() && all.rows.front().difference() != 0) {
-        const CompareRow& largest = all.rows.front();
-        text += fmt::format("The largest difference, {}, is {}: {}.\n", signed_bytes(largest.difference()),
-                            one_line(largest.name), where(largest));
+    const auto a = with("a", format_bytes(all.a.bytes)), b = with("b", format_bytes(all.b.bytes));
+    if (difference == 0) {
+        return words("A and B have the same: {a}.", a);
+    }
+    const auto bytes = with("bytes", format_bytes(std::abs(difference)));
+    const auto when_a = with("when_a", found.a.when), when_b = with("when_b", found.b.when);
+    if (found.a.when == found.b.when) {
+        return difference > 0 ? words("B has {bytes} more than A {when_b}: {b} instead of {a}.", bytes, when_b, a, b)
+                              : words("B has {bytes} less than A {when_b}: {b} instead of {a}.", bytes, when_b, a, b);
+    }
+    return difference > 0
+               ? words("B {when_b} has {bytes} more than A {when_a}: {b} instead of {a}.", bytes, when_a, when_b, a, b)
+               : words("B {when_b} has {bytes} less than A {when_a}: {b} instead of {a}.", bytes, when_a, when_b, a, b);
+}
+
+std::string summary(const Difference& found, const Words& words) {
+    const auto& rows = found.comparison.rows;
+    std::string text = difference_sentence(found, words) + '\n';
+    if (!rows.empty() && rows.front().difference() != 0) {
+        const CompareRow& largest = rows.front();
+        text += words("The largest difference, {bytes}, is {name}: {where}.",
+                      with("bytes", signed_bytes(largest.difference())), with("name", one_line(largest.name)),
+                      with("where", where(largest, words))) +
+                '\n';
     }
     return text;
 }
 
-std::string side_text(const char* name, const Side& side, const Amounts& total) {
-    return fmt::format("{}: {}, device {}, {} ({}): {} in {}\n", name,
-                       one_line(std::filesystem::path(side.time_point.trace().path).filename().string()),
-                       side.time_point.device().device, side.when, describe_time_point(side.time_point.device(), side.time_point.event),
-                       format_bytes(total.bytes), counted(total.count, "allocation"));
+std::string side_text(const char* name, const Side& side, const Amounts& total, const Words& words) {
+    const std::string file = std::filesystem::path(side.time_point.trace().path).filename().string();
+    return words.plural(
+               total.count, "{side}: {file}, device {device}, {when} ({time_point}): {bytes} in {n} allocation",
+               "{side}: {file}, device {device}, {when} ({time_point}): {bytes} in {n} allocations", with("side", name),
+               with("file", one_line(file)), with("device", side.time_point.device().device), with("when", side.when),
+               with("time_point", time_point_text(words, side.time_point.device(), side.time_point.event)),
+               with("bytes", format_bytes(total.bytes))) +
+           '\n';
 }
 
 std::string table_row(int64_t difference, const Amounts& a, const Amounts& b, std::string_view change,
@@ -211,49 +240,53 @@ std::string table_row(int64_t difference, const Amounts& a, const Amounts& b, st
                        change, one_line(name));
 }
 
-/// What tells stacks of one line apart.
-std::string callers_text(const CompareRow& row) {
+/// Tells stacks of one line apart.
+std::string callers_text(const CompareRow& row, const Words& words) {
     constexpr ptrdiff_t most_callers = 3;
     std::string text;
-    const auto add = [&](std::string_view words) { text += fmt::format("{:68}{}\n", "", one_line(words)); };
+    const auto add = [&](const std::string& sentence) { text += fmt::format("{:68}{}\n", "", one_line(sentence)); };
     if (row.moved) {
-        add("(its line number changed)");
+        add(words("(its line number changed)"));
     }
     const auto own = std::find(row.frames.begin(), row.frames.end(), row.name);
     if (own != row.frames.begin() && own != row.frames.end()) {
-        add("in " + row.frames.front());
+        add(words("in {frame}", with("frame", row.frames.front())));
     }
     for (ptrdiff_t i = 1; i <= most_callers && i < row.frames.end() - own; ++i) {
-        add("called by " + own[i]);
+        add(words("called by {frame}", with("frame", own[i])));
     }
     return text;
 }
 
-std::string difference_text(const Difference& found, const DiffOptions& options) {
+std::string difference_text(const Difference& found, const DiffOptions& options, const Words& words) {
     const Comparison& all = found.comparison;
-    std::string text = sentence(found) + '\n' + side_text("A", found.a, all.a) + side_text("B", found.b, all.b);
-    text +=
-        fmt::format("\n{:>11}  {:>10}  {:>10}  {:>15}  {:<9}  {}\n", "Difference", "A", "B", "Count", "", options.by);
+    std::string text =
+        summary(found, words) + '\n' + side_text("A", found.a, all.a, words) + side_text("B", found.b, all.b, words);
+    text += fmt::format("\n{:>11}  {:>10}  {:>10}  {:>15}  {:<9}  {}\n", words("Difference"), "A", "B", words("Count"),
+                        "", options.by);
     const auto different =
         std::find_if(all.rows.begin(), all.rows.end(), [](const CompareRow& row) { return row.difference() == 0; });
     const std::span changed(all.rows.begin(), different);
     const size_t shown = limited(changed.size(), options.limit);
     for (const CompareRow& row : changed.first(shown)) {
-        text += table_row(row.difference(), row.a, row.b, change_word(row.change()), row.name) + callers_text(row);
+        text += table_row(row.difference(), row.a, row.b, change_title(row.change(), words), row.name) +
+                callers_text(row, words);
     }
-    text += shown < changed.size() ? fmt::format("{:68}{}\n", "", words_about_rest(changed.size() - shown)) : "";
+    text += rest_text(words, changed.size() - shown, 68);
     if (const size_t same = all.rows.size() - changed.size(); same > 0) {
-        text += fmt::format("{:68}({} more without a difference)\n", "", format_count(static_cast<int64_t>(same)));
+        text += fmt::format(
+            "{:68}{}\n", "",
+            words("({count} more without a difference)", with("count", format_count(static_cast<int64_t>(same)))));
     }
-    return text + table_row(all.difference(), all.a, all.b, "", "total");
+    return text + table_row(all.difference(), all.a, all.b, "", words("total"));
 }
 
 ordered_json amounts_json(const Amounts& amounts) { return {{"bytes", amounts.bytes}, {"allocations", amounts.count}}; }
 
-ordered_json side_json(const Side& side, const Amounts& total) {
+ordered_json side_json(const Side& side, const Amounts& total, const Words& words) {
     return {{"trace", side.time_point.trace().path},
             {"device", side.time_point.device().device},
-            {"time_point", time_point_json(side.time_point.device(), side.time_point.event)},
+            {"time_point", time_point_json(words, side.time_point.device(), side.time_point.event)},
             {"total", amounts_json(total)}};
 }
 
@@ -270,55 +303,58 @@ ordered_json row_json(const CompareRow& row, bool has_frames) {
     return json;
 }
 
-ordered_json difference_json(const Difference& found, const DiffOptions& options) {
+ordered_json difference_json(const Difference& found, const DiffOptions& options, const Words& words) {
     const Comparison& all = found.comparison;
     const size_t shown = limited(all.rows.size(), options.limit);
     auto rows = ordered_json::array();
     for (const CompareRow& row : std::span(all.rows).first(shown)) {
         rows.push_back(row_json(row, options.by == "stack"));
     }
-    return {{"a", side_json(found.a, all.a)},
-            {"b", side_json(found.b, all.b)},
+    return {{"a", side_json(found.a, all.a, words)},
+            {"b", side_json(found.b, all.b, words)},
             {"by", options.by},
             {"difference_bytes", all.difference()},
             {"rows", std::move(rows)},
             {"rows_left_out", all.rows.size() - shown}};
 }
 
-Status run_diff(const DiffOptions& options, Progress& progress) {
-    const auto found = differ(options, progress);
+Status run_diff(const DiffOptions& options, const Words& words, Progress& progress) {
+    const auto found = differ(options, words, progress);
     if (!found) {
         return found.error();
     }
-    return options.format == "json" ? print_json(difference_json(*found, options))
-                                    : print(difference_text(*found, options));
+    return options.format == "json" ? print_json(difference_json(*found, options, words))
+                                    : print(difference_text(*found, options, words));
 }
 
 }  // namespace
 
-void add_diff_command(CLI::App& app, Job& job) {
+void add_diff_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<DiffOptions>();
-    CLI::App& command = add_command(
-        app, "diff", "What one state of memory has that another has not",
-        "Two traces, or two moments of one. Groups are the same when they are called the same: stacks by the texts of\n"
-        "their frames, not by address. Bytes are those of active blocks, as in top.",
-        "  tidemark diff before.tide after.tide\n"
-        "  tidemark diff run.tide --steps 3:20 --by line\n"
-        "  tidemark diff run.tide --at-a mark:warm --at-b end --format json");
-    command.add_option("A", options->a, "A trace (.tide)")->required();
-    command.add_option("B", options->b, "Another one (default: the same)");
-    auto* at_a = command.add_option("--at-a", options->at_a, "The moment of A, as --at of top (default: peak)");
-    auto* at_b = command.add_option("--at-b", options->at_b, "The moment of B (default: peak)");
-    command.add_option("--steps", options->steps, "The ends of two steps: K of A, N of B, as K:N")
+    CLI::App& command =
+        add_command(line, "diff",
+                    {words("Compare two states of memory"),
+                     words("Compares two traces, or two points in time of one. Groups with the same name are the same "
+                           "group: stacks by\n"
+                           "the texts of their frames, not by address. Bytes are those of active blocks, as in top."),
+                     "  tidemark diff before.tide after.tide\n"
+                     "  tidemark diff run.tide --steps 3:20 --by line\n"
+                     "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
+    command.add_option("A", options->a, words("A trace (.tide)"))->required();
+    command.add_option("B", options->b, words("Another one (default: the same)"));
+    auto* at_a =
+        command.add_option("--at-a", options->at_a, words("The point in time of A, as --at of top (default: peak)"));
+    auto* at_b = command.add_option("--at-b", options->at_b, words("The point in time of B (default: peak)"));
+    command.add_option("--steps", options->steps, words("The ends of two steps: K of A, N of B, as K:N"))
         ->excludes(at_a)
         ->excludes(at_b);
-    command.add_option("--by", options->by, "What to add up by: " + group_by_names())->capture_default_str();
-    command.add_option("--device", options->device, "The device (default: the one with most events)");
-    command.add_option("--limit", options->limit, "How many groups to show, 0 for all")->capture_default_str();
-    command.add_option("--format", options->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
+    command.add_option("--by", options->by, words("How to group: {groups}", with("groups", group_by_names())))
         ->capture_default_str();
-    command.callback([options, &job] { job = [options](Progress& progress) { return run_diff(*options, progress); }; });
+    command.add_option("--device", options->device, words("The device (default: the one with most events)"));
+    add_limit_option(command, words("How many groups to show, 0 for all"), options->limit);
+    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    set_job(line, command, [options, words](Progress& progress) { return run_diff(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

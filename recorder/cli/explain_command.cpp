@@ -1,4 +1,4 @@
-// tidemark explain: why memory went up and did not come down, in words.
+// tidemark explain: why memory went up and was not freed, in words.
 #include "storage/explain/explain.h"
 
 #include <fmt/format.h>
@@ -24,28 +24,13 @@ using nlohmann::ordered_json;
 
 struct ExplainOptions {
     TimePointOptions input;
-    std::string format = "text", language, output;
+    std::string format = "text", output;
     bool all = false, force = false;
 };
 
 std::string_view variable(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::string_view() : value;
-}
-
-/// What the user asked for, else what the machine's locale says.
-Result<Language> language_of(const std::string& asked) {
-    if (!asked.empty()) {
-        const auto language = language_from_name(asked);
-        return language ? Result<Language>(*language)
-                        : usage_error(fmt::format("\"{}\" is not a language; use en or zh_CN.", asked));
-    }
-    for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
-        if (const std::string_view value = variable(name); !value.empty()) {
-            return language_from_name(value).value_or(Language::english);
-        }
-    }
-    return Language::english;
 }
 
 int columns() {
@@ -88,15 +73,10 @@ std::string report(std::span<const ReportInput> devices, const Words& words, con
                                           : plain_report(devices, words, options);
 }
 
-Status run_explain(const ExplainOptions& options, Progress& progress) {
-    const auto language = language_of(options.language);
-    if (!language) {
-        return language.error();
-    }
+Status run_explain(const ExplainOptions& options, const Words& words, Progress& progress) {
     if (!options.output.empty()) {
-        TIDEMARK_TRY(may_write_report(options.output, options.force));
+        TIDEMARK_TRY(may_write_report(options.output, options.force, words));
     }
-    const Words words(*language);
     const auto devices = explain_devices(options.input, words, progress);
     if (!devices) {
         return devices.error();
@@ -106,32 +86,31 @@ Status run_explain(const ExplainOptions& options, Progress& progress) {
         reported.push_back({*device.context, device.explanation});
     }
     const std::string text = report(reported, words, options);
-    return options.output.empty() ? print_clean(text) : write_text_file(options.output, text);
+    return options.output.empty() ? print_clean(text) : write_text_file(options.output, text, words);
 }
 
 }  // namespace
 
-void add_explain_command(CLI::App& app, Job& job) {
+void add_explain_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<ExplainOptions>();
     CLI::App& command = add_command(
-        app, "explain", "Why GPU memory went up and did not come down, in words",
-        "Findings with their bytes, the line and the variable that cause them, what to look at (--at of the other\n"
-        "commands), and what would mend them. Markdown is for tickets; HTML is one file with plots, to send or to "
-        "keep.\n"
-        "JSON is one object, or a list when there are several devices and none is chosen.",
-        "  tidemark explain run.tide\n"
-        "  tidemark explain run.tide --format html -o why.html");
-    command.add_option("TRACE", options->input.trace, "A trace (.tide)")->required();
-    command.add_option("--device", options->input.device, "Only this device (default: all)");
-    command.add_option("--format", options->format, "text, json, markdown or html")
-        ->check(CLI::IsMember({"text", "json", "markdown", "html"}))
-        ->capture_default_str();
-    command.add_option("--lang", options->language, "Language: en or zh_CN (default: that of the locale)");
-    command.add_option("-o,--output", options->output, "The file to write (default: the terminal)");
-    command.add_flag("--all", options->all, "Text: tell in full what every program has, too");
-    command.add_flag("--force", options->force, "Replace a file that exists already");
-    command.callback(
-        [options, &job] { job = [options](Progress& progress) { return run_explain(*options, progress); }; });
+        line, "explain",
+        {words("Explain why GPU memory went up and was not freed"),
+         words("Findings with their bytes, the line and the variable that cause them, the evidence (--at of the other\n"
+               "commands) and recommended fixes. Markdown is for tickets; HTML is one file with plots, to send or to "
+               "keep.\n"
+               "JSON is one object, or a list when there are several devices and none is selected."),
+         "  tidemark explain run.tide\n"
+         "  tidemark explain run.tide --format html -o why.html"});
+    add_trace_option(line, command, options->input.trace);
+    command.add_option("--device", options->input.device, only_device_help(words));
+    add_format_option(command, words("text, json, markdown or html"), options->format,
+                      {"text", "json", "markdown", "html"});
+    command.add_option("-o,--output", options->output, words("The file to write (default: the terminal)"));
+    command.add_flag("--all", options->all, words("Text: also show background findings in full"));
+    command.add_flag("--force", options->force, words("Replace a file that exists already"));
+    set_job(line, command, [options, words](Progress& progress) { return run_explain(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -4,12 +4,15 @@
 
 namespace tidemark::cli {
 
-Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const TimePointOptions& options, Progress& progress) {
-    const auto trace = open_input(options.trace, progress);
+namespace {
+
+Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const TimePointOptions& options,
+                                                                          const Words& words, Progress& progress) {
+    const auto trace = open_input(options.trace, words, progress);
     if (!trace) {
         return trace.error();
     }
-    auto time_points = time_points_of(*trace, {options.trace, "end", options.device});
+    auto time_points = time_points_of(*trace, {options.trace, "end", options.device}, words);
     if (!time_points) {
         return time_points.error();
     }
@@ -25,8 +28,11 @@ Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const 
     return contexts;
 }
 
-Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words, Progress& progress) {
-    auto contexts = open_contexts(options, progress);
+}  // namespace
+
+Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words,
+                                               Progress& progress) {
+    auto contexts = open_contexts(options, words, progress);
     if (!contexts) {
         return contexts.error();
     }

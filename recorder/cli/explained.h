@@ -1,4 +1,4 @@
-// The explanation of a trace's devices, for commands.
+// The explanation of the devices of a trace, for commands.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,11 @@
 
 namespace tidemark::cli {
 
-/// Everything about each chosen device. Its moment is the case's own: options.at is not used.
-Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const TimePointOptions& options, Progress& progress);
-
 struct Explained {
     std::unique_ptr<const AnalysisContext> context;
     Explanation explanation;
 };
-/// One per chosen device; never empty.
+/// Explains each selected device; never empty. The analysis selects the point in time: options.at is not used.
 Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words, Progress& progress);
 
 }  // namespace tidemark::cli

@@ -63,25 +63,24 @@ FileKind file_kind(const std::string& path) {
     return is_pickle(bytes) || is_compressed(bytes) ? FileKind::snapshot : FileKind::other;
 }
 
-Status check_is_no_snapshot(const std::string& path) {
+Status check_is_no_snapshot(const std::string& path, const Words& words) {
     if (file_kind(path) != FileKind::snapshot) {
         return {};
     }
-    return input_error(
-        fmt::format("{}: this is a PyTorch snapshot, not a trace; import it first: tidemark import {}", path, path));
+    return input_error(words("{path}: this is a PyTorch snapshot, not a trace; import it first: tidemark import {path}",
+                             with("path", path)));
 }
 
-Status may_write_trace(const std::string& path, bool force, const char* option) {
+Status may_write_trace(const std::string& path, bool force, const Words& words) {
     switch (file_kind(path)) {
         case FileKind::missing: return {};
         case FileKind::trace:
-            if (force) {
-                return {};
-            }
-            return usage_error(fmt::format("{} exists already; {} replaces it.", path, option));
+            return force ? Status()
+                         : usage_error(words("{path} exists already; --force replaces it.", with("path", path)));
         default:
-            return usage_error(fmt::format(
-                "{} exists and is not a Tidemark trace; it is left alone. Choose another name with -o.", path));
+            return usage_error(
+                words("{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
+                      with("path", path)));
     }
 }
 

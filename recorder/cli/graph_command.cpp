@@ -1,4 +1,4 @@
-// tidemark graph: which autograd graphs are alive at a moment, what they keep, and who holds them.
+// tidemark graph: the autograd graphs that are alive at a point in time, the memory they retain, and their referrers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,27 +27,36 @@ Result<NodeIndex> find_node(const GraphView& view, int64_t id) {
         return node;
     }
     if (ids.empty()) {
-        return usage_error(fmt::format("There is no node {}: this trace has no nodes, only labels and holders.", id));
+        return usage_error(
+            view.words()("There is no node {id}: this trace has no nodes, only labels and referrers.", with("id", id)));
     }
     const auto after = std::lower_bound(ids.begin(), ids.end(), id);
     const int64_t nearest = after == ids.end()                                             ? ids.back()
                             : after == ids.begin() || *after - id < id - *std::prev(after) ? *after
                                                                                            : *std::prev(after);
-    return usage_error(fmt::format("There is no node {}: ids go from {} to {}, the nearest is {}.", id, ids.front(),
-                                   ids.back(), nearest));
+    const Words& words = view.words();
+    return usage_error(words("There is no node {id}: ids go from {first} to {last}, the nearest is {nearest}.",
+                             with("id", id), with("first", ids.front()), with("last", ids.back()),
+                             with("nearest", nearest)));
 }
 
 Result<NodeIndex> find_alive_node(const GraphView& view, int64_t id) {
     const auto node = find_node(view, id);
-    if (!node || view.time_point().is_alive(*node)) {
+    if (!node || view.graph_state().is_alive(*node)) {
         return node;
     }
     const int64_t created = view.nodes().created[*node], destroyed = view.nodes().destroyed[*node];
-    return usage_error(
-        fmt::format("{} is not alive at {}: it was {}{}. Choose a moment in its life with --at.", view.name(*node),
-                    format_time_point(view.time()),
-                    created == before_recording ? "there at the start" : "made at " + format_time_point(created),
-                    destroyed == never_happened ? "" : " and died at " + format_time_point(destroyed)));
+    const Words& words = view.words();
+    const std::string beginning = created == before_recording
+                                      ? words("created before the recording")
+                                      : words("created at {time}", with("time", format_time_point(created)));
+    const std::string lifetime = destroyed == never_happened
+                                     ? beginning
+                                     : words("{beginning} and destroyed at {time}", with("beginning", beginning),
+                                             with("time", format_time_point(destroyed)));
+    return usage_error(words(
+        "{node} is not alive at {time}: it was {lifetime}. Select a point in its lifetime with --at.",
+        with("node", view.name(*node)), with("time", format_time_point(view.time())), with("lifetime", lifetime)));
 }
 
 Result<AllocationRef> find_memory(const GraphView& view, int64_t id) {
@@ -65,9 +74,10 @@ Result<AllocationRef> find_memory(const GraphView& view, int64_t id) {
             nearest = !nearest || distance(other) < distance(*nearest) ? other : *nearest;
         }
     }
-    return usage_error(
-        fmt::format("There is no allocation {}{}.", id,
-                    nearest ? fmt::format(": the nearest is {}", *nearest) : std::string(": this trace has none")));
+    const Words& words = view.words();
+    return usage_error(nearest ? words("There is no allocation {id}: the nearest is {nearest}.", with("id", id),
+                                       with("nearest", *nearest))
+                               : words("There is no allocation {id}: this trace has none.", with("id", id)));
 }
 
 Status show_root(const GraphView& view, const GraphOptions& options) {
@@ -106,8 +116,8 @@ Status show_overview(const GraphView& view, const GraphOptions& options) {
                                      : print(overview_text(view, options.limit));
 }
 
-Status run_graph(const GraphOptions& options, Progress& progress) {
-    const auto opened = GraphView::open(options.time_point, progress);
+Status run_graph(const GraphOptions& options, const Words& words, Progress& progress) {
+    const auto opened = GraphView::open(options.time_point, words, progress);
     if (!opened) {
         return opened.error();
     }
@@ -120,32 +130,32 @@ Status run_graph(const GraphOptions& options, Progress& progress) {
 
 }  // namespace
 
-void add_graph_command(CLI::App& app, Job& job) {
+void add_graph_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<GraphOptions>();
     CLI::App& command = add_command(
-        app, "graph", "Which autograd graphs are alive, what they keep, and who holds them",
-        "Without a choice: all graphs alive at the moment, by root, and how they grew. Bytes kept are those of "
-        "blocks,\n"
-        "each counted once; bytes that \"go along\" are what would be freed if the graphs went. Ids of nodes and\n"
-        "allocations are those of the other outputs. DOT is for Graphviz: at most about 300 shapes, module by module.",
-        "  tidemark graph run.tide\n"
-        "  tidemark graph run.tide --at mark:epoch#2 --root 1742\n"
-        "  tidemark graph run.tide --alloc 300 --format json\n"
-        "  tidemark graph run.tide --format dot | dot -Tsvg -o graph.svg");
-    add_time_point_options(command, options->time_point, "end",
-                       "Whose events --at counts (default: the device with most events)");
-    auto* node = command.add_option("--node", options->node, "All about a node of the graph");
-    auto* memory = command.add_option("--alloc", options->allocation, "Who keeps an allocation, and what lets it go");
-    auto* root = command.add_option("--root", options->root, "What a root, or any alive node, keeps alive");
+        line, "graph",
+        {words("Show the autograd graphs that are alive, the memory they retain, and their referrers"),
+         words(
+             "Without --node, --alloc or --root: all graphs that are alive, by root, and their growth. Reachable "
+             "bytes\n"
+             "are those of blocks, each counted once; retained bytes are freed if the graphs go. Ids of nodes and\n"
+             "allocations are those of the other commands. DOT is for Graphviz: at most about 300 shapes, by module."),
+         "  tidemark graph run.tide\n"
+         "  tidemark graph run.tide --at mark:epoch#2 --root 1742\n"
+         "  tidemark graph run.tide --alloc 300 --format json\n"
+         "  tidemark graph run.tide --format dot | dot -Tsvg -o graph.svg"});
+    add_time_point_options(line, command, options->time_point, "end",
+                           words("The device whose events --at counts (default: the one with most events)"));
+    auto* node = command.add_option("--node", options->node, words("Show a node of the graph"));
+    auto* memory =
+        command.add_option("--alloc", options->allocation, words("Show what retains an allocation, and what frees it"));
+    auto* root = command.add_option("--root", options->root, words("Show what a root, or any alive node, keeps alive"));
     node->excludes(memory)->excludes(root);
     memory->excludes(root);
-    command.add_option("--limit", options->limit, "How many rows of each list to show, 0 for all")
-        ->capture_default_str();
-    command.add_option("--format", options->format, "text, json or dot")
-        ->check(CLI::IsMember({"text", "json", "dot"}))
-        ->capture_default_str();
-    command.callback(
-        [options, &job] { job = [options](Progress& progress) { return run_graph(*options, progress); }; });
+    add_limit_option(command, words("How many rows of each list to show, 0 for all"), options->limit);
+    add_format_option(command, words("text, json or dot"), options->format, {"text", "json", "dot"});
+    set_job(line, command, [options, words](Progress& progress) { return run_graph(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -12,13 +12,13 @@
 
 #include "recorder/cli/describe.h"
 #include "recorder/cli/output.h"
-#include "storage/replay/attribution.h"
+#include "storage/attribution/attribution.h"
 
 namespace tidemark::cli {
 namespace {
 
 constexpr size_t most_shapes = 300;
-constexpr size_t nodes_around_choice = 60;
+constexpr size_t nodes_around_selection = 60;
 constexpr int whole_module = 0;
 
 /// A string of DOT: what JSON escapes, DOT escapes in the same way.
@@ -26,20 +26,20 @@ std::string dot_string(std::string_view text) {
     return nlohmann::json(one_line(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// By what nodes are gathered into one shape.
-struct Gathering {
+/// How nodes are grouped into one shape.
+struct Grouping {
     bool by_type = false, by_module = false;
     int depth = whole_module;  ///< of modules, see module_at_depth
 };
 
 /// From the finest to the coarsest.
-constexpr std::array<Gathering, 7> gatherings{{{true, true},
-                                               {false, true},
-                                               {false, true, 4},
-                                               {false, true, 3},
-                                               {false, true, 2},
-                                               {false, true, 1},
-                                               {true, false}}};
+constexpr std::array<Grouping, 7> groupings{{{true, true},
+                                             {false, true},
+                                             {false, true, 4},
+                                             {false, true, 3},
+                                             {false, true, 2},
+                                             {false, true, 1},
+                                             {true, false}}};
 
 /// Nodes drawn as one.
 struct Shape {
@@ -47,7 +47,7 @@ struct Shape {
     std::vector<NodeIndex> nodes;
 };
 
-std::string title_of(const GraphView& view, NodeIndex node, const Gathering& by) {
+std::string title_of(const GraphView& view, NodeIndex node, const Grouping& by) {
     const std::string_view module = module_at_depth(view.module(node), by.depth);
     if (!by.by_module || module.empty()) {
         return view.index().type(node);
@@ -63,7 +63,7 @@ std::vector<Shape> one_by_one(const GraphView& view, std::span<const NodeIndex> 
     return shapes;
 }
 
-std::vector<Shape> gathered(const GraphView& view, std::span<const NodeIndex> nodes, const Gathering& by) {
+std::vector<Shape> grouped(const GraphView& view, std::span<const NodeIndex> nodes, const Grouping& by) {
     std::map<std::string, std::vector<NodeIndex>> found;
     for (const NodeIndex node : nodes) {
         found[title_of(view, node, by)].push_back(node);
@@ -75,11 +75,11 @@ std::vector<Shape> gathered(const GraphView& view, std::span<const NodeIndex> no
     return shapes;
 }
 
-/// Puts the smallest shapes into one.
-void put_rest_together(std::vector<Shape>& shapes) {
+/// Merges the smallest shapes into one.
+void merge_rest(const Words& words, std::vector<Shape>& shapes) {
     std::stable_sort(shapes.begin(), shapes.end(),
                      [](const Shape& a, const Shape& b) { return a.nodes.size() > b.nodes.size(); });
-    Shape rest{"everything else", {}};
+    Shape rest{words("everything else"), {}};
     for (size_t s = most_shapes - 1; s < shapes.size(); ++s) {
         rest.nodes.insert(rest.nodes.end(), shapes[s].nodes.begin(), shapes[s].nodes.end());
     }
@@ -92,13 +92,13 @@ std::vector<Shape> shapes_of(const GraphView& view, std::span<const NodeIndex> n
         return one_by_one(view, nodes);
     }
     std::vector<Shape> shapes;
-    for (const Gathering& by : gatherings) {
-        shapes = gathered(view, nodes, by);
+    for (const Grouping& by : groupings) {
+        shapes = grouped(view, nodes, by);
         if (shapes.size() <= most_shapes) {
             return shapes;
         }
     }
-    put_rest_together(shapes);
+    merge_rest(view.words(), shapes);
     return shapes;
 }
 
@@ -121,7 +121,7 @@ NodeState state_of(const GraphView& view, const Shape& shape) {
         ->first;
 }
 
-/// A picture under construction. The chosen node or allocation gets a thick frame.
+/// A picture under construction. The selected node or allocation gets a thick frame.
 class Drawing {
 public:
     explicit Drawing(const GraphView& view) : view_(view) {}
@@ -146,9 +146,11 @@ private:
 void Drawing::add_shape(size_t id, const Shape& shape) {
     const bool is_one = shape.nodes.size() == 1;
     std::string title = shape.title;
-    title += is_one ? "" : fmt::format(", {}", counted(static_cast<int64_t>(shape.nodes.size()), "node"));
+    const Words& words = view_.words();
+    title +=
+        is_one ? "" : words(", ") + words.plural(static_cast<int64_t>(shape.nodes.size()), "{n} node", "{n} nodes");
     const int64_t bytes = view_.reachable_bytes(shape.nodes);
-    title += bytes == 0 ? "" : fmt::format(", keeps {}", format_bytes(bytes));
+    title += bytes == 0 ? "" : words(", ") + words("retains {bytes}", with("bytes", format_bytes(bytes)));
     body_ +=
         fmt::format("  n{} [label={}, fillcolor=\"{}\"{}];\n", id, dot_string(title), color_of(state_of(view_, shape)),
                     is_one && shape.nodes.front() == selected_ ? ", penwidth=3" : "");
@@ -200,12 +202,12 @@ std::string Drawing::finish() const {
            "}\n";
 }
 
-/// First `from`, then whatever is alive around it, nearest first.
-std::vector<NodeIndex> neighbourhood(const GraphView& view, std::vector<NodeIndex> from) {
+/// Returns `from`, then the alive nodes around it, nearest first.
+std::vector<NodeIndex> neighborhood(const GraphView& view, std::vector<NodeIndex> from) {
     std::unordered_set<NodeIndex> seen(from.begin(), from.end());
-    const size_t limit = std::max(from.size(), nodes_around_choice);
+    const size_t limit = std::max(from.size(), nodes_around_selection);
     const auto add = [&](NodeIndex node) {
-        if (from.size() < limit && view.time_point().is_alive(node) && seen.insert(node).second) {
+        if (from.size() < limit && view.graph_state().is_alive(node) && seen.insert(node).second) {
             from.push_back(node);
         }
     };
@@ -223,7 +225,7 @@ std::vector<NodeIndex> neighbourhood(const GraphView& view, std::vector<NodeInde
 
 std::string whole_graph_dot(const GraphView& view) {
     Drawing drawing(view);
-    drawing.add_nodes(view.time_point().parents_first());
+    drawing.add_nodes(view.graph_state().parents_first());
     return drawing.finish();
 }
 
@@ -235,13 +237,13 @@ std::string root_dot(const GraphView& view, NodeIndex root) {
 }
 
 std::string node_dot(const GraphView& view, NodeIndex node) {
-    // The node first: where the way to it is long, what is around the node matters more.
-    std::vector<NodeIndex> way = view.time_point().path_to(node);
-    std::reverse(way.begin(), way.end());
-    way.resize(std::min(way.size(), nodes_around_choice / 2));
+    // The node first: if the path to it is long, the nodes around it matter more.
+    std::vector<NodeIndex> path = view.graph_state().path_to(node);
+    std::reverse(path.begin(), path.end());
+    path.resize(std::min(path.size(), nodes_around_selection / 2));
     Drawing drawing(view);
     drawing.select(node);
-    drawing.add_nodes(neighbourhood(view, std::move(way)));
+    drawing.add_nodes(neighborhood(view, std::move(path)));
     for (const uint32_t saved : view.saved_by(node)) {
         if (view.holds(saved)) {
             drawing.add_saved(saved, false);
@@ -251,11 +253,11 @@ std::string node_dot(const GraphView& view, NodeIndex node) {
 }
 
 std::string memory_dot(const GraphView& view, AllocationRef memory) {
-    const std::vector<uint32_t> retainers = view.time_point().retainers(memory);
+    const std::vector<uint32_t> retainers = view.graph_state().retainers(memory);
     std::vector<NodeIndex> nodes;
     std::unordered_set<NodeIndex> seen;
     for (const uint32_t saved : retainers) {
-        for (const NodeIndex node : view.time_point().path_to(view.index().saver(saved))) {
+        for (const NodeIndex node : view.graph_state().path_to(view.index().saver(saved))) {
             if (seen.insert(node).second) {
                 nodes.push_back(node);
             }

@@ -1,4 +1,4 @@
-// The graph as text that Graphviz' `dot` draws, gathered into at most about 300 shapes.
+// The graph in the language of Graphviz' `dot`, grouped into at most about 300 shapes.
 #pragma once
 
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace tidemark::cli {
 
-/// All nodes that are alive, module by module where they are many.
+/// All alive nodes, grouped by module if they are many.
 std::string whole_graph_dot(const GraphView& view);
-/// What an alive node keeps alive.
+/// The nodes that an alive node keeps alive.
 std::string root_dot(const GraphView& view, NodeIndex root);
-/// An alive node, the way to it from a root, its neighbours, and the memory it keeps.
+/// An alive node, the path to it from a root, its neighbors, and the memory it retains.
 std::string node_dot(const GraphView& view, NodeIndex node);
-/// An allocation, the nodes that keep it, and the ways to them from roots.
+/// An allocation, the nodes that retain it, and the paths to them from roots.
 std::string memory_dot(const GraphView& view, AllocationRef memory);
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// One allocation: what it has been to the program, which nodes keep it and for whom, and what would let it go.
+// One allocation: its categories over time, the nodes that retain it, their referrers, and what frees it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_pages.h"
 #include "recorder/cli/output.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -16,14 +17,14 @@ using nlohmann::ordered_json;
 
 constexpr size_t owners_named = 3;
 
-/// Who keeps the memory through the graph.
+/// What retains the memory through the graph.
 struct Retainers {
     Retainers(const GraphView& view, AllocationRef memory);
 
     std::vector<uint32_t> saved;   ///< positions in SavedTensors
     std::vector<NodeIndex> nodes;  ///< that saved them
     std::vector<NodeIndex> roots;  ///< of all graphs with those nodes
-    std::string owners;            ///< of the roots, in words
+    std::string owners;            ///< referrers of the roots, in words
 };
 
 std::vector<NodeIndex> roots_above(const GraphView& view, std::vector<NodeIndex> open) {
@@ -37,7 +38,7 @@ std::vector<NodeIndex> roots_above(const GraphView& view, std::vector<NodeIndex>
         open.pop_back();
         bool is_root = true;
         for (const NodeIndex parent : view.index().parents(node)) {
-            if (!view.time_point().is_alive(parent)) {
+            if (!view.graph_state().is_alive(parent)) {
                 continue;
             }
             is_root = false;
@@ -54,13 +55,15 @@ std::vector<NodeIndex> roots_above(const GraphView& view, std::vector<NodeIndex>
     return roots;
 }
 
-/// "list `outputs` (variable of main, s01.py:31), element 3", or else the result as the program knows it.
+/// "list `outputs` (variable of main, s01.py:31), element 3"; without a known referrer, the result of the node.
 std::string owner_text(const GraphView& view, NodeIndex root) {
-    return view.referrer_text(root).value_or("whoever has the result of " + view.name(root));
+    return view.referrer_text(root).value_or(
+        view.words()("the owner of the result of {node}", with("node", view.name(root))));
 }
 
-/// Whoever has hold of these roots, those in one list together.
+/// The referrers of these roots; those in one list together.
 std::string owners_text(const GraphView& view, const std::vector<NodeIndex>& roots) {
+    const Words& words = view.words();
     const ReferrerGroups groups(view);
     std::map<const ReferrerGroup*, std::vector<NodeIndex>> together;
     std::vector<std::string> owners;
@@ -74,20 +77,24 @@ std::string owners_text(const GraphView& view, const std::vector<NodeIndex>& roo
     }
     for (const auto& [group, held] : together) {
         const auto count = static_cast<int64_t>(held.size());
+        const std::string referrer = path_words(view.tables(), view.words(), *group);
         owners.push_back(count == 1 ? owner_text(view, held.front())
-                                    : fmt::format("{}{}", count < group->count ? fmt::format("{} of ", count) : "",
-                                                  describe_referrer(view.tables(), *group)));
+                         : count < group->count
+                             ? words("{count} of {referrer}", with("count", count), with("referrer", referrer))
+                             : referrer);
     }
     const size_t shown = std::min(owners.size(), owners_named);
-    const std::string text = fmt::format("{}", fmt::join(owners.begin(), owners.begin() + shown, "; "));
-    return shown < owners.size() ? fmt::format("{}; and {} more", text, owners.size() - shown) : text;
+    const std::string text = fmt::format("{}", fmt::join(owners.begin(), owners.begin() + shown, words("; ")));
+    return shown < owners.size()
+               ? words("{owners}; and {count} more", with("owners", text), with("count", owners.size() - shown))
+               : text;
 }
 
 Retainers::Retainers(const GraphView& view, AllocationRef memory) {
     if (!view.is_allocated(memory)) {
         return;
     }
-    saved = view.time_point().retainers(memory);
+    saved = view.graph_state().retainers(memory);
     for (const uint32_t s : saved) {
         nodes.push_back(view.index().saver(s));
     }
@@ -97,90 +104,101 @@ Retainers::Retainers(const GraphView& view, AllocationRef memory) {
     owners = owners_text(view, roots);
 }
 
-bool was_run(const GraphView& view, NodeIndex node) { return view.state(node) == NodeState::kept; }
+bool is_kept(const GraphView& view, NodeIndex node) { return view.state(node) == NodeState::kept; }
 
-/// "both nodes", "all 3 nodes"
-std::string all_of(size_t count, std::string_view what) {
-    return count == 2 ? fmt::format("both {}", what)
-                      : fmt::format("all {} {}", format_count(static_cast<int64_t>(count)), what);
-}
-
+/// "when backward runs through both nodes that saved it and releases it"
 std::string backward_text(const GraphView& view, const std::vector<NodeIndex>& nodes) {
-    const bool all_run = std::all_of(nodes.begin(), nodes.end(), [&](NodeIndex node) { return was_run(view, node); });
-    return fmt::format("when backward runs through {} {}",
-                       nodes.size() == 1 ? view.name(nodes.front()) : all_of(nodes.size(), "nodes that saved it"),
-                       all_run ? "once more, without retain_graph" : "and releases it");
+    const Words& words = view.words();
+    const bool all_kept = std::all_of(nodes.begin(), nodes.end(), [&](NodeIndex node) { return is_kept(view, node); });
+    const std::string through =
+        nodes.size() == 1
+            ? view.name(nodes.front())
+            : words.plural(static_cast<int64_t>(nodes.size()), "the node that saved it", "all {n} nodes that saved it");
+    return all_kept
+               ? words("when backward runs through {nodes} once more, without retain_graph", with("nodes", through))
+               : words("when backward runs through {nodes} and releases it", with("nodes", through));
 }
 
-/// Whose it is whatever the graph does; empty for what only the graph and the program's tensors keep.
-std::string_view owner_outside(Category category) {
+/// The condition for memory that the program owns whatever the graph does; empty for other memory.
+std::string owner_outside(const Words& words, Category category) {
     switch (category) {
         case Category::parameter:
-        case Category::buffer: return "its model is deleted";
-        case Category::gradient: return "gradients are set to None (zero_grad)";
-        case Category::optimizer_state: return "its optimizer is deleted";
+        case Category::buffer: return words("its model is deleted");
+        case Category::gradient: return words("gradients are set to None (zero_grad)");
+        case Category::optimizer_state: return words("its optimizer is deleted");
         default: return {};
     }
 }
 
-/// What would let it go, in a sentence.
+/// "It is freed when its tensor is released by ..., and ..."
 std::string release_text(const GraphView& view, AllocationRef memory, const Retainers& retainers) {
+    const Words& words = view.words();
     if (!view.is_allocated(memory)) {
-        return "It is not allocated at this moment.";
+        return words("It is not allocated at this point in time.");
     }
-    std::string text;
-    const auto condition = [&](const std::string& words) {
-        text += (text.empty() ? "It goes when " : ", and ") + words;
-    };
-    if (const auto outside = owner_outside(view.categories().at(memory, view.time())); !outside.empty()) {
-        condition(std::string(outside));
+    std::vector<std::string> conditions;
+    if (const auto outside = owner_outside(words, view.categories().at(memory, view.time())); !outside.empty()) {
+        conditions.push_back(outside);
     } else if (const Referrer* referrer = view.referrers().of(memory)) {
-        condition(fmt::format("its tensor is let go by {}", describe_referrer(view.tables(), *referrer)));
+        conditions.push_back(words("its tensor is released by {referrer}",
+                                   with("referrer", path_words(view.tables(), view.words(), *referrer))));
     }
     if (!retainers.nodes.empty()) {
-        condition(fmt::format("{} let go by {}, or {}",
-                              retainers.roots.size() == 1 ? "the graph that keeps it is"
-                                                        : all_of(retainers.roots.size(), "graphs that keep it") + " are",
-                              retainers.owners, backward_text(view, retainers.nodes)));
+        conditions.push_back(words.plural(static_cast<int64_t>(retainers.roots.size()),
+                                          "the graph that retains it is released by {owners}, or {backward}",
+                                          "all {n} graphs that retain it are released by {owners}, or {backward}",
+                                          with("owners", retainers.owners),
+                                          with("backward", backward_text(view, retainers.nodes))));
     }
-    return text.empty() ? "No node of the graph keeps it, and who else does is not known." : text + '.';
+    return conditions.empty() ? words("No node of the graph retains it, and no other referrer is known.")
+                              : words("It is freed when {conditions}.",
+                                      with("conditions", fmt::format("{}", fmt::join(conditions, words(", and ")))));
 }
 
-/// Life of the memory: "made at 1.2 s by train.py:42 step, freed at 1.3 s".
+/// "created at 1.2 s by train.py:42 step, freed at 1.3 s"
 std::string lifetime_text(const GraphView& view, AllocationRef memory) {
+    const Words& words = view.words();
     const DeviceHistory& device = view.device_of(memory);
     const Allocations& all = device.allocations;
     const StackId stack = all.stack[memory.index];
-    std::string text = all.alloc_event[memory.index] == before_history
-                           ? "made before the recording"
-                           : "made at " + format_time_point(device.alloc_time(memory.index));
-    text += stack == 0 ? "" : " by " + view.line_text(stack);
+    const bool is_older = all.alloc_event[memory.index] == before_history;
+    const auto time = with("time", is_older ? "" : format_time_point(device.alloc_time(memory.index)));
+    const auto line = with("line", stack == 0 ? "" : view.line_text(stack));
+    const std::string beginning = is_older     ? stack == 0 ? words("created before the recording")
+                                                            : words("created before the recording by {line}", line)
+                                      : stack == 0 ? words("created at {time}", time)
+                                               : words("created at {time} by {line}", time, line);
     const auto freed = device.free_time(memory.index);
-    return text + (freed ? ", freed at " + format_time_point(*freed) : ", never freed");
+    return freed ? words("{beginning}, freed at {time}", with("beginning", beginning),
+                         with("time", format_time_point(*freed)))
+                 : words("{beginning}, never freed", with("beginning", beginning));
 }
 
 std::string history_text(const GraphView& view, AllocationRef memory) {
     std::string text;
     for (const CategoryChange& change : view.categories().history(memory)) {
-        text += text.empty() ? "" : fmt::format(", from {} ", format_time_point(change.time));
-        text += view.category_text(memory, change.category);
+        const std::string category = view.category_text(memory, change.category);
+        text = text.empty() ? category
+                            : view.words()("{earlier}, from {time} {category}", with("earlier", text),
+                                           with("time", format_time_point(change.time)), with("category", category));
     }
     return text;
 }
 
 std::string retainer_text(const GraphView& view, uint32_t saved) {
-    return fmt::format("{} as {}{}", view.name(view.index().saver(saved)),
-                       view.tables().texts[view.tables().saved.name[saved]],
-                       view.tables().saved.is_view[saved] ? ", a view" : "");
+    const Words& words = view.words();
+    const std::string text = words("{node} as {name}", with("node", view.name(view.index().saver(saved))),
+                                   with("name", view.tables().texts[view.tables().saved.name[saved]]));
+    return view.tables().saved.is_view[saved] ? text + words(", ") + words("a view") : text;
 }
 
-/// Who holds its tensor, and who the graphs that keep it.
+/// The referrers of its tensor and of the graphs that retain it.
 std::string referrers_text(const GraphView& view, AllocationRef memory, const Retainers& retainers) {
     const Referrer* referrer = view.referrers().of(memory);
-    std::string text = referrer == nullptr ? "" : describe_referrer(view.tables(), *referrer);
-    text += text.empty() || retainers.owners.empty() ? "" : "; ";
+    std::string text = referrer == nullptr ? "" : path_words(view.tables(), view.words(), *referrer);
+    text += text.empty() || retainers.owners.empty() ? "" : view.words()("; ");
     text += retainers.owners;
-    return text.empty() ? "nobody that is known" : text;
+    return text.empty() ? view.words()("unknown") : text;
 }
 
 ordered_json history_json(const GraphView& view, AllocationRef memory) {
@@ -194,29 +212,34 @@ ordered_json history_json(const GraphView& view, AllocationRef memory) {
 }  // namespace
 
 std::string memory_text(const GraphView& view, AllocationRef memory, size_t limit) {
+    const Words& words = view.words();
     const Retainers retainers(view, memory);
-    std::string text = fmt::format("{} at {} of device {}, at {}\n", one_line(view.name(memory)),
-                                   format_address(view.device_of(memory).allocations.address[memory.index]),
-                                   view.device_of(memory).device, view.when());
-    const auto row = [&](std::string_view title, std::string_view words) {
-        text += fmt::format("{:<11}{}\n", title, one_line(words));
+    std::string text =
+        words("{memory} at {address} of device {device}, at {when}", with("memory", one_line(view.name(memory))),
+              with("address", format_address(view.device_of(memory).allocations.address[memory.index])),
+              with("device", view.device_of(memory).device), with("when", view.when())) +
+        '\n';
+    const auto row = [&](std::string_view title, std::string_view value) {
+        text += fmt::format("{:<13}{}\n", title, one_line(value));
     };
     const NodeIndex maker = view.index().maker(memory);
-    row("Life", lifetime_text(view, memory));
-    row("Category", history_text(view, memory));
-    row("Made by", maker == no_node ? "no forward op with a node" : view.name(maker));
+    row(words("Lifetime"), lifetime_text(view, memory));
+    row(words("Category"), history_text(view, memory));
+    row(words("Created by"), maker == no_node ? words("no forward op with a node") : view.name(maker));
     const size_t shown = limited(retainers.saved.size(), limit);
-    row("Kept by", retainers.saved.empty() ? "no node of the graph" : retainer_text(view, retainers.saved.front()));
+    row(words("Saved by"),
+        retainers.saved.empty() ? words("no node of the graph") : retainer_text(view, retainers.saved.front()));
     for (size_t s = 1; s < shown; ++s) {
         row("", retainer_text(view, retainers.saved[s]));
     }
-    text += retainers.saved.empty() ? "" : rest_text(retainers.saved.size() - shown, 11);
+    text += retainers.saved.empty() ? "" : rest_text(words, retainers.saved.size() - shown, 13);
     if (!retainers.saved.empty()) {
         const uint32_t first = retainers.saved.front();
-        row("Path", fmt::format("{} → {} → this memory", path_text(view, view.index().saver(first)),
-                                view.tables().texts[view.tables().saved.name[first]]));
+        row(words("Path"),
+            words("{path} → {name} → this memory", with("path", path_text(view, view.index().saver(first))),
+                  with("name", view.tables().texts[view.tables().saved.name[first]])));
     }
-    row("Held by", referrers_text(view, memory, retainers));
+    row(words("Retained by"), referrers_text(view, memory, retainers));
     row("", release_text(view, memory, retainers));
     return text;
 }
@@ -224,9 +247,9 @@ std::string memory_text(const GraphView& view, AllocationRef memory, size_t limi
 ordered_json memory_json(const GraphView& view, AllocationRef memory) {
     const Retainers retainers(view, memory);
     const DeviceHistory& device = view.device_of(memory);
-    auto reachable_from = ordered_json::array(), path = ordered_json::array(), roots = ordered_json::array();
+    auto saved_by = ordered_json::array(), path = ordered_json::array(), roots = ordered_json::array();
     for (const uint32_t s : retainers.saved) {
-        reachable_from.push_back({{"node", view.node_json(view.index().saver(s))}, {"saved", view.saved_json(s)}});
+        saved_by.push_back({{"node", view.node_json(view.index().saver(s))}, {"saved", view.saved_json(s)}});
     }
     for (const NodeIndex root : retainers.roots) {
         roots.push_back({{"id", view.nodes().id[root]},
@@ -235,7 +258,7 @@ ordered_json memory_json(const GraphView& view, AllocationRef memory) {
                          {"referrer", view.referrer_json(view.referrers().of(root))}});
     }
     if (!retainers.saved.empty()) {
-        for (const NodeIndex node : view.time_point().path_to(view.index().saver(retainers.saved.front()))) {
+        for (const NodeIndex node : view.graph_state().path_to(view.index().saver(retainers.saved.front()))) {
             path.push_back(view.nodes().id[node]);
         }
     }
@@ -247,7 +270,7 @@ ordered_json memory_json(const GraphView& view, AllocationRef memory) {
             {"free_time_ns", or_null(device.free_time(memory.index))},
             {"history", history_json(view, memory)},
             {"maker", maker == no_node ? ordered_json() : view.node_json(maker)},
-            {"reachable_from", std::move(reachable_from)},
+            {"saved_by", std::move(saved_by)},
             {"path", std::move(path)},
             {"roots", std::move(roots)},
             {"referrer", view.referrer_json(view.referrers().of(memory))},

@@ -1,4 +1,4 @@
-// One node of the graph: what it is, what has become of it, what it keeps and what keeps it.
+// One node of the graph: its origin, its state, the memory it retains and what retains it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_pages.h"
 #include "recorder/cli/output.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -15,52 +16,74 @@ using nlohmann::ordered_json;
 
 constexpr size_t path_ends_shown = 3;
 
-/// "made at 1.2 s in step 3; a backward ran it at 1.3 s and left what it saved (retain_graph)"
+/// "created at 1.2 s in step 3; backpropagated at 1.3 s, saved tensors kept (retain_graph)"
 std::string lifetime_text(const GraphView& view, NodeIndex node) {
+    const Words& words = view.words();
     const GraphNodes& nodes = view.nodes();
     const NodeState state = view.state(node);
+    const auto created = with("time", format_time_point(nodes.created[node]));
     if (state == NodeState::not_created) {
-        return fmt::format("not made yet: made at {}", format_time_point(nodes.created[node]));
+        return words("not created yet: it is created at {time}", created);
     }
-    const std::string step = view.step_text(node);
-    std::string text = nodes.created[node] == before_recording ? "made before the recording"
-                                                               : "made at " + format_time_point(nodes.created[node]);
-    text += step.empty() ? "" : " in " + step;
+    const std::string step_name = view.step_text(node);
+    const auto step = with("step", step_name);
+    const bool is_older = nodes.created[node] == before_recording;
+    std::string text = is_older            ? step_name.empty() ? words("created before the recording")
+                                                               : words("created before the recording in {step}", step)
+                                  : step_name.empty() ? words("created at {time}", created)
+                                           : words("created at {time} in {step}", created, step);
+    const auto executed = with("time", format_time_point(nodes.executed[node]));
+    text += words("; ");
     if (nodes.executed[node] > view.time()) {
-        text += "; no backward has run it";
+        text += words("never backpropagated");
+    } else if (view.saved_by(node).empty()) {
+        text += words("backpropagated at {time}, no saved tensors", executed);
+    } else if (nodes.released[node] <= view.time()) {
+        text += words("backpropagated at {time}, saved tensors released at {released}", executed,
+                      with("released", format_time_point(nodes.released[node])));
     } else {
-        text += "; a backward ran it at " + format_time_point(nodes.executed[node]);
-        text += view.saved_by(node).empty() ? "; it had saved nothing"
-                : nodes.released[node] <= view.time()
-                    ? " and released what it saved at " + format_time_point(nodes.released[node])
-                    : " and left what it saved (retain_graph)";
+        text += words("backpropagated at {time}, saved tensors kept (retain_graph)", executed);
     }
-    return state == NodeState::dead ? fmt::format("{}; it died at {}", text, format_time_point(nodes.destroyed[node])) : text;
+    return state == NodeState::dead
+               ? text + words("; ") +
+                     words("destroyed at {time}", with("time", format_time_point(nodes.destroyed[node])))
+               : text;
 }
 
 std::string saved_text(const GraphView& view, uint32_t saved) {
+    const Words& words = view.words();
     const SavedTensors& all = view.tables().saved;
     const AllocationRef memory = all.allocation[saved];
-    std::string text = fmt::format("{:<11}{}, version {}", view.tables().texts[all.name[saved]],
-                                   format_bytes(static_cast<int64_t>(all.bytes[saved])), all.version[saved]);
-    text += all.is_view[saved] ? ", a view" : "";
-    text += all.is_packed[saved] ? ", packed by hooks" : "";
-    text += memory ? ", in " + view.name(memory) : ", in no memory that is known";
-    return view.holds(saved) || !memory ? text : text + ", held no more";
+    std::string text = fmt::format(
+        "{:<11}{}", view.tables().texts[all.name[saved]],
+        words("{bytes}, version {version}", with("bytes", format_bytes(static_cast<int64_t>(all.bytes[saved]))),
+              with("version", all.version[saved])));
+    const auto add = [&](const std::string& part) { text += words(", ") + part; };
+    if (all.is_view[saved]) {
+        add(words("a view"));
+    }
+    if (all.is_packed[saved]) {
+        add(words("packed by hooks"));
+    }
+    add(memory ? words("in {memory}", with("memory", view.name(memory))) : words("in unknown memory"));
+    if (memory && !view.holds(saved)) {
+        add(words("no longer retained"));
+    }
+    return text;
 }
 
 /// A list of lines under one title, which stands before the first.
-template <class Items, class Words>
-std::string list_text(std::string_view title, const Items& items, size_t limit, Words&& words) {
+template <class Items, class Line>
+std::string list_text(const Words& words, std::string_view title, const Items& items, size_t limit, Line&& line) {
     const size_t shown = limited(items.size(), limit);
-    std::string text = items.empty() ? fmt::format("{:<11}none\n", title) : "";
+    std::string text = items.empty() ? fmt::format("{:<13}{}\n", title, words("none")) : "";
     for (size_t i = 0; i < shown; ++i) {
-        text += fmt::format("{:<11}{}\n", i == 0 ? title : "", one_line(words(items[i])));
+        text += fmt::format("{:<13}{}\n", i == 0 ? title : "", one_line(line(items[i])));
     }
-    return text + rest_text(items.size() - shown, 11);
+    return text + rest_text(words, items.size() - shown, 13);
 }
 
-/// Those of one child, in slot order: "slot 0: node 3 MulBackward0, dead".
+/// An edge to a child.
 struct Input {
     NodeIndex node;
     uint16_t slot, output;
@@ -75,9 +98,11 @@ std::vector<Input> inputs_of(const GraphView& view, NodeIndex node) {
     return inputs;
 }
 
-/// Its name, and that it is gone where it is.
+/// The name of a node, and its state if it is not alive.
 std::string neighbor_text(const GraphView& view, NodeIndex node) {
-    return view.name(node) + (view.time_point().is_alive(node) ? "" : fmt::format(", {}", state_word(view.state(node))));
+    return view.graph_state().is_alive(node)
+               ? view.name(node)
+               : view.name(node) + view.words()(", ") + node_state_name(view.words(), view.state(node));
 }
 
 ordered_json neighbor_json(const GraphView& view, NodeIndex node) {
@@ -90,13 +115,13 @@ ordered_json neighbor_json(const GraphView& view, NodeIndex node) {
 }  // namespace
 
 std::string path_text(const GraphView& view, NodeIndex node) {
-    const std::vector<NodeIndex> path = view.time_point().path_to(node);
+    const std::vector<NodeIndex> path = view.graph_state().path_to(node);
     const bool is_long = path.size() > 2 * path_ends_shown + 1;
     std::string text;
     for (size_t i = 0; i < path.size(); ++i) {
         if (is_long && i == path_ends_shown) {
             const size_t left_out = path.size() - 2 * path_ends_shown;
-            text += fmt::format(" → {} more", format_count(static_cast<int64_t>(left_out)));
+            text += view.words()(" → {count} more", with("count", format_count(static_cast<int64_t>(left_out))));
             i += left_out - 1;
             continue;
         }
@@ -106,27 +131,32 @@ std::string path_text(const GraphView& view, NodeIndex node) {
 }
 
 std::string node_text(const GraphView& view, NodeIndex node, size_t limit) {
-    const GraphState& time_point = view.time_point();
-    std::string text = fmt::format("{}, at {}\n", one_line(view.name(node)), view.when());
-    const auto row = [&](std::string_view title, std::string_view words) {
-        text += fmt::format("{:<11}{}\n", title, one_line(words.empty() ? "not known" : words));
+    const Words& words = view.words();
+    const GraphState& state = view.graph_state();
+    std::string text =
+        words("{node}, at {when}", with("node", one_line(view.name(node))), with("when", view.when())) + '\n';
+    const auto row = [&](std::string_view title, const std::string& value) {
+        text += fmt::format("{:<13}{}\n", title, one_line(value.empty() ? words("unknown") : value));
     };
-    row("Life", lifetime_text(view, node));
-    row("Module", view.module(node));
-    row("Op", view.origin(node).op);
-    row("Output", view.nodes().output[node] ? view.name(view.nodes().output[node]) : "");
-    row("Keeps", fmt::format("{} itself; {} go when it goes", format_bytes(time_point.shallow_bytes(node)),
-                             format_bytes(time_point.retained_bytes(node))));
-    row("Held by", view.referrer_text(node).value_or("nobody that is known"));
-    if (time_point.is_alive(node)) {
-        row("Path", path_text(view, node));
+    row(words("Lifetime"), lifetime_text(view, node));
+    row(words("Module"), view.module(node));
+    row(words("Op"), view.origin(node).op);
+    row(words("Output"), view.nodes().output[node] ? view.name(view.nodes().output[node]) : "");
+    row(words("Shallow"), format_bytes(state.shallow_bytes(node)));
+    row(words("Retained"), format_bytes(state.retained_bytes(node)));
+    row(words("Retained by"), view.referrer_text(node).value_or(""));
+    if (state.is_alive(node)) {
+        row(words("Path"), path_text(view, node));
     }
-    text += list_text("Saved", view.saved_by(node), limit, [&](uint32_t s) { return saved_text(view, s); });
-    text += list_text("Inputs", inputs_of(view, node), limit, [&](const Input& input) {
-        return fmt::format("{}: {}{}", input.slot, neighbor_text(view, input.node),
-                           input.output == 0 ? "" : fmt::format(", its output {}", input.output));
+    text += list_text(words, words("Saved"), view.saved_by(node), limit,
+                      [&](uint32_t saved) { return saved_text(view, saved); });
+    text += list_text(words, words("Inputs"), inputs_of(view, node), limit, [&](const Input& input) {
+        const std::string name = fmt::format("{}: {}", input.slot, neighbor_text(view, input.node));
+        return input.output == 0
+                   ? name
+                   : words("{input}, its output {number}", with("input", name), with("number", input.output));
     });
-    return text + list_text("Kept by", view.index().parents(node), limit,
+    return text + list_text(words, words("Parents"), view.index().parents(node), limit,
                             [&](NodeIndex parent) { return neighbor_text(view, parent); });
 }
 
@@ -145,7 +175,7 @@ ordered_json node_json(const GraphView& view, NodeIndex node) {
     for (const NodeIndex parent : view.index().parents(node)) {
         parents.push_back(neighbor_json(view, parent));
     }
-    for (const NodeIndex on_way : view.time_point().path_to(node)) {
+    for (const NodeIndex on_way : view.graph_state().path_to(node)) {
         path.push_back(neighbor_json(view, on_way));
     }
     const AllocationRef output = view.nodes().output[node];

@@ -1,4 +1,4 @@
-// All graphs at a moment: their roots by what they are and who holds them, and how they grew.
+// All graphs at a point in time: their roots, grouped by type, line and referrer, and their growth.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include "recorder/cli/graph_pages.h"
 #include "recorder/cli/output.h"
 #include "storage/graph/graph_growth.h"
+#include "storage/text/fact_words.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -19,36 +21,36 @@ using nlohmann::ordered_json;
 constexpr size_t slices_shown = 8;
 constexpr size_t types_shown = 6;
 
-/// Roots of one type, made at one line, held in one way, with which backward has done the same.
+/// Roots of one type, one line, one referrer and one state.
 struct RootGroup {
-    std::vector<NodeIndex> roots;         ///< by age
-    const ReferrerGroup* referrer = nullptr;  ///< nullptr: nobody is known to hold them
-    Reachable kept;
+    std::vector<NodeIndex> roots;             ///< by age
+    const ReferrerGroup* referrer = nullptr;  ///< nullptr: unknown
+    Reachable reachable;
     int32_t first_step = -1, last_step = -1;  ///< positions in Trace::steps
-    NodeIndex face() const { return roots.front(); }
+    NodeIndex oldest() const { return roots.front(); }
 };
 
 struct Overview {
     explicit Overview(const GraphView& view);
 
     ReferrerGroups referrers;
-    std::vector<RootGroup> groups;  ///< most kept bytes first
-    int64_t lone_leaves = 0;        ///< AccumulateGrad nodes no graph uses
+    std::vector<RootGroup> groups;  ///< most reachable bytes first
+    int64_t lone_leaves = 0;        ///< AccumulateGrad nodes that no graph uses
     GraphGrowth growth;
 
 private:
     void find_groups(const GraphView& view);
-    void find_kept(const GraphView& view);
+    void find_reachable(const GraphView& view);
 };
 
 Overview::Overview(const GraphView& view) : referrers(view), growth(graph_growth(view.categories())) {
     find_groups(view);
-    find_kept(view);
+    find_reachable(view);
 }
 
 void Overview::find_groups(const GraphView& view) {
     std::map<std::tuple<uint32_t, FrameId, NodeState, const ReferrerGroup*>, RootGroup> found;
-    for (const NodeIndex root : view.time_point().roots()) {
+    for (const NodeIndex root : view.graph_state().roots()) {
         if (view.index().is_leaf(root)) {
             ++lone_leaves;
             continue;
@@ -65,7 +67,7 @@ void Overview::find_groups(const GraphView& view) {
     }
 }
 
-void Overview::find_kept(const GraphView& view) {
+void Overview::find_reachable(const GraphView& view) {
     std::vector<Held> held;
     for (RootGroup& group : groups) {
         for (const NodeIndex root : group.roots) {
@@ -76,55 +78,64 @@ void Overview::find_kept(const GraphView& view) {
         }
         held.push_back({group.roots, {}});
     }
-    const std::vector<Reachable> kept = view.time_point().reachable_from(held);
+    const std::vector<Reachable> reachable = view.graph_state().reachable_from(held);
     for (size_t g = 0; g < groups.size(); ++g) {
-        groups[g].kept = kept[g];
+        groups[g].reachable = reachable[g];
     }
     std::stable_sort(groups.begin(), groups.end(),
-                     [](const RootGroup& a, const RootGroup& b) { return a.kept.bytes > b.kept.bytes; });
+                     [](const RootGroup& a, const RootGroup& b) { return a.reachable.bytes > b.reachable.bytes; });
 }
 
 int64_t step_number(const GraphView& view, int32_t step) {
     return view.trace().steps[static_cast<size_t>(step)].number;
 }
 
-/// "steps 0 to 99", "step 3", "outside steps"
+/// "created in steps 0 to 99", "created in step 3", "created outside steps"
 std::string steps_text(const GraphView& view, const RootGroup& group) {
-    return group.first_step < 0                  ? "outside steps"
-           : group.first_step == group.last_step ? fmt::format("in step {}", step_number(view, group.first_step))
-                                                 : fmt::format("in steps {} to {}", step_number(view, group.first_step),
-                                                               step_number(view, group.last_step));
+    const Words& words = view.words();
+    if (group.first_step < 0) {
+        return words("created outside steps");
+    }
+    const auto first = with("first", step_number(view, group.first_step));
+    return group.first_step == group.last_step
+               ? words("created in step {first}", first)
+               : words("created in steps {first} to {last}", first, with("last", step_number(view, group.last_step)));
 }
 
 std::string group_text(const GraphView& view, const RootGroup& group) {
-    const NodeIndex face = group.face();
-    std::string text = fmt::format("{:>10}  {:>10}  {:>9}  {:>7}  {}, {}\n", format_bytes(group.kept.bytes),
-                                   format_bytes(group.kept.freed_bytes), format_count(group.kept.nodes),
-                                   format_count(static_cast<int64_t>(group.roots.size())),
-                                   one_line(view.type_text(face)), one_line(view.line_text(view.nodes().stack[face])));
-    const auto detail = [&](const std::string& words) { text += fmt::format("{:44}{}\n", "", one_line(words)); };
-    detail(fmt::format("made {}; {}", steps_text(view, group), graph_state_words(view.state(face))));
+    const Words& words = view.words();
+    const NodeIndex oldest = group.oldest();
+    const auto id = with("first", view.nodes().id[oldest]);
+    std::string text =
+        fmt::format("{:>10}  {:>10}  {:>9}  {:>7}  {}{}{}\n", format_bytes(group.reachable.bytes),
+                    format_bytes(group.reachable.freed_bytes), format_count(group.reachable.nodes),
+                    format_count(static_cast<int64_t>(group.roots.size())), one_line(view.type_text(oldest)),
+                    words(", "), one_line(view.line_text(view.nodes().stack[oldest])));
+    const auto detail = [&](const std::string& line) { text += fmt::format("{:44}{}\n", "", one_line(line)); };
+    detail(steps_text(view, group) + words("; ") + node_state_name(words, view.state(oldest)));
     if (group.referrer != nullptr) {
-        detail("held by " + describe_referrer(view.tables(), *group.referrer));
+        detail(words("retained by {referrer}",
+                     with("referrer", path_words(view.tables(), view.words(), *group.referrer))));
     }
     detail(group.roots.size() == 1
-               ? fmt::format("node {}", view.nodes().id[face])
-               : fmt::format("nodes {} to {}", view.nodes().id[face], view.nodes().id[group.roots.back()]));
+               ? words("node {first}", id)
+               : words("nodes {first} to {last}", id, with("last", view.nodes().id[group.roots.back()])));
     return text;
 }
 
 std::string groups_text(const GraphView& view, const Overview& overview, size_t limit) {
+    const Words& words = view.words();
     const size_t shown = limited(overview.groups.size(), limit);
-    std::string text = fmt::format("\n{:>10}  {:>10}  {:>9}  {:>7}  {}\n", "Kept", "Goes along", "Nodes", "Graphs",
-                                   "Root: who made it, and what became of it");
+    std::string text = fmt::format("\n{:>10}  {:>10}  {:>9}  {:>7}  {}\n", words("Reachable"), words("Retained"),
+                                   words("Nodes"), words("Graphs"), words("Root: type, allocation site, state"));
     for (size_t g = 0; g < shown; ++g) {
         text += group_text(view, overview.groups[g]);
     }
-    text += rest_text(overview.groups.size() - shown, 44);
+    text += rest_text(words, overview.groups.size() - shown, 44);
     if (overview.lone_leaves > 0) {
-        text += fmt::format("{} to no graph.\n", overview.lone_leaves == 1 ? "1 AccumulateGrad node belongs"
-                                                                           : format_count(overview.lone_leaves) +
-                                                                                 " AccumulateGrad nodes belong");
+        text += words.plural(overview.lone_leaves, "{n} AccumulateGrad node belongs to no graph.",
+                             "{n} AccumulateGrad nodes belong to no graph.") +
+                '\n';
     }
     return text;
 }
@@ -140,32 +151,38 @@ std::vector<size_t> spread(size_t count) {
 }
 
 std::string slice_name(const GraphView& view, const GraphSlice& slice) {
-    return slice.step < 0 ? format_time_point(slice.end) : fmt::format("step {}", step_number(view, slice.step));
+    return slice.step < 0 ? format_time_point(slice.end)
+                          : view.words()("step {number}", with("number", step_number(view, slice.step)));
 }
 
 std::string growth_text(const GraphView& view, const GraphGrowth& growth) {
-    const auto keeps = [](const GraphSlice& slice) { return slice.reachable_bytes > 0; };
-    const auto first = std::find_if(growth.slices.begin(), growth.slices.end(), keeps);
+    const Words& words = view.words();
+    const auto retains = [](const GraphSlice& slice) { return slice.reachable_bytes > 0; };
+    const auto first = std::find_if(growth.slices.begin(), growth.slices.end(), retains);
     if (first == growth.slices.end()) {
-        return "\nWhenever a step ended, the graph kept nothing.\n";
+        return '\n' + words("At the end of every step, the graph retained nothing.") + '\n';
     }
     const auto before = static_cast<size_t>(first - growth.slices.begin());
-    std::string text =
-        fmt::format("\nGrowth, at the end of each {}\n{:>14}  {:>10}  {:>9}  {}\n",
-                    growth.slices.front().step < 0 ? "stretch" : "step", "", "Kept", "Nodes", "Of them from earlier");
+    std::string text = '\n' +
+                       (growth.slices.front().step < 0 ? words("Growth, at the end of each slice of the run")
+                                                       : words("Growth, at the end of each step")) +
+                       fmt::format("\n{:>14}  {:>10}  {:>9}  {}\n", "", words("Reachable"), words("Nodes"),
+                                   words("Of them from earlier"));
     for (const size_t at : spread(growth.slices.size() - before)) {
         const GraphSlice& slice = growth.slices[before + at];
-        text += fmt::format("{:>14}  {:>10}  {:>9}  {} in {}\n", slice_name(view, slice),
-                            format_bytes(slice.reachable_bytes), format_count(slice.nodes),
-                            format_bytes(slice.older_reachable_bytes), counted(slice.older_nodes, "node"));
+        text += fmt::format("{:>14}  {:>10}  {:>9}  {}\n", slice_name(view, slice), format_bytes(slice.reachable_bytes),
+                            format_count(slice.nodes),
+                            words.plural(slice.older_nodes, "{bytes} in {n} node", "{bytes} in {n} nodes",
+                                         with("bytes", format_bytes(slice.older_reachable_bytes))));
     }
     std::string types;
     for (size_t t = 0; t < std::min(growth.types.size(), types_shown) && growth.types[t].growth() > 0; ++t) {
         const TypeGrowth& type = growth.types[t];
-        types += fmt::format("{}{} from {} to {}", types.empty() ? "" : ", ", view.tables().texts[type.type],
-                             format_count(type.nodes.front()), format_count(type.nodes.back()));
+        types += (types.empty() ? "" : words(", ")) +
+                 words("{type} from {first} to {last}", with("type", view.tables().texts[type.type]),
+                       with("first", format_count(type.nodes.front())), with("last", format_count(type.nodes.back())));
     }
-    return types.empty() ? text : text + fmt::format("Types that grew: {}\n", one_line(types));
+    return types.empty() ? text : text + words("Types that grew: {types}", with("types", one_line(types))) + '\n';
 }
 
 ordered_json group_json(const GraphView& view, const RootGroup& group) {
@@ -173,23 +190,23 @@ ordered_json group_json(const GraphView& view, const RootGroup& group) {
     for (const NodeIndex root : group.roots) {
         ids.push_back(view.nodes().id[root]);
     }
-    const NodeIndex face = group.face();
-    const FrameId line = view.trace().stacks.user_frame(view.nodes().stack[face]);
-    return {
-        {"type", view.index().type(face)},
-        {"line", line == 0 ? ordered_json() : frame_json(view.trace().stacks, line)},
-        {"state", state_word(view.state(face))},
-        {"text", graph_state_words(view.state(face))},
-        {"graphs", group.roots.size()},
-        {"nodes", group.kept.nodes},
-        {"reachable_bytes", group.kept.bytes},
-        {"retained_bytes", group.kept.freed_bytes},
-        {"first_step", view.step_json(group.first_step)},
-        {"last_step", view.step_json(group.last_step)},
-        {"referrer", group.referrer == nullptr ? ordered_json()
-                                           : ordered_json{{"text", describe_referrer(view.tables(), *group.referrer)},
-                                                          {"links", links_json(view.tables(), group.referrer->links)}}},
-        {"roots", std::move(ids)}};
+    const NodeIndex oldest = group.oldest();
+    const FrameId line = view.trace().stacks.user_frame(view.nodes().stack[oldest]);
+    return {{"type", view.index().type(oldest)},
+            {"line", line == 0 ? ordered_json() : frame_json(view.trace().stacks, line)},
+            {"state", state_word(view.state(oldest))},
+            {"text", node_state_name(view.words(), view.state(oldest))},
+            {"graphs", group.roots.size()},
+            {"nodes", group.reachable.nodes},
+            {"reachable_bytes", group.reachable.bytes},
+            {"retained_bytes", group.reachable.freed_bytes},
+            {"first_step", view.step_json(group.first_step)},
+            {"last_step", view.step_json(group.last_step)},
+            {"referrer", group.referrer == nullptr
+                             ? ordered_json()
+                             : ordered_json{{"text", path_words(view.tables(), view.words(), *group.referrer)},
+                                            {"links", links_json(view.tables(), group.referrer->links)}}},
+            {"roots", std::move(ids)}};
 }
 
 ordered_json growth_json(const GraphView& view, const GraphGrowth& growth) {
@@ -213,21 +230,25 @@ ordered_json growth_json(const GraphView& view, const GraphGrowth& growth) {
 }  // namespace
 
 std::string overview_text(const GraphView& view, size_t limit) {
+    const Words& words = view.words();
     const Overview overview(view);
-    std::string text =
-        fmt::format("Autograd graph at {}\n{} alive, in {}; they keep {}\n", view.when(),
-                    counted(view.time_point().alive_nodes(), "node"),
-                    counted(static_cast<int64_t>(view.time_point().roots().size()) - overview.lone_leaves, "graph"),
-                    format_bytes(view.time_point().reachable_bytes()));
-    if (view.tables().nodes_left_out > 0) {
-        text += fmt::format("{} more lived too shortly to be written down one by one\n",
-                            counted(view.tables().nodes_left_out, "node"));
+    const int64_t graphs = static_cast<int64_t>(view.graph_state().roots().size()) - overview.lone_leaves;
+    std::string text = words("Autograd graph at {when}", with("when", view.when())) + '\n';
+    text += words("{nodes} alive, in {graphs}; they retain {bytes}",
+                  with("nodes", words.plural(view.graph_state().alive_nodes(), "{n} node", "{n} nodes")),
+                  with("graphs", words.plural(graphs, "{n} graph", "{n} graphs")),
+                  with("bytes", format_bytes(view.graph_state().reachable_bytes()))) +
+            '\n';
+    if (const int64_t left_out = view.tables().nodes_left_out; left_out > 0) {
+        text += words.plural(left_out, "{n} more node had a lifetime too short to be recorded",
+                             "{n} more nodes had a lifetime too short to be recorded") +
+                '\n';
     }
     if (!overview.groups.empty()) {
         text += groups_text(view, overview, limit);
     }
     if (view.referrers().scan() == nullptr) {
-        text += "Who holds them is not known: the heap was not searched for holders.\n";
+        text += words("The referrers are unknown: there was no heap scan.") + '\n';
     }
     return text + growth_text(view, overview.growth);
 }
@@ -240,8 +261,8 @@ ordered_json overview_json(const GraphView& view, size_t limit) {
         groups.push_back(group_json(view, overview.groups[g]));
     }
     return {{"time_point", view.when_json()},
-            {"alive_nodes", view.time_point().alive_nodes()},
-            {"reachable_bytes", view.time_point().reachable_bytes()},
+            {"alive_nodes", view.graph_state().alive_nodes()},
+            {"reachable_bytes", view.graph_state().reachable_bytes()},
             {"nodes_left_out", view.tables().nodes_left_out},
             {"root_groups", std::move(groups)},
             {"root_groups_left_out", overview.groups.size() - shown},

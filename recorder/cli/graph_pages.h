@@ -1,4 +1,4 @@
-// What `tidemark graph` tells: of all graphs, or of one node, root or allocation, as text or JSON.
+// The pages of `tidemark graph`: all graphs, or one node, root or allocation, as text or JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,7 +8,7 @@
 
 namespace tidemark::cli {
 
-/// Limits count rows of a list, 0: all. JSON is cut to them in the same way, and says how much was left out.
+/// Limits count rows of a list, 0: all. JSON is cut in the same way and says how many rows were left out.
 std::string overview_text(const GraphView& view, size_t limit);
 nlohmann::ordered_json overview_json(const GraphView& view, size_t limit);
 

@@ -1,4 +1,4 @@
-// What one node keeps alive, module by module.
+// What one node keeps alive, by module.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "recorder/cli/graph_pages.h"
 #include "recorder/cli/graph_tree.h"
 #include "recorder/cli/output.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -45,14 +46,18 @@ std::vector<Slot> slots_of(const GraphView& view, const std::vector<NodeIndex>& 
     return slots;
 }
 
-/// ": saved self 1.00 MiB, mat2 512 KiB"; empty where nothing is saved.
+/// ": saved self 1.00 MiB, mat2 512 KiB"; empty if nothing is saved.
 std::string slots_text(const GraphView& view, const TreeRow& row) {
+    const Words& words = view.words();
     const std::vector<Slot> slots = slots_of(view, row.nodes);
     std::string text;
     for (size_t s = 0; s < std::min(slots.size(), slots_shown); ++s) {
-        text += fmt::format("{}{} {}", text.empty() ? ": saved " : ", ", slots[s].name, format_bytes(slots[s].bytes));
+        text += fmt::format("{}{} {}", text.empty() ? "" : words(", "), slots[s].name, format_bytes(slots[s].bytes));
     }
-    return slots.size() > slots_shown ? fmt::format("{} and {} more", text, slots.size() - slots_shown) : text;
+    if (slots.size() > slots_shown) {
+        text = words("{saved} and {count} more", with("saved", text), with("count", slots.size() - slots_shown));
+    }
+    return text.empty() ? text : words(": saved {saved}", with("saved", text));
 }
 
 std::string row_text(const GraphView& view, const TreeRow& row, int depth, size_t limit) {
@@ -60,13 +65,13 @@ std::string row_text(const GraphView& view, const TreeRow& row, int depth, size_
     std::string text =
         fmt::format("{:>10}  {:>9}  {:{}}{}{}{}\n", format_bytes(row.reachable_bytes),
                     format_count(static_cast<int64_t>(row.nodes.size())), "", depth * 2, one_line(row.name),
-                    row.modules == 1 ? "" : fmt::format(" ({} alike)", format_count(row.modules)),
+                    row.modules == 1 ? "" : view.words()(" ({count} alike)", with("count", format_count(row.modules))),
                     is_type ? one_line(slots_text(view, row)) : "");
     const size_t shown = limited(row.rows.size(), limit);
     for (size_t r = 0; r < shown; ++r) {
         text += row_text(view, row.rows[r], depth + 1, limit);
     }
-    return text + rest_text(row.rows.size() - shown, 25 + depth * 2);
+    return text + rest_text(view.words(), row.rows.size() - shown, 25 + depth * 2);
 }
 
 ordered_json row_json(const GraphView& view, const TreeRow& row, size_t limit) {
@@ -97,29 +102,36 @@ ordered_json row_json(const GraphView& view, const TreeRow& row, size_t limit) {
     return json;
 }
 
-/// Its parents that are alive: what else keeps it, if it is no root.
+/// Counts the alive parents, which retain the node too; 0 for a root.
 int64_t alive_parents(const GraphView& view, NodeIndex node) {
     const auto parents = view.index().parents(node);
-    return std::count_if(parents.begin(), parents.end(), [&](NodeIndex p) { return view.time_point().is_alive(p); });
+    return std::count_if(parents.begin(), parents.end(), [&](NodeIndex p) { return view.graph_state().is_alive(p); });
 }
 
 }  // namespace
 
 std::string root_text(const GraphView& view, NodeIndex root, size_t limit) {
+    const Words& words = view.words();
     TreeRow tree = graph_tree(view, view.reachable_from(root));
-    tree.name = "everything";
+    tree.name = words("everything");
     const std::string step = view.step_text(root);
-    std::string text =
-        fmt::format("{}{}, at {}\n", one_line(view.name(root)), step.empty() ? "" : ", made in " + step, view.when());
-    text += fmt::format("State      {}\n", graph_state_words(view.state(root)));
-    text += fmt::format("Keeps      {} and {}, of which {} go when it goes\n",
-                        counted(static_cast<int64_t>(tree.nodes.size()), "node"), format_bytes(tree.reachable_bytes),
-                        format_bytes(view.time_point().retained_bytes(root)));
-    text += fmt::format("Held by    {}\n", one_line(view.referrer_text(root).value_or("nobody that is known")));
+    const auto node = with("node", one_line(view.name(root))), when = with("when", view.when());
+    std::string text = (step.empty() ? words("{node}, at {when}", node, when)
+                                     : words("{node}, created in {step}, at {when}", node, with("step", step), when)) +
+                       '\n';
+    const auto row = [&](std::string_view title, const std::string& value) {
+        text += fmt::format("{:<13}{}\n", title, one_line(value));
+    };
+    row(words("State"), node_state_name(words, view.state(root)));
+    row(words("Reachable"), words.plural(static_cast<int64_t>(tree.nodes.size()), "{bytes} in {n} node",
+                                         "{bytes} in {n} nodes", with("bytes", format_bytes(tree.reachable_bytes))));
+    row(words("Retained"), format_bytes(view.graph_state().retained_bytes(root)));
+    row(words("Retained by"), view.referrer_text(root).value_or(words("unknown")));
     if (const int64_t parents = alive_parents(view, root); parents > 0) {
-        text += fmt::format("           and {} of the graph: it is no root\n", counted(parents, "node"));
+        row("", words.plural(parents, "and {n} node of the graph: it is not a root",
+                             "and {n} nodes of the graph: it is not a root"));
     }
-    return text + fmt::format("\n{:>10}  {:>9}  {}\n", "Kept", "Nodes", "Module, type") +
+    return text + fmt::format("\n{:>10}  {:>9}  {}\n", words("Reachable"), words("Nodes"), words("Module, type")) +
            row_text(view, tree, 0, limit);
 }
 
@@ -127,11 +139,11 @@ ordered_json root_json(const GraphView& view, NodeIndex root, size_t limit) {
     const TreeRow tree = graph_tree(view, view.reachable_from(root));
     return {{"time_point", view.when_json()},
             {"root", view.node_json(root)},
-            {"text", graph_state_words(view.state(root))},
+            {"text", node_state_name(view.words(), view.state(root))},
             {"parents", alive_parents(view, root)},
             {"nodes", tree.nodes.size()},
             {"reachable_bytes", tree.reachable_bytes},
-            {"retained_bytes", view.time_point().retained_bytes(root)},
+            {"retained_bytes", view.graph_state().retained_bytes(root)},
             {"referrer", view.referrer_json(view.referrers().of(root))},
             {"tree", row_json(view, tree, limit)}};
 }

@@ -38,7 +38,7 @@ std::optional<int64_t> number_of(const std::string& name) {
     return std::to_string(number) == name ? std::optional(number) : std::nullopt;
 }
 
-/// The same for modules that hold the same numbers of the same types under the same names.
+/// Equal for modules that contain the same numbers of the same types under the same names.
 std::string shape_of(const TreeRow& row) {
     std::string shape = row.rows.empty() ? fmt::format("{}", row.nodes.size()) : "(";
     for (const TreeRow& inner : row.rows) {
@@ -47,25 +47,25 @@ std::string shape_of(const TreeRow& row) {
     return row.rows.empty() ? shape : shape + ')';
 }
 
-/// Adds what is in `other`, which has the same shape.
-void put_together(TreeRow& row, const TreeRow& other) {
+/// Adds the nodes of `other`, which has the same shape.
+void merge(TreeRow& row, const TreeRow& other) {
     row.nodes.insert(row.nodes.end(), other.nodes.begin(), other.nodes.end());
     for (size_t i = 0; i < row.rows.size(); ++i) {
-        put_together(row.rows[i], other.rows[i]);
+        merge(row.rows[i], other.rows[i]);
     }
 }
 
-/// Turns modules 0, 1, 2, ... that look the same into one row.
-std::vector<TreeRow> repeats_together(std::map<int64_t, TreeRow> numbered) {
+/// Merges modules 0, 1, 2, ... with the same contents into one row.
+std::vector<TreeRow> merged_repeats(const Words& words, std::map<int64_t, TreeRow> numbered) {
     std::vector<TreeRow> rows;
     std::string shape;
     int64_t first = 0, next = 0;
     for (auto& [number, row] : numbered) {
         const std::string its_shape = shape_of(row);
         if (!rows.empty() && number == next && its_shape == shape) {
-            put_together(rows.back(), row);
+            merge(rows.back(), row);
             rows.back().modules += 1;
-            rows.back().name = fmt::format("{} to {}", first, number);
+            rows.back().name = words("{first} to {last}", with("first", first), with("last", number));
         } else {
             first = number;
             shape = its_shape;
@@ -76,12 +76,12 @@ std::vector<TreeRow> repeats_together(std::map<int64_t, TreeRow> numbered) {
     return rows;
 }
 
-TreeRow row_of(std::string name, Module& module) {
+TreeRow row_of(const Words& words, std::string name, Module& module) {
     TreeRow whole;
     whole.name = std::move(name);
     std::map<int64_t, TreeRow> numbered;
     for (auto& [part, inner] : module.modules) {
-        TreeRow row = row_of(part, *inner);
+        TreeRow row = row_of(words, part, *inner);
         whole.nodes.insert(whole.nodes.end(), row.nodes.begin(), row.nodes.end());
         if (const auto number = number_of(part)) {
             numbered.emplace(*number, std::move(row));
@@ -89,7 +89,7 @@ TreeRow row_of(std::string name, Module& module) {
             whole.rows.push_back(std::move(row));
         }
     }
-    for (TreeRow& row : repeats_together(std::move(numbered))) {
+    for (TreeRow& row : merged_repeats(words, std::move(numbered))) {
         whole.rows.push_back(std::move(row));
     }
     for (auto& [type, nodes] : module.types) {
@@ -123,7 +123,7 @@ TreeRow graph_tree(const GraphView& view, std::span<const NodeIndex> nodes) {
     for (const NodeIndex node : nodes) {
         whole.inner(view.module(node)).types[view.index().type(node)].push_back(node);
     }
-    TreeRow tree = row_of("", whole);
+    TreeRow tree = row_of(view.words(), "", whole);
     weigh(view, tree);
     return tree;
 }

@@ -1,4 +1,4 @@
-// Nodes of the graph gathered by module and type, so that a person can read thousands of them in a few lines.
+// Nodes of the graph grouped by module and type, so that a few lines show thousands of them.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@
 
 namespace tidemark::cli {
 
-/// A module with what is in it, or, where `rows` is empty, nodes of one type in it.
+/// A module with its contents, or, if `rows` is empty, nodes of one type in it.
 struct TreeRow {
-    std::string name;     ///< "GPT.transformer", "0 to 11": of modules in a row that look the same, "MulBackward0"
-    int64_t modules = 1;  ///< how many modules in a row it stands for
+    std::string name;     ///< "GPT.transformer", "0 to 11" for modules with the same contents, "MulBackward0"
+    int64_t modules = 1;  ///< the number of modules with the same contents
     std::vector<NodeIndex> nodes;
-    int64_t reachable_bytes = 0;     ///< by them, each allocation once
-    std::vector<TreeRow> rows;  ///< most kept bytes first
+    int64_t reachable_bytes = 0;  ///< from the nodes, each allocation once
+    std::vector<TreeRow> rows;    ///< most reachable bytes first
 };
 
-/// Modules with nothing but one module in them are put together with it.
+/// Merges a module that only contains one module with it.
 TreeRow graph_tree(const GraphView& view, std::span<const NodeIndex> nodes);
 
 }  // namespace tidemark::cli

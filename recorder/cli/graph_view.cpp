@@ -8,7 +8,8 @@
 
 #include "recorder/cli/describe.h"
 #include "storage/base/units.h"
-#include "storage/graph/read_graph.h"
+#include "storage/read/read_graph.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark::cli {
 
@@ -25,14 +26,16 @@ Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trac
     return std::unique_ptr<const Graph>(std::make_unique<Graph>(std::move(trace), std::move(*tables)));
 }
 
-Error no_graph_error(const Trace& trace) {
-    return input_error(trace.path +
-                       ": no autograd graph was recorded. `tidemark record` records it unless --with leaves out the "
-                       "part graph; PyTorch's own snapshots, and traces made from them, have none.");
+Error no_graph_error(const Trace& trace, const Words& words) {
+    return input_error(
+        words("{path}: no autograd graph was recorded. `tidemark record` records it unless --with leaves out the part "
+              "graph; PyTorch's snapshots, and traces made from them, have none.",
+              with("path", trace.path)));
 }
 
-Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions& options, Progress& progress) {
-    auto trace = open_input(options.trace, progress);
+Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions& options, const Words& words,
+                                                         Progress& progress) {
+    auto trace = open_input(options.trace, words, progress);
     if (!trace) {
         return trace.error();
     }
@@ -41,31 +44,34 @@ Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions&
         return graph.error();
     }
     if (*graph == nullptr) {
-        return no_graph_error(**trace);
+        return no_graph_error(**trace, words);
     }
-    const auto time_point = main_time_point(*trace, options);
+    const auto time_point = main_time_point(*trace, options, words);
     if (!time_point) {
         return time_point.error();
     }
     const DeviceHistory& device = time_point->device();
     return std::unique_ptr<const GraphView>(
-        std::make_unique<GraphView>(std::move(*graph), device, time_point->event, time_point->time));
+        std::make_unique<GraphView>(std::move(*graph), device, time_point->event, time_point->time, words));
 }
 
-GraphView::GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time)
+GraphView::GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time,
+                     const Words& words)
     : graph_(std::move(graph)),
       device_(device),
       event_(event),
-      time_point_(graph_->index, graph_->categories, time),
-      referrers_(graph_->index, time) {
+      graph_state_(graph_->index, graph_->categories, time),
+      referrers_(graph_->index, time),
+      words_(words) {
     for (const DeviceHistory& each : trace().devices) {
         events_.push_back(each.events_until(time));
     }
 }
 
 std::string GraphView::when() const {
-    return fmt::format("{}, event {} of {} of device {}", format_time_point(time()), format_count(event_),
-                       format_count(device_.event_count()), device_.device);
+    return words_("{time}, event {event} of {count} of device {device}", with("time", format_time_point(time())),
+                  with("event", format_count(event_)), with("count", format_count(device_.event_count())),
+                  with("device", device_.device));
 }
 
 ordered_json GraphView::when_json() const {
@@ -88,18 +94,18 @@ bool GraphView::holds(uint32_t saved) const {
 }
 
 int64_t GraphView::reachable_bytes(std::span<const NodeIndex> nodes) const {
-    std::vector<std::pair<uint32_t, AllocationIndex>> kept;
+    std::vector<std::pair<uint32_t, AllocationIndex>> reachable;
     for (const NodeIndex node : nodes) {
         for (const uint32_t s : saved_by(node)) {
-            if (holds(s) && time_point_.is_the_graphs(tables().saved.allocation[s])) {
-                kept.emplace_back(tables().saved.allocation[s].device, tables().saved.allocation[s].index);
+            if (holds(s) && graph_state_.is_the_graphs(tables().saved.allocation[s])) {
+                reachable.emplace_back(tables().saved.allocation[s].device, tables().saved.allocation[s].index);
             }
         }
     }
-    std::sort(kept.begin(), kept.end());
-    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    std::sort(reachable.begin(), reachable.end());
+    reachable.erase(std::unique(reachable.begin(), reachable.end()), reachable.end());
     int64_t bytes = 0;
-    for (const auto& [device, allocation] : kept) {
+    for (const auto& [device, allocation] : reachable) {
         bytes += block_bytes({device, allocation});
     }
     return bytes;
@@ -111,7 +117,7 @@ std::vector<NodeIndex> GraphView::reachable_from(NodeIndex node) const {
     seen[node] = true;
     for (size_t next = 0; next < found.size(); ++next) {
         for (const NodeIndex child : index().children(found[next])) {
-            if (time_point_.is_alive(child) && !seen[child]) {
+            if (graph_state_.is_alive(child) && !seen[child]) {
                 seen[child] = true;
                 found.push_back(child);
             }
@@ -122,47 +128,58 @@ std::vector<NodeIndex> GraphView::reachable_from(NodeIndex node) const {
 
 std::string GraphView::name(NodeIndex node) const {
     const StackId stack = nodes().stack[node];
-    return fmt::format("node {} {}{}", nodes().id[node], type_text(node),
-                       stack == 0 ? "" : fmt::format(" ({})", line_text(stack)));
+    const auto id = with("id", nodes().id[node]), type = with("type", type_text(node));
+    return stack == 0 ? words_("node {id} {type}", id, type)
+                      : words_("node {id} {type} ({line})", id, type, with("line", line_text(stack)));
 }
 
 std::string GraphView::type_text(NodeIndex node) const {
     const std::string& variable = tables().texts[nodes().variable[node]];
-    return variable.empty() ? index().type(node) : fmt::format("{} of {}", index().type(node), variable);
+    return variable.empty()
+               ? index().type(node)
+               : words_("{type} of {variable}", with("type", index().type(node)), with("variable", variable));
 }
 
 std::string GraphView::line_text(StackId stack) const {
     const FrameId frame = trace().stacks.user_frame(stack);
-    return frame == 0 ? "no Python frame" : describe_frame(trace().stacks, frame);
+    return frame == 0 ? words_("no Python frame") : describe_frame(trace().stacks, frame);
 }
 
 std::string GraphView::step_text(NodeIndex node) const {
     const int32_t step = index().step_of(node);
-    return step < 0 ? "" : fmt::format("step {}", trace().steps[static_cast<size_t>(step)].number);
+    return step < 0 ? "" : words_("step {number}", with("number", trace().steps[static_cast<size_t>(step)].number));
 }
 
 std::string GraphView::name(AllocationRef memory) const {
-    return fmt::format("allocation {}, {}, {}", allocation_id(memory), format_bytes(block_bytes(memory)),
-                       category_text(memory, categories().at(memory, time())));
+    return words_("allocation {id}, {bytes}, {category}", with("id", allocation_id(memory)),
+                  with("bytes", format_bytes(block_bytes(memory))),
+                  with("category", category_text(memory, categories().at(memory, time()))));
 }
 
 std::string GraphView::category_text(AllocationRef memory, Category category) const {
     const std::string& name = categories().name(memory);
+    const bool is_named = !name.empty();
+    const auto of = with("name", name);
     switch (category) {
-        case Category::unknown: return "of unknown use";
-        case Category::gradient:
+        case Category::unknown: return words_("of unknown use");
+        case Category::gradient: return is_named ? words_("gradient of `{name}`", of) : words_("gradient");
         case Category::optimizer_state:
-            return fmt::format("{}{}", category_name(category), name.empty() ? "" : fmt::format(" of `{}`", name));
-        case Category::parameter:
-        case Category::buffer:
-            return fmt::format("{}{}", category_name(category), name.empty() ? "" : fmt::format(" `{}`", name));
-        default: return std::string(category_name(category));
+            return is_named ? words_("optimizer state of `{name}`", of) : words_("optimizer state");
+        case Category::parameter: return is_named ? words_("parameter `{name}`", of) : words_("parameter");
+        case Category::buffer: return is_named ? words_("buffer `{name}`", of) : words_("buffer");
+        case Category::saved: return words_("saved for backward");
+        case Category::input: return words_("input");
+        case Category::output: return words_("output");
+        case Category::temporary: return words_("temporary");
+        case Category::workspace: return words_("workspace");
+        case Category::communication: return words_("communication");
     }
+    return {};
 }
 
 std::optional<std::string> GraphView::referrer_text(NodeIndex node) const {
     const Referrer* referrer = referrers_.of(node);
-    return referrer == nullptr ? std::nullopt : std::optional(describe_referrer(tables(), *referrer));
+    return referrer == nullptr ? std::nullopt : std::optional(path_words(tables(), words(), *referrer));
 }
 
 ordered_json GraphView::node_json(NodeIndex node) const {
@@ -179,8 +196,8 @@ ordered_json GraphView::node_json(NodeIndex node) const {
             {"executed_ns", time_json(nodes().executed[node])},
             {"released_ns", time_json(nodes().released[node])},
             {"destroyed_ns", time_json(nodes().destroyed[node])},
-            {"shallow_bytes", time_point_.shallow_bytes(node)},
-            {"retained_bytes", time_point_.retained_bytes(node)}};
+            {"shallow_bytes", graph_state_.shallow_bytes(node)},
+            {"retained_bytes", graph_state_.retained_bytes(node)}};
 }
 
 ordered_json GraphView::saved_json(uint32_t saved) const {
@@ -192,7 +209,7 @@ ordered_json GraphView::saved_json(uint32_t saved) const {
             {"version", all.version[saved]},
             {"is_view", all.is_view[saved] != 0},
             {"is_packed", all.is_packed[saved] != 0},
-            {"is_held", holds(saved)},
+            {"is_retained", holds(saved)},
             {"allocation", memory ? memory_json(memory) : ordered_json()}};
 }
 
@@ -212,7 +229,7 @@ ordered_json GraphView::referrer_json(const Referrer* referrer) const {
     if (referrer == nullptr) {
         return {};
     }
-    return {{"text", describe_referrer(tables(), *referrer)}, {"links", links_json(tables(), referrer->links)}};
+    return {{"text", path_words(tables(), words(), *referrer)}, {"links", links_json(tables(), referrer->links)}};
 }
 
 ordered_json GraphView::step_json(int32_t step) const {
@@ -234,22 +251,11 @@ const ReferrerGroup* ReferrerGroups::of(const Referrer* referrer) const {
 
 std::string_view state_word(NodeState state) {
     switch (state) {
-        case NodeState::not_created: return "unborn";
-        case NodeState::pending: return "waiting";
+        case NodeState::not_created: return "not_created";
+        case NodeState::pending: return "pending";
         case NodeState::kept: return "kept";
         case NodeState::released: return "released";
-        case NodeState::dead: return "dead";
-    }
-    return {};
-}
-
-std::string_view graph_state_words(NodeState state) {
-    switch (state) {
-        case NodeState::not_created: return "not made yet";
-        case NodeState::pending: return "never given to backward";
-        case NodeState::kept: return "backward has run and left what it saved (retain_graph)";
-        case NodeState::released: return "backward has run and released what it saved";
-        case NodeState::dead: return "gone";
+        case NodeState::dead: return "destroyed";
     }
     return {};
 }
@@ -257,7 +263,7 @@ std::string_view graph_state_words(NodeState state) {
 ordered_json links_json(const GraphTables& tables, std::span<const PathLink> links) {
     auto list = ordered_json::array();
     for (const PathLink& link : links) {
-        list.push_back({{"kind", link.kind},
+        list.push_back({{"kind", word_of(link.kind)},
                         {"name", tables.texts[link.name]},
                         {"function", tables.texts[link.function]},
                         {"file", tables.texts[link.file]},

@@ -1,5 +1,5 @@
-// What the commands about the autograd graph have in common: the graph of a trace at a moment, and how its nodes,
-// memory and holders are called.
+// The base of the commands about the autograd graph: the graph of a trace at a point in time, and the names of its
+// nodes, memory and referrers.
 #pragma once
 
 #include <memory>
@@ -20,15 +20,17 @@ namespace tidemark::cli {
 
 /// Null where no graph was recorded.
 Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress);
-/// What to say then: how a graph gets recorded.
-Error no_graph_error(const Trace& trace);
+/// The error for a trace without a graph: it says how to record one.
+Error no_graph_error(const Trace& trace, const Words& words);
 
-/// The graph as it is alive at one moment. Immutable.
+/// The graph that is alive at one point in time. Immutable.
 class GraphView {
 public:
-    /// Errors: as open_moments, and where no graph was recorded.
-    static Result<std::unique_ptr<const GraphView>> open(const TimePointOptions& options, Progress& progress);
-    GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time);
+    /// Errors: those of open_time_points, and a trace without a graph.
+    static Result<std::unique_ptr<const GraphView>> open(const TimePointOptions& options, const Words& words,
+                                                         Progress& progress);
+    GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time,
+              const Words& words);
     GraphView(const GraphView&) = delete;
     GraphView& operator=(const GraphView&) = delete;
 
@@ -37,9 +39,10 @@ public:
     const GraphNodes& nodes() const { return tables().nodes; }
     const GraphIndex& index() const { return graph_->index; }
     const Categories& categories() const { return graph_->categories; }
-    const GraphState& time_point() const { return time_point_; }
+    const GraphState& graph_state() const { return graph_state_; }
+    const Words& words() const { return words_; }
     const ReferrerIndex& referrers() const { return referrers_; }
-    int64_t time() const { return time_point_.time(); }
+    int64_t time() const { return graph_state_.time(); }
     NodeState state(NodeIndex node) const { return index().state(node, time()); }
 
     /// "12.345678 s, event 1,234 of 607,632 of device 0"
@@ -50,15 +53,15 @@ public:
     int64_t allocation_id(AllocationRef memory) const { return device_of(memory).allocation_id(memory.index); }
     int64_t block_bytes(AllocationRef memory) const;
     bool is_allocated(AllocationRef memory) const;
-    /// Whether a saved tensor (position in SavedTensors) still holds memory.
+    /// Returns whether a saved tensor (position in SavedTensors) still retains memory.
     bool holds(uint32_t saved) const;
-    /// What these nodes themselves keep, each allocation once.
+    /// Bytes that these nodes saved themselves, each allocation once.
     int64_t reachable_bytes(std::span<const NodeIndex> nodes) const;
     /// Positions in SavedTensors.
     auto saved_by(NodeIndex node) const {
         return std::views::iota(tables().saved.first[node], tables().saved.first[node + 1]);
     }
-    /// Alive nodes reachable from it, itself first.
+    /// Alive nodes reachable from a node, with the node first.
     std::vector<NodeIndex> reachable_from(NodeIndex node) const;
 
     /// "node 17 MulBackward0 (train.py:42 loss_of)"
@@ -69,13 +72,13 @@ public:
     std::string line_text(StackId stack) const;
     const std::string& module(NodeIndex node) const { return origin(node).module; }
     const Origin& origin(NodeIndex node) const { return trace().origins[nodes().origin[node]]; }
-    /// "step 3"; "" where steps are not known.
+    /// "step 3"; "" if steps are unknown.
     std::string step_text(NodeIndex node) const;
     /// "allocation 17, 1.00 MiB, saved for backward"
     std::string name(AllocationRef memory) const;
     /// "gradient of `fc.weight`"
     std::string category_text(AllocationRef memory, Category category) const;
-    /// Nothing where nobody is known to hold it.
+    /// Nothing if the referrer is unknown.
     std::optional<std::string> referrer_text(NodeIndex node) const;
 
     nlohmann::ordered_json node_json(NodeIndex node) const;
@@ -88,16 +91,17 @@ private:
     std::unique_ptr<const Graph> graph_;
     const DeviceHistory& device_;
     EventNumber event_;
-    GraphState time_point_;
+    GraphState graph_state_;
     ReferrerIndex referrers_;
     std::vector<EventNumber> events_;  ///< per device: the state at that time
+    const Words words_;
 };
 
-/// The holders of a view put together, by the chain of each.
+/// The referrers of a view, grouped by retention path.
 class ReferrerGroups {
 public:
     explicit ReferrerGroups(const GraphView& view);
-    /// nullptr for nobody, and for one of the few in groups too small to be made.
+    /// nullptr for no referrer, and for a referrer in a group beyond the limit of groups.
     const ReferrerGroup* of(const Referrer* referrer) const;
 
 private:
@@ -105,12 +109,10 @@ private:
     std::unordered_map<const Referrer*, const ReferrerGroup*> group_of_;
 };
 
-/// "waiting", "kept", ...
+/// The word of JSON: "pending", "kept", ...
 std::string_view state_word(NodeState state);
-/// What has become of a graph, as its root's state tells: "never given to backward".
-std::string_view graph_state_words(NodeState state);
 nlohmann::ordered_json links_json(const GraphTables& tables, std::span<const PathLink> links);
-/// null for what never happened or is not known.
+/// null for an event that never happened or is unknown.
 nlohmann::ordered_json time_json(int64_t time);
 
 }  // namespace tidemark::cli

@@ -6,7 +6,7 @@
 
 namespace tidemark::cli {
 
-Result<Way> parse_way(const std::string& text) {
+Result<Way> parse_way(const std::string& text, const Words& words) {
     constexpr int deepest = 64;
     const size_t colon = text.find(':');
     const auto by = group_by_from_name(std::string_view(text).substr(0, colon));
@@ -19,7 +19,8 @@ Result<Way> parse_way(const std::string& text) {
     const bool is_depth = parsed.ec == std::errc() && parsed.ptr == end && depth >= 1 && depth <= deepest;
     if (*by != GroupBy::module || !is_depth) {
         return usage_error(
-            fmt::format("\"{}\" is not a way to group memory; only module takes a depth, such as module:2.", text));
+            words("\"{text}\" is not a way to group memory; only module takes a depth, such as module:2.",
+                  with("text", text)));
     }
     Way way{*by, {}};
     way.options.module_depth = depth;

@@ -1,23 +1,24 @@
-// How allocations are added up, as the command line says it.
+// How allocations are grouped, as the option --by names it.
 #pragma once
 
 #include <string>
 
+#include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
-#include "storage/replay/attribution.h"
+#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
-/// By what allocations are added up.
+/// By what allocations are grouped.
 struct Way {
     GroupBy by = GroupBy::stack;
     GroupOptions options;
 };
 
 /// "line", "module:2". Errors name what exists.
-Result<Way> parse_way(const std::string& text);
+Result<Way> parse_way(const std::string& text, const Words& words);
 
-/// Whether it needs the recorded graph.
+/// Returns whether the grouping needs the recorded graph.
 bool needs_graph(GroupBy by);
 
 }  // namespace tidemark::cli

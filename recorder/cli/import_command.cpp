@@ -1,4 +1,4 @@
-// tidemark import: from PyTorch snapshots to traces.
+// tidemark import: converts PyTorch snapshots to traces.
 #include "storage/import/import.h"
 
 #include <fmt/format.h>
@@ -23,12 +23,8 @@ struct ImportOptions {
     bool force = false;
 };
 
-std::string counted(int64_t count, std::string_view one) {
-    return fmt::format("{} {}{}", format_count(count), one, count == 1 ? "" : "s");
-}
-
-/// "run.tide: 351 events, 120 allocations, 1 device, peak 1.20 GiB, file 24.0 KiB; missing: ..."
-std::string summary(const Trace& trace) {
+/// "run.tide: 351 events, 120 allocations, 1 device, peak 1.20 GiB, file 24.0 KiB; 1 data gap (see tidemark info)"
+std::string summary(const Trace& trace, const Words& words) {
     int64_t events = 0;
     int64_t allocations = 0;
     int64_t peak = 0;
@@ -37,32 +33,36 @@ std::string summary(const Trace& trace) {
         allocations += device.allocations.size();
         peak = std::max(peak, Curves(device).peak(Series::allocated).max);
     }
+    const auto devices = static_cast<int64_t>(trace.devices.size()),
+               gaps = static_cast<int64_t>(trace.data_gaps.size());
     std::string text =
-        fmt::format("{}: {}, {}, {}, peak {}, file {}", one_line(trace.path), counted(events, "event"),
-                    counted(allocations, "allocation"), counted(static_cast<int64_t>(trace.devices.size()), "device"),
-                    format_bytes(peak), format_bytes(trace.file_bytes));
-    if (!trace.data_gaps.empty()) {
-        text += fmt::format("; {} (see tidemark info)",
-                            counted(static_cast<int64_t>(trace.data_gaps.size()), "thing") + " missing");
+        words("{path}: {events}, {allocations}, {devices}, peak {peak}, file {size}",
+              with("path", one_line(trace.path)), with("events", words.plural(events, "{n} event", "{n} events")),
+              with("allocations", words.plural(allocations, "{n} allocation", "{n} allocations")),
+              with("devices", words.plural(devices, "{n} device", "{n} devices")), with("peak", format_bytes(peak)),
+              with("size", format_bytes(trace.file_bytes)));
+    if (gaps > 0) {
+        text += words.plural(gaps, "; {n} data gap (see tidemark info)", "; {n} data gaps (see tidemark info)");
     }
     return text + '\n';
 }
 
-Status import_one(const std::string& snapshot, const std::string& output, bool force, Progress& progress) {
-    TIDEMARK_TRY(may_write_trace(output, force));
+Status import_one(const std::string& snapshot, const std::string& output, bool force, const Words& words,
+                  Progress& progress) {
+    TIDEMARK_TRY(may_write_trace(output, force, words));
     const auto trace = [&] {
-        const ProgressBar bar(progress, "Importing " + snapshot);
+        const ProgressBar bar(progress, words("Importing {path}", with("path", snapshot)));
         return import_snapshot(snapshot, output, force ? IfExists::replace : IfExists::fail, progress);
     }();
-    return trace ? print(summary(**trace)) : trace.error();
+    return trace ? print(summary(**trace, words)) : trace.error();
 }
 
-/// Each on its own: one that cannot be read does not stop the others.
-Status import_several(const ImportOptions& options, Progress& progress) {
+/// Imports each snapshot; one that cannot be read does not stop the others.
+Status import_several(const ImportOptions& options, const Words& words, Progress& progress) {
     std::optional<ErrorKind> worst;
     size_t failed = 0;
     for (const std::string& snapshot : options.snapshots) {
-        const Status status = import_one(snapshot, trace_path_for(snapshot), options.force, progress);
+        const Status status = import_one(snapshot, trace_path_for(snapshot), options.force, words, progress);
         if (status) {
             continue;
         }
@@ -74,36 +74,42 @@ Status import_several(const ImportOptions& options, Progress& progress) {
         ++failed;
     }
     if (worst) {
-        return Error{*worst, fmt::format("{} of {} snapshots were not imported.", failed, options.snapshots.size())};
+        return Error{*worst,
+                     words.plural(static_cast<int64_t>(failed), "{n} of {all} snapshots was not imported.",
+                                  "{n} of {all} snapshots were not imported.", with("all", options.snapshots.size()))};
     }
     return {};
 }
 
-Status run_import(const ImportOptions& options, Progress& progress) {
+Status run_import(const ImportOptions& options, const Words& words, Progress& progress) {
     if (options.snapshots.size() > 1) {
-        return options.output.empty() ? import_several(options, progress)
-                                      : usage_error("-o names one file, but several snapshots were given.");
+        return options.output.empty() ? import_several(options, words, progress)
+                                      : usage_error(words("-o names one file, but there are several snapshots."));
     }
     const std::string& snapshot = options.snapshots.front();
     return import_one(snapshot, options.output.empty() ? trace_path_for(snapshot) : options.output, options.force,
-                      progress);
+                      words, progress);
 }
 
 }  // namespace
 
-void add_import_command(CLI::App& app, Job& job) {
+void add_import_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<ImportOptions>();
-    CLI::App& command = add_command(
-        app, "import", "Make traces (.tide) from PyTorch memory snapshots",
-        "Snapshots are what torch.cuda.memory._dump_snapshot() writes: .pickle, also packed with gzip, xz or zstd.\n"
-        "Nothing in them is executed. A trace that exists already is replaced only with --force, any other file never.",
-        "  tidemark import run.pickle\n"
-        "  tidemark import run.pickle.xz -o other.tide --force");
-    command.add_option("SNAPSHOT", options->snapshots, "PyTorch snapshots")->required();
-    command.add_option("-o,--output", options->output, "The trace to write (default: beside the snapshot, as .tide)");
-    command.add_flag("--force", options->force, "Replace a trace that exists already; other files are never replaced");
-    command.callback(
-        [options, &job] { job = [options](Progress& progress) { return run_import(*options, progress); }; });
+    CLI::App& command = add_command(line, "import",
+                                    {words("Make traces (.tide) from PyTorch memory snapshots"),
+                                     words("Snapshots are the files of torch.cuda.memory._dump_snapshot(): .pickle, "
+                                           "also compressed with gzip, xz or\n"
+                                           "zstd. Nothing in them is executed. An existing trace is replaced with "
+                                           "--force only, any other file never."),
+                                     "  tidemark import run.pickle\n"
+                                     "  tidemark import run.pickle.xz -o other.tide --force"});
+    command.add_option("SNAPSHOT", options->snapshots, words("PyTorch snapshots"))->required();
+    command.add_option("-o,--output", options->output,
+                       words("The trace to write (default: beside the snapshot, as .tide)"));
+    command.add_flag("--force", options->force,
+                     words("Replace a trace that exists already; other files are never replaced"));
+    set_job(line, command, [options, words](Progress& progress) { return run_import(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

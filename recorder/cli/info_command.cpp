@@ -1,6 +1,7 @@
-// tidemark info: what a trace is, what it holds and what it cannot know.
+// tidemark info: the origin, the contents and the data gaps of a trace.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,11 +12,13 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
-#include "storage/read/trace.h"
-#include "storage/replay/time_point.h"
+#include "storage/read/open_trace.h"
+#include "storage/text/data_gap_words.h"
+#include "storage/text/fact_words.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -28,7 +31,7 @@ struct InfoOptions {
     bool check = false;
 };
 
-/// PyTorch's defaults (c10/core/AllocatorConfig.h); settings at these values need no mention.
+/// PyTorch's defaults (c10/core/AllocatorConfig.h); settings with these values are not listed.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> default_settings{
     {{"PYTORCH_CUDA_ALLOC_CONF", "\"\""},
      {"max_split_size", "-1"},
@@ -91,58 +94,67 @@ int64_t total_events(const Trace& trace) {
     return events;
 }
 
-std::string start_text(const Trace& trace) {
+std::string start_text(const Trace& trace, const Words& words) {
     if (trace.start_utc_ns == 0) {
-        return "at an unknown time";
+        return words("an unknown time");
     }
     const auto start = std::chrono::system_clock::from_time_t(trace.start_utc_ns / 1'000'000'000);
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(start));
 }
 
-std::string peak_text(const DeviceHistory& device, const Extremes& peak) {
-    return fmt::format("{} at {}", format_bytes(peak.max), describe_time_point(device, peak.max_event));
+std::string peak_text(const DeviceHistory& device, const Extremes& peak, const Words& words) {
+    return words("{bytes} at {time_point}", with("bytes", format_bytes(peak.max)),
+                 with("time_point", time_point_text(words, device, peak.max_event)));
 }
 
-std::string device_text(const DeviceFacts& facts) {
+/// "  title           value"
+std::string row_text(std::string_view title, std::string_view value) {
+    return fmt::format("  {:<16}{}\n", title, one_line(value));
+}
+
+std::string device_text(const DeviceFacts& facts, const Words& words) {
     const DeviceHistory& device = facts.device;
-    std::string text = fmt::format("\nDevice {}", device.device);
+    std::string text = '\n' + words("Device {device}", with("device", device.device));
     text += device.name.empty() ? "" : "  " + one_line(device.name);
     text += device.total_bytes == 0 ? "\n" : fmt::format("  {}\n", format_bytes(device.total_bytes));
-    const auto row = [&](std::string_view title, const std::string& value) {
-        text += fmt::format("  {:<16}{}\n", title, value);
-    };
-    row("events", format_count(device.event_count()));
-    row("allocations", fmt::format("{} ({} from before the first event)", format_count(device.allocations.size()),
-                                   format_count(facts.earlier_allocations)));
-    row("segments", format_count(static_cast<int64_t>(device.segments.size())));
-    row("peak allocated", peak_text(device, facts.peak_allocated));
-    row("peak reserved", peak_text(device, facts.peak_reserved));
-    row("at the end", fmt::format("{} allocated, {} active, {} reserved", format_bytes(facts.end(Series::allocated)),
-                                  format_bytes(facts.end(Series::active)), format_bytes(facts.end(Series::reserved))));
+    text += row_text(words("events"), format_count(device.event_count()));
+    text += row_text(words("allocations"), words("{count} ({earlier} from before the first event)",
+                                                 with("count", format_count(device.allocations.size())),
+                                                 with("earlier", format_count(facts.earlier_allocations))));
+    text += row_text(words("segments"), format_count(static_cast<int64_t>(device.segments.size())));
+    text += row_text(words("peak allocated"), peak_text(device, facts.peak_allocated, words));
+    text += row_text(words("peak reserved"), peak_text(device, facts.peak_reserved, words));
+    text += row_text(words("at the end"), words("{allocated} allocated, {active} active, {reserved} reserved",
+                                                with("allocated", format_bytes(facts.end(Series::allocated))),
+                                                with("active", format_bytes(facts.end(Series::active))),
+                                                with("reserved", format_bytes(facts.end(Series::reserved)))));
     return text;
 }
 
-std::string settings_text(const Trace& trace) {
+std::string settings_text(const Trace& trace, const Words& words) {
     if (trace.settings.empty()) {
-        return "\nAllocator settings: not recorded\n";
+        return '\n' + words("Allocator settings: not recorded") + '\n';
     }
     const auto changed = changed_settings(trace);
-    std::string text = changed.empty() ? "\nAllocator settings: all at PyTorch's defaults\n"
-                                       : "\nAllocator settings that differ from PyTorch's defaults\n";
+    std::string text = changed.empty() ? '\n' + words("Allocator settings: all at PyTorch's defaults") + '\n'
+                                       : '\n' + words("Allocator settings that differ from PyTorch's defaults") + '\n';
     for (const auto& [name, value] : changed) {
         text += fmt::format("  {} = {}\n", one_line(name), one_line(value));
     }
     return text;
 }
 
-std::string data_gaps_text(const Trace& trace) {
+std::string data_gaps_text(const Trace& trace, const Words& words) {
     if (trace.data_gaps.empty()) {
-        return "\nWhat is missing: nothing that is known of\n";
+        return '\n' + words("Data gaps: none known") + '\n';
     }
-    std::string text = "\nWhat is missing\n";
+    std::string text = '\n' + words("Data gaps") + '\n';
     for (const DataGap& data_gap : trace.data_gaps) {
-        text += fmt::format("  - {}{}\n", data_gap.device < 0 ? "" : fmt::format("device {}: ", data_gap.device),
-                            one_line(data_gap.text));
+        const std::string sentence = data_gap_words(words, data_gap);
+        text += fmt::format(
+            "  - {}\n", one_line(data_gap.device < 0 ? sentence
+                                                     : words("device {device}: {text}", with("device", data_gap.device),
+                                                             with("text", sentence))));
     }
     return text;
 }
@@ -152,52 +164,64 @@ double bytes_per_event(const Trace& trace) {
 }
 
 /// "pid 4711, rank 0, killed by signal 9 at 12.3 s"
-std::string process_text(const Process& process) {
-    std::string text = fmt::format("pid {}", process.pid);
-    text += process.rank ? fmt::format(", rank {}", *process.rank) : "";
-    text += process.how_ended.empty() ? "" : ", " + process.how_ended;
-    text += process.exit_status ? fmt::format(", exit status {}", *process.exit_status) : "";
-    return text + (process.end ? " at " + format_time_point(*process.end) : "");
+std::string process_text(const Process& process, const Words& words) {
+    std::vector<std::string> parts{words("pid {pid}", with("pid", process.pid))};
+    if (process.rank) {
+        parts.push_back(words("rank {rank}", with("rank", *process.rank)));
+    }
+    if (process.how_ended != ProcessEnd::not_recorded) {
+        parts.push_back(process_end_name(words, process.how_ended));
+    }
+    if (process.exit_status) {
+        parts.push_back(words("exit status {status}", with("status", *process.exit_status)));
+    }
+    const std::string text = fmt::format("{}", fmt::join(parts, words(", ")));
+    return process.end
+               ? words("{process} at {time}", with("process", text), with("time", format_time_point(*process.end)))
+               : text;
 }
 
-std::string end_text(const Trace& trace) {
+std::string end_text(const Trace& trace, const Words& words) {
     if (trace.being_written) {
-        return fmt::format("none: it is being recorded; complete up to {}", format_time_point(trace.committed_time));
+        return words("none: it is being recorded; complete up to {time}",
+                     with("time", format_time_point(trace.committed_time)));
     }
-    return trace.clean_end ? "the trace was ended properly" : "the trace was not ended properly";
+    return trace.clean_end ? words("the trace ended cleanly") : words("the trace did not end cleanly");
 }
 
-std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts) {
+std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts, const Words& words) {
     std::string text = fmt::format("{}\n", one_line(trace.path));
-    const auto row = [&](std::string_view title, const std::string& value) {
-        text += fmt::format("  {:<16}{}\n", title, one_line(value));
-    };
-    row("source", trace.source);
-    row("written by", fmt::format("{}, trace format {}", trace.writer, trace.format_version));
-    row("file", fmt::format("{}, {:.1f} bytes per event", format_bytes(trace.file_bytes), bytes_per_event(trace)));
-    row("time", fmt::format("from {}, for {}", start_text(trace), format_duration(trace.duration)));
+    const auto count = [](size_t number) { return format_count(static_cast<int64_t>(number)); };
+    text += row_text(words("source"), trace.source);
+    text += row_text(words("written by"), words("{writer}, trace format {version}", with("writer", trace.writer),
+                                                with("version", trace.format_version)));
+    text += row_text(words("file"),
+                     words("{bytes}, {per_event} bytes per event", with("bytes", format_bytes(trace.file_bytes)),
+                           with("per_event", fmt::format("{:.1f}", bytes_per_event(trace)))));
+    text += row_text(words("time"), words("from {start}, for {duration}", with("start", start_text(trace, words)),
+                                          with("duration", format_duration(trace.duration))));
     for (const Process& process : trace.processes) {
-        row("process", process_text(process));
-        row("command", process.command_line.empty() ? "not recorded" : process.command_line);
+        text += row_text(words("process"), process_text(process, words));
+        text += row_text(words("command"), process.command_line.empty() ? words("not recorded") : process.command_line);
     }
-    row("end", end_text(trace));
-    row("annotations", format_count(static_cast<int64_t>(trace.annotations.size())));
-    row("marks", format_count(static_cast<int64_t>(trace.marks.size())));
-    row("steps", format_count(static_cast<int64_t>(trace.steps.size())));
-    row("NVML samples", format_count(static_cast<int64_t>(trace.samples.size())));
-    row("driver memory",
-        fmt::format("{} allocations", format_count(static_cast<int64_t>(trace.driver_allocations.size()))));
+    text += row_text(words("end"), end_text(trace, words));
+    text += row_text(words("annotations"), count(trace.annotations.size()));
+    text += row_text(words("marks"), count(trace.marks.size()));
+    text += row_text(words("steps"), count(trace.steps.size()));
+    text += row_text(words("NVML samples"), count(trace.samples.size()));
+    text += row_text(words("driver memory"), words.plural(static_cast<int64_t>(trace.driver_allocations.size()),
+                                                          "{n} allocation", "{n} allocations"));
     for (const DeviceFacts& device : facts) {
-        text += device_text(device);
+        text += device_text(device, words);
     }
-    return text + settings_text(trace) + data_gaps_text(trace);
+    return text + settings_text(trace, words) + data_gaps_text(trace, words);
 }
 
-ordered_json peak_json(const DeviceHistory& device, const Extremes& peak) {
-    return {{"bytes", peak.max}, {"time_point", time_point_json(device, peak.max_event)}};
+ordered_json peak_json(const DeviceHistory& device, const Extremes& peak, const Words& words) {
+    return {{"bytes", peak.max}, {"time_point", time_point_json(words, device, peak.max_event)}};
 }
 
-ordered_json device_json(const DeviceFacts& facts) {
+ordered_json device_json(const DeviceFacts& facts, const Words& words) {
     const DeviceHistory& device = facts.device;
     return {{"device", device.device},
             {"name", device.name},
@@ -207,8 +231,8 @@ ordered_json device_json(const DeviceFacts& facts) {
             {"allocations_before_first_event", facts.earlier_allocations},
             {"segments", device.segments.size()},
             {"history_truncated", device.truncated},
-            {"peak_allocated", peak_json(device, facts.peak_allocated)},
-            {"peak_reserved", peak_json(device, facts.peak_reserved)},
+            {"peak_allocated", peak_json(device, facts.peak_allocated, words)},
+            {"peak_reserved", peak_json(device, facts.peak_reserved, words)},
             {"end",
              {{"allocated_bytes", facts.end(Series::allocated)},
               {"active_bytes", facts.end(Series::active)},
@@ -225,7 +249,7 @@ ordered_json settings_json(const Trace& trace) {
     return json;
 }
 
-ordered_json data_gaps_json(const Trace& trace) {
+ordered_json data_gaps_json(const Trace& trace, const Words& words) {
     auto list = ordered_json::array();
     for (const DataGap& data_gap : trace.data_gaps) {
         list.push_back({{"kind", data_gap_name(data_gap.kind)},
@@ -233,7 +257,9 @@ ordered_json data_gaps_json(const Trace& trace) {
                         {"time_ns", data_gap.time},
                         {"count", data_gap.count},
                         {"bytes", data_gap.bytes},
-                        {"text", data_gap.text}});
+                        {"reason", word_of(data_gap.reason)},
+                        {"arguments", data_gap.arguments},
+                        {"text", data_gap_words(words, data_gap)}});
     }
     return list;
 }
@@ -247,15 +273,15 @@ ordered_json processes_json(const Trace& trace) {
                         {"start_ns", process.start},
                         {"end_ns", or_null(process.end)},
                         {"exit_status", or_null(process.exit_status)},
-                        {"how_ended", process.how_ended}});
+                        {"how_ended", word_of(process.how_ended)}});
     }
     return list;
 }
 
-ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts) {
+ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts, const Words& words) {
     auto devices = ordered_json::array();
     for (const DeviceFacts& device : facts) {
-        devices.push_back(device_json(device));
+        devices.push_back(device_json(device, words));
     }
     auto changed = ordered_json::array();
     for (const auto& setting : changed_settings(trace)) {
@@ -280,11 +306,11 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
             {"devices", std::move(devices)},
             {"settings", settings_json(trace)},
             {"settings_changed", std::move(changed)},
-            {"data_gaps", data_gaps_json(trace)}};
+            {"data_gaps", data_gaps_json(trace, words)}};
 }
 
-Status run_info(const InfoOptions& options, Progress& progress) {
-    const auto trace = open_input(options.trace, progress);
+Status run_info(const InfoOptions& options, const Words& words, Progress& progress) {
+    const auto trace = open_input(options.trace, words, progress);
     if (!trace) {
         return trace.error();
     }
@@ -295,21 +321,23 @@ Status run_info(const InfoOptions& options, Progress& progress) {
     for (const DeviceHistory& device : (*trace)->devices) {
         facts.emplace_back(device, Curves(device));
     }
-    return options.format == "json" ? print_json(info_json(**trace, facts)) : print(info_text(**trace, facts));
+    return options.format == "json" ? print_json(info_json(**trace, facts, words))
+                                    : print(info_text(**trace, facts, words));
 }
 
 }  // namespace
 
-void add_info_command(CLI::App& app, Job& job) {
+void add_info_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<InfoOptions>();
-    CLI::App& command = add_command(app, "info", "What a trace is, what it holds, and what is missing or was lost", "",
-                                    "  tidemark info run.tide\n  tidemark info run.tide --check --format json");
-    command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
-    command.add_option("--format", options->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
-    command.add_flag("--check", options->check, "Check every page of the file, also what opening does not read");
-    command.callback([options, &job] { job = [options](Progress& progress) { return run_info(*options, progress); }; });
+    CLI::App& command = add_command(line, "info",
+                                    {words("Show the origin, the contents and the data gaps of a trace"), "",
+                                     "  tidemark info run.tide\n  tidemark info run.tide --check --format json"});
+    add_trace_option(line, command, options->trace);
+    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    command.add_flag("--check", options->check,
+                     words("Check every page of the file, also those that opening does not read"));
+    set_job(line, command, [options, words](Progress& progress) { return run_info(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// Limits of memory, and whether a run kept them.
+// Memory limits, and whether a run exceeds them.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace tidemark::cli {
 
-/// As the command line has them; sizes as parse_bytes takes them, empty where not given.
+/// As on the command line; sizes in the format of parse_bytes, empty if not given.
 struct Limits {
     std::string peak, reserved, growth;
-    std::vector<std::string> findings;  ///< verdicts and kinds
+    std::vector<std::string> findings;  ///< severities and kinds
 };
 
-/// Errors: none given, what is no size, what is no finding.
-Status check_limits(const Limits& limits);
+/// Errors: there is no limit, a limit is not a size, a name is not a finding.
+Status check_limits(const Limits& limits, const Words& words);
 
 enum class Outcome : uint8_t { holds, broken, unknown };
 
@@ -26,12 +26,12 @@ struct Verified {
     Outcome outcome = Outcome::holds;
     std::optional<int64_t> allowed, value;  ///< bytes
     std::string reason;                     ///< one sentence
-    std::vector<std::string> details;       ///< what causes it, a line each
-    std::string line, referrer;               ///< of the largest cause; empty where not known
+    std::vector<std::string> details;       ///< one cause a line
+    std::string line, referrer;             ///< of the largest cause; empty if unknown
     std::vector<std::string> findings;      ///< kinds that were found
 };
 
-/// The limits that are given, in their order; they were checked.
-std::vector<Verified> verify(const Explained& device, const Limits& limits);
+/// Verifies the given limits, in their order. Requires checked limits.
+std::vector<Verified> verify(const Explained& device, const Limits& limits, const Words& words);
 
 }  // namespace tidemark::cli

@@ -1,23 +1,16 @@
-// tidemark: everything the window knows, as text and JSON, on a machine without a display.
+// tidemark: everything the window shows, as text and JSON, on a machine without a display.
 #include <fmt/format.h>
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 
 #include "recorder/cli/command.h"
-#include "recorder/cli/exit_status.h"
 #include "recorder/cli/output.h"
+#include "storage/base/exit_status.h"
 #include "storage/format/schema.h"
 
 namespace tidemark::cli {
-
-CLI::App& add_command(CLI::App& app, const char* name, const char* summary, const char* details, const char* examples) {
-    CLI::App* command = app.add_subcommand(name, summary);
-    command->footer(
-        fmt::format("{}{}Example:\n{}\n\n{}", details, *details == '\0' ? "" : "\n\n", examples, exit_status_help));
-    return *command;
-}
-
 namespace {
 
 Progress progress;
@@ -30,53 +23,137 @@ void cancel_on_signals() {
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
-    // print() answers a closed pipe itself.
+    // print() handles a closed pipe.
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-void describe(CLI::App& app) {
+Language language_of_locale() {
+    for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
+        if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
+            return language_from_name(value).value_or(Language::english);
+        }
+    }
+    return Language::english;
+}
+
+std::string exit_status_help(const Words& words) {
+    return words(
+        "Exit status: 0 success, 2 wrong usage, 3 the input file cannot be used,\n"
+        "4 the environment prevents it (missing file, permission, full disk, no viewer), 130 canceled.");
+}
+
+/// All commands with their options, in the language of `words`.
+struct CommandParser {
+    explicit CommandParser(const Words& words);
+
+    /// The language asked for with --language; nothing without it.
+    std::optional<Language> language() const {
+        return language_option->results().empty() ? std::nullopt
+                                                  : language_from_name(language_option->results().back());
+    }
+
+    Job job;
+    int exit_code = exit_success;
+    std::string language_name;
+    CLI::App app;
+    CLI::Option* language_option = nullptr;
+};
+
+CommandParser::CommandParser(const Words& words)
+    : app(words("Explains why GPU memory goes up and never comes back down."), "tidemark") {
+    app.get_formatter()->label("Usage", words("Usage"));
+    app.get_formatter()->label("OPTIONS", words("OPTIONS"));
+    app.get_formatter()->label("SUBCOMMAND", words("COMMAND"));
+    app.get_formatter()->label("Positionals", words("Arguments"));
+    app.get_formatter()->label("REQUIRED", words("REQUIRED"));
+    app.option_defaults()->group(words("Options"));
+    app.set_help_flag("-h,--help", words("Print this help and exit"));
     app.set_version_flag("--version",
-                         fmt::format("tidemark {} (trace format {})", TIDEMARK_VERSION, trace_format_version));
-    app.footer(fmt::format("Example:\n  tidemark import run.pickle && tidemark top run.tide --at peak\n\n{}",
-                           exit_status_help));
+                         fmt::format("tidemark {} (trace format {})", TIDEMARK_VERSION, trace_format_version),
+                         words("Print the version and exit"));
+    language_option =
+        app.add_option("--language", language_name, words("Language: en or zh_CN (default: that of the locale)"))
+            ->check(CLI::IsMember({"en", "zh_CN"}));
+    app.footer(fmt::format("{}\n  tidemark import run.pickle && tidemark top run.tide --at peak\n\n{}",
+                           words("Example:"), exit_status_help(words)));
     app.require_subcommand(1);
+    CommandLine line{app, words, job, exit_code};
+    add_record_command(line);
+    add_import_command(line);
+    add_explain_command(line);
+    add_check_command(line);
+    add_diff_command(line);
+    add_info_command(line);
+    add_stats_command(line);
+    add_top_command(line);
+    add_graph_command(line);
+    add_referrers_command(line);
+    add_breakdown_command(line);
+    add_render_command(line);
+    add_share_command(line);
+}
+
+/// Parses the command line for --language alone: all other texts depend on it.
+Words words_for(int argc, char** argv) {
+    CommandParser parser(Words(Language::english));
+    try {
+        parser.app.parse(argc, argv);
+    } catch (const CLI::Error&) {
+        // The second parsing shows help and errors in the language.
+    }
+    return Words(parser.language().value_or(language_of_locale()));
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("Explains why GPU memory goes up and never comes back down.", "tidemark");
-    Job job;
-    int exit_code = exit_fine;
-    describe(app);
-    add_record_command(app, job, exit_code);
-    add_import_command(app, job);
-    add_explain_command(app, job);
-    add_check_command(app, job, exit_code);
-    add_diff_command(app, job);
-    add_info_command(app, job);
-    add_stats_command(app, job);
-    add_top_command(app, job);
-    add_graph_command(app, job);
-    add_referrers_command(app, job);
-    add_breakdown_command(app, job);
-    add_render_command(app, job);
-    add_share_command(app, job);
+    const Words words = words_for(argc, argv);
+    CommandParser parser(words);
     try {
-        app.parse(argc, argv);
+        parser.app.parse(argc, argv);
     } catch (const CLI::Success& help) {
-        return app.exit(help);
+        return parser.app.exit(help);
     } catch (const CLI::ParseError& wrong) {
-        print_error(usage_error(fmt::format("{}\nRun with --help for more information.", wrong.what())));
+        print_error(usage_error(fmt::format("{}\n{}", wrong.what(), words("Run with --help for more information."))));
         return exit_usage;
     }
     cancel_on_signals();
-    if (const Status status = job(progress); !status) {
+    if (const Status status = parser.job(progress); !status) {
         print_error(status.error());
         return exit_status(status.error().kind);
     }
-    return exit_code;
+    return parser.exit_code;
 }
 
 }  // namespace
+
+CLI::App& add_command(CommandLine& line, const char* name, const CommandHelp& help) {
+    CLI::App* command = line.app.add_subcommand(name, help.summary);
+    command->group(line.words("Commands"));
+    command->set_help_flag("-h,--help", line.words("Print this help and exit"));
+    command->footer(fmt::format("{}{}{}\n{}\n\n{}", help.details, help.details.empty() ? "" : "\n\n",
+                                line.words("Example:"), help.examples, exit_status_help(line.words)));
+    command->fallthrough();
+    return *command;
+}
+
+void set_job(CommandLine& line, CLI::App& command, Job job) {
+    command.callback([&selected = line.job, job = std::move(job)] { selected = job; });
+}
+
+void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace) {
+    command.add_option("TRACE", trace, line.words("A trace (.tide)"))->required();
+}
+
+void add_format_option(CLI::App& command, const std::string& description, std::string& format,
+                       std::initializer_list<std::string> formats) {
+    command.add_option("--format", format, description)
+        ->check(CLI::IsMember(std::vector<std::string>(formats)))
+        ->capture_default_str();
+}
+
+void add_limit_option(CLI::App& command, const std::string& description, size_t& limit) {
+    command.add_option("--limit", limit, description)->capture_default_str();
+}
+
 }  // namespace tidemark::cli
 
 int main(int argc, char** argv) {
@@ -84,6 +161,6 @@ int main(int argc, char** argv) {
         return tidemark::cli::run(argc, argv);
     } catch (const std::bad_alloc&) {
         tidemark::cli::print_error(tidemark::environment_error("There is not enough memory for this."));
-        return tidemark::cli::exit_environment;
+        return tidemark::exit_environment;
     }
 }

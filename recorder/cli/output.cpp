@@ -52,7 +52,9 @@ Status print_json(const nlohmann::ordered_json& json) {
     return print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
-void print_note(std::string_view sentence) { print_to_stderr("note: ", sentence); }
+void print_note(const Words& words, std::string_view sentence) {
+    print_to_stderr("", words("note: {text}", with("text", sentence)));
+}
 
 void print_error(const Error& error) { print_to_stderr("tidemark: ", error.message); }
 

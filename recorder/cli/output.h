@@ -7,21 +7,22 @@
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
 /// Writes text to stdout. A reader that has gone away (| head) is fine; a full disk is an error.
 /// Control characters are replaced: names come from files that strangers send.
 Status print(std::string_view text);
-/// The same for text without control characters but its own colours.
+/// The same for text whose only control characters are its own colors.
 Status print_clean(std::string_view text);
 /// As print, for JSON, indented, with a final newline. Broken UTF-8 becomes U+FFFD.
 Status print_json(const nlohmann::ordered_json& json);
 
-/// A remark beside the result: "note: ..." on stderr.
-void print_note(std::string_view sentence);
+/// Prints a remark about the result: "note: ..." on stderr.
+void print_note(const Words& words, std::string_view sentence);
 void print_error(const Error& error);
-/// Lines of their own on stderr.
+/// Prints lines without a prefix on stderr.
 void print_message(std::string_view text);
 
 /// The text with control characters replaced, newlines included: for names inside a line.

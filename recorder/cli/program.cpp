@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::array changed_signals{SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE};
 
-/// What signals did when this process began, and shall do in the programs it runs: a shell's background jobs ignore
-/// Ctrl-C, under nohup nothing hangs up.
+/// The signal actions of this process at its start, for the programs it runs: background jobs of a shell ignore
+/// Ctrl-C, programs under nohup ignore SIGHUP.
 struct FirstActions {
     std::array<struct sigaction, changed_signals.size()> actions{};
     FirstActions() {
@@ -41,7 +41,7 @@ const FirstActions first_actions;
 std::atomic<pid_t> foreground_program{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free, "used by a signal handler");
 
-/// While a program has the terminal: its keys are its own.
+/// Ignores the keys of the terminal while a program runs in it.
 class SignalsForProgram {
 public:
     SignalsForProgram() {
@@ -73,7 +73,7 @@ public:
     SignalsForProgram(const SignalsForProgram&) = delete;
     SignalsForProgram& operator=(const SignalsForProgram&) = delete;
 
-    /// A SIGTERM that came while the program was being started reaches it too.
+    /// Also delivers a SIGTERM that arrived while the program started.
     void forward_to(pid_t program) {
         foreground_program = program;
         unblock();
@@ -108,14 +108,16 @@ std::vector<std::string> environment_with(const Variables& variables) {
     return environment;
 }
 
-Error start_error(const std::string& program, int reason) {
+Error start_error(const std::string& program, int reason, const Words& words) {
     if (reason == ENOENT) {
-        return usage_error(fmt::format("There is no command \"{}\" here; check its spelling and PATH.", program));
+        return usage_error(
+            words("There is no command \"{program}\" here; check its spelling and PATH.", with("program", program)));
     }
-    return environment_error(fmt::format("{} could not be started: {}.", program, std::strerror(reason)));
+    return environment_error(words("{program} could not be started: {reason}.", with("program", program),
+                                   with("reason", std::strerror(reason))));
 }
 
-/// A pipe that closes itself in programs that are started.
+/// A pipe that started programs do not inherit.
 struct Pipe {
     std::array<int, 2> ends{-1, -1};
     Pipe() {
@@ -152,7 +154,7 @@ std::string Ending::text() const {
 
 int Ending::exit_status() const { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
-Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables) {
+Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables, const Words& words) {
     Arguments arguments = command;
     std::vector<std::string> environment = environment_with(variables);
     const std::vector<char*> argument_list = pointers(arguments);
@@ -169,7 +171,7 @@ Result<Ending> run_in_foreground(const Arguments& command, const Variables& vari
         _exit(127);
     }
     if (pid < 0) {
-        return start_error(command.front(), errno);
+        return start_error(command.front(), errno, words);
     }
     signals.forward_to(pid);
     failure.close_end(1);
@@ -177,7 +179,7 @@ Result<Ending> run_in_foreground(const Arguments& command, const Variables& vari
     const bool failed = ::read(failure.ends[0], &reason, sizeof reason) == sizeof reason;
     const int status = wait_for(pid);
     if (failed) {
-        return start_error(command.front(), reason);
+        return start_error(command.front(), reason, words);
     }
     return Ending{pid, status};
 }

@@ -1,4 +1,4 @@
-// Running other programs: the user's command in the foreground, and small questions to helpers.
+// Runs other programs: the user's command in the foreground, and short helper programs.
 #pragma once
 
 #include <sys/types.h>
@@ -8,32 +8,33 @@
 #include <vector>
 
 #include "storage/base/result.h"
+#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
 using Arguments = std::vector<std::string>;
-/// Variables to set, beside those this process has.
+/// Variables to set in addition to those of this process.
 using Variables = std::map<std::string, std::string>;
 
 /// How a program ended.
 struct Ending {
     pid_t pid = 0;
-    int status = 0;  ///< as waitpid says it
+    int status = 0;  ///< as from waitpid
 
-    /// "exited 1" or "killed by signal 9": what PID.exit of a session holds.
+    /// "exited 1" or "killed by signal 9", as in PID.exit of a session.
     std::string text() const;
-    /// As a shell gives it: 128 + signal for a killed one.
+    /// As from a shell: 128 + signal for a killed program.
     int exit_status() const;
 };
 
-/// Runs a command as a shell would, in this terminal and with its keys: Ctrl-C reaches the program and not us, SIGTERM
-/// is handed on. Error: it could not be started.
-Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables);
+/// Runs a command as a shell does, in this terminal: Ctrl-C reaches the program only, SIGTERM is forwarded to it.
+/// Error: the command could not be started.
+Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables, const Words& words);
 
-/// The path that a command's name stands for; empty: there is none.
+/// Returns the path of a command; empty if there is no such command.
 std::string find_program(const std::string& name);
 
-/// What a short-lived program prints, for at most `seconds`; empty when it fails.
+/// Returns the output of a program that runs for at most `seconds`; empty if it fails.
 std::string output_of(const Arguments& command, int seconds);
 
 }  // namespace tidemark::cli

@@ -51,7 +51,7 @@ std::string text_of(const json& facts, const char* key) {
     return found != facts.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// The Python in a script's first line ("#!/usr/bin/python3", "#!/usr/bin/env python3"), as torchrun has one.
+/// Returns the Python in the first line of a script: "#!/usr/bin/python3", "#!/usr/bin/env python3" of torchrun.
 Arguments interpreter_of(const std::string& script) {
     std::string line;
     std::ifstream file(script);
@@ -66,7 +66,7 @@ Arguments interpreter_of(const std::string& script) {
     return words;
 }
 
-/// The command's Python as a command; empty: there is none.
+/// Returns the Python of the command as a command; empty if there is none.
 Arguments python_of(const Arguments& command) {
     if (!command.empty()) {
         const std::string program = find_program(command.front());
@@ -94,44 +94,48 @@ json ask_python(Arguments python, const RecorderHome& home) {
     return facts.is_object() ? facts : json::object();
 }
 
-CheckedPart check_home(const RecorderHome& home) {
+CheckedPart check_home(const RecorderHome& home, const Words& words) {
     if (home.missing.empty()) {
-        return {"recorder", "Recorder", true, home.folder, ""};
+        return {"recorder", words("Recorder"), true, home.folder, ""};
     }
-    return {"recorder", "Recorder", false, fmt::format("{} lacks {}", home.folder, fmt::join(home.missing, ", ")),
-            "Reinstall Tidemark, or set TIDEMARK_HOME to the folder lib/tidemark of an installation."};
+    return {"recorder", words("Recorder"), false,
+            words("{folder} lacks {parts}", with("folder", home.folder),
+                  with("parts", fmt::format("{}", fmt::join(home.missing, ", ")))),
+            words("Reinstall Tidemark, or set TIDEMARK_HOME to the folder lib/tidemark of an installation.")};
 }
 
-CheckedPart check_gpu() {
+CheckedPart check_gpu(const Words& words) {
     const auto nvml = recorder::Nvml::load();
     if (nvml) {
-        return {"gpu", "GPU driver", true, "NVIDIA driver " + nvml->driver_version(), ""};
+        return {"gpu", words("GPU driver"), true,
+                words("NVIDIA driver {version}", with("version", nvml->driver_version())), ""};
     }
-    return {"gpu", "GPU driver", false, "no answer", nvml.error().message};
+    return {"gpu", words("GPU driver"), false, words("no answer"), nvml.error().message};
 }
 
-CheckedPart check_python(const json& facts) {
+CheckedPart check_python(const json& facts, const Words& words) {
     if (facts.contains("python")) {
-        return {"python", "Python", true, text_of(facts, "python") + ", " + text_of(facts, "executable"), ""};
+        return {"python", "Python", true, text_of(facts, "python") + words(", ") + text_of(facts, "executable"), ""};
     }
-    return {"python", "Python", false, "not found",
-            "Name the Python that the program uses: tidemark record --check -- PYTHON."};
+    return {"python", "Python", false, words("not found"),
+            words("Name the Python of the program: tidemark record --check -- PYTHON.")};
 }
 
-CheckedPart check_torch(const json& facts) {
+CheckedPart check_torch(const json& facts, const Words& words) {
     const std::string version = text_of(facts, "torch"), cuda = text_of(facts, "cuda");
     if (version.empty()) {
-        return {"torch", "PyTorch", false, "not found",
-                "Install PyTorch for CUDA into this Python, or name the one that has it after --."};
+        return {"torch", "PyTorch", false, words("not found"),
+                words("Install PyTorch for CUDA into this Python, or name another Python after --.")};
     }
     if (cuda.empty()) {
-        return {"torch", "PyTorch", false, version + ", not for CUDA",
-                "Install a PyTorch that is built for CUDA: see pytorch.org."};
+        return {"torch", "PyTorch", false, words("{version}, not for CUDA", with("version", version)),
+                words("Install a PyTorch that is built for CUDA: see pytorch.org.")};
     }
-    return {"torch", "PyTorch", true, fmt::format("{} for CUDA {}", version, cuda), ""};
+    return {"torch", "PyTorch", true, words("{version} for CUDA {cuda}", with("version", version), with("cuda", cuda)),
+            ""};
 }
 
-CheckedPart check_compiler() {
+CheckedPart check_compiler(const Words& words) {
     const char* selected = std::getenv("CXX");
     std::string found;
     if (selected != nullptr && *selected != '\0') {
@@ -141,20 +145,20 @@ CheckedPart check_compiler() {
         found = found.empty() ? find_program(name) : found;
     }
     if (!found.empty()) {
-        return {"compiler", "C++ compiler", true, found, ""};
+        return {"compiler", words("C++ compiler"), true, found, ""};
     }
-    return {"compiler", "C++ compiler", false, "not found",
-            "Install g++: the recorder's plugin is built once for the PyTorch that is used."};
+    return {"compiler", words("C++ compiler"), false, words("not found"),
+            words("Install g++: the plugin of the recorder is built once for the PyTorch in use.")};
 }
 
-CheckedPart check_cuda_headers(const json& facts) {
+CheckedPart check_cuda_headers(const json& facts, const Words& words) {
     if (const std::string folder = text_of(facts, "cuda_headers"); !folder.empty()) {
-        return {"cuda_headers", "CUDA headers", true, folder, ""};
+        return {"cuda_headers", words("CUDA headers"), true, folder, ""};
     }
     const std::string known = text_of(facts, "cuda_headers_remedy");
-    const std::string remedy = known.empty() ? "install the CUDA Toolkit and set CUDA_HOME" : known;
-    return {"cuda_headers", "CUDA headers", false, "not found",
-            fmt::format("PyTorch's own headers need them to build the plugin: {}.", remedy)};
+    const std::string fix = known.empty() ? "install the CUDA Toolkit and set CUDA_HOME" : known;
+    return {"cuda_headers", words("CUDA headers"), false, words("not found"),
+            words("PyTorch's headers need them to build the plugin: {fix}.", with("fix", fix))};
 }
 
 std::string find_cupti(const json& facts) {
@@ -172,13 +176,13 @@ std::string find_cupti(const json& facts) {
     return {};
 }
 
-CheckedPart check_cupti(const json& facts) {
+CheckedPart check_cupti(const json& facts, const Words& words) {
     if (const std::string place = find_cupti(facts); !place.empty()) {
         return {"cupti", "CUPTI", true, place, ""};
     }
-    return {"cupti", "CUPTI", false, "not found",
-            "It comes with PyTorch for CUDA and the CUDA Toolkit; TIDEMARK_CUPTI may name it. Without it memory that "
-            "is not PyTorch's is not told apart."};
+    return {"cupti", "CUPTI", false, words("not found"),
+            words("PyTorch for CUDA and the CUDA Toolkit contain it; TIDEMARK_CUPTI may name it. Without it, memory "
+                  "outside the caching allocator is not recorded.")};
 }
 
 }  // namespace
@@ -195,36 +199,34 @@ const char* RecordCheck::works() const {
                                                                                                       : "partly";
 }
 
-RecordCheck check_recording(const Arguments& command) {
+RecordCheck check_recording(const Arguments& command, const Words& words) {
     RecordCheck check{find_recorder_home(), {}};
     const json facts = ask_python(python_of(command), check.home);
-    check.parts = {check_home(check.home), check_gpu(),      check_python(facts),
-                   check_torch(facts),     check_compiler(), check_cuda_headers(facts),
-                   check_cupti(facts)};
+    check.parts = {check_home(check.home, words), check_gpu(words),      check_python(facts, words),
+                   check_torch(facts, words),     check_compiler(words), check_cuda_headers(facts, words),
+                   check_cupti(facts, words)};
     return check;
 }
 
-std::string check_text(const RecordCheck& check) {
+std::string check_text(const RecordCheck& check, const Words& words) {
     std::string text;
     for (const CheckedPart& part : check.parts) {
-        text += fmt::format("{:<8}{:<14}{}{}{}\n", part.fine ? "ok" : "missing", part.title, one_line(part.text),
-                            part.remedy.empty() ? "" : ". ", one_line(part.remedy));
+        text += fmt::format("{:<8}{:<14}{}{}{}\n", part.fine ? words("ok") : words("missing"), part.title,
+                            one_line(part.text), part.fix.empty() ? "" : words(". "), one_line(part.fix));
     }
     const std::string_view works = check.works();
-    text += works == "yes"      ? "\nRecording works here.\n"
-            : works == "partly" ? "\nRecording works here, but not all of it.\n"
-                                : "\nRecording does not work here.\n";
-    return text;
+    return text + '\n' +
+           (works == "yes"      ? words("Recording works here.")
+            : works == "partly" ? words("Recording works here, but not all parts.")
+                                : words("Recording does not work here.")) +
+           '\n';
 }
 
 ordered_json check_json(const RecordCheck& check) {
     auto parts = ordered_json::array();
     for (const CheckedPart& part : check.parts) {
-        parts.push_back({{"name", part.name},
-                         {"title", part.title},
-                         {"ok", part.fine},
-                         {"text", part.text},
-                         {"remedy", part.remedy}});
+        parts.push_back(
+            {{"name", part.name}, {"title", part.title}, {"ok", part.fine}, {"text", part.text}, {"fix", part.fix}});
     }
     return {{"works", check.works()}, {"home", check.home.folder}, {"parts", std::move(parts)}};
 }

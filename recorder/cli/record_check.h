@@ -1,4 +1,4 @@
-// tidemark record --check: what can be recorded here, and what would help where something cannot.
+// tidemark record --check: what can be recorded here, and fixes for the rest.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,10 +12,10 @@ namespace tidemark::cli {
 
 struct CheckedPart {
     const char* name;   ///< for JSON
-    const char* title;  ///< for people
+    std::string title;  ///< for people
     bool fine = false;
-    std::string text;    ///< what is there, or what is not
-    std::string remedy;  ///< empty when fine
+    std::string text;  ///< what was found
+    std::string fix;   ///< empty if fine
 };
 
 struct RecordCheck {
@@ -27,10 +27,10 @@ struct RecordCheck {
     const char* works() const;
 };
 
-/// For a command that is to be recorded (its Python is looked at); without one, for the first Python of PATH.
-RecordCheck check_recording(const Arguments& command);
+/// Checks the Python of the command; without a command, the first Python of PATH.
+RecordCheck check_recording(const Arguments& command, const Words& words);
 
-std::string check_text(const RecordCheck& check);
+std::string check_text(const RecordCheck& check, const Words& words);
 nlohmann::ordered_json check_json(const RecordCheck& check);
 
 }  // namespace tidemark::cli

@@ -47,14 +47,14 @@ RecorderHome find_recorder_home() {
     return home;
 }
 
-Status check_can_record(const RecorderHome& home) {
+Status check_can_record(const RecorderHome& home, const Words& words) {
     if (home.can_record) {
         return {};
     }
     return environment_error(
-        fmt::format("The recorder is not complete: {} {} not in {}. Reinstall Tidemark, or set TIDEMARK_HOME to the "
-                    "folder lib/tidemark of an installation.",
-                    fmt::join(home.missing, ", "), home.missing.size() == 1 ? "is" : "are", home.folder));
+        words("The recorder is not complete: {folder} lacks {parts}. Reinstall Tidemark, or set TIDEMARK_HOME to the "
+              "folder lib/tidemark of an installation.",
+              with("folder", home.folder), with("parts", fmt::format("{}", fmt::join(home.missing, ", ")))));
 }
 
 }  // namespace tidemark::cli

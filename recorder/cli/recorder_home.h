@@ -1,25 +1,26 @@
-// TIDEMARK_HOME: the folder with the recorder's parts that are loaded into programs or started beside them.
+// TIDEMARK_HOME: the folder with the parts of the recorder that programs load, and that are started beside them.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "storage/base/result.h"
+#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
 struct RecorderHome {
     std::string folder;                ///< absolute
-    std::vector<std::string> missing;  ///< parts that are not there
-    bool can_record = false;           ///< without the others less is recorded
+    std::vector<std::string> missing;  ///< missing parts
+    bool can_record = false;           ///< optional parts may be missing: then less is recorded
 
     std::string part(const char* name) const { return folder + '/' + name; }
 };
 
-/// $TIDEMARK_HOME, or ../lib/tidemark seen from this program: so it is in an installation and in the build tree.
+/// Returns $TIDEMARK_HOME, or ../lib/tidemark beside this program, as in an installation and in the build tree.
 RecorderHome find_recorder_home();
 
-/// Error: what cannot be done without is missing.
-Status check_can_record(const RecorderHome& home);
+/// Error: a needed part is missing.
+Status check_can_record(const RecorderHome& home, const Words& words);
 
 }  // namespace tidemark::cli

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The recorder of this trace still runs.
+/// Returns whether the recorder of this trace still runs.
 bool is_locked(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -64,17 +64,17 @@ RecordedTrace read_trace(const std::string& path) {
     return trace;
 }
 
-Error cannot_make(const std::string& folder, int reason) {
-    return environment_error(
-        fmt::format("The folder {} for the recording could not be made: {}.", folder, std::strerror(reason)));
+Error cannot_create(const std::string& folder, int reason, const Words& words) {
+    return environment_error(words("The folder {folder} for the recording could not be created: {reason}.",
+                                   with("folder", folder), with("reason", std::strerror(reason))));
 }
 
 }  // namespace
 
-Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
+Result<RecordingSession> RecordingSession::begin(const std::string& folder, const Words& words) {
     if (!folder.empty()) {
         if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-            return cannot_make(folder, errno);
+            return cannot_create(folder, errno, words);
         }
         return RecordingSession(fs::absolute(folder).string(), false);
     }
@@ -82,7 +82,7 @@ Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
     const fs::path temporary = fs::temp_directory_path(error);
     std::string made = ((error ? fs::path("/tmp") : temporary) / "tidemark-session-XXXXXX").string();
     if (::mkdtemp(made.data()) == nullptr) {
-        return cannot_make(made, errno);
+        return cannot_create(made, errno, words);
     }
     return RecordingSession(made, true);
 }
@@ -91,7 +91,7 @@ RecordingSession::RecordingSession(RecordingSession&& other) noexcept
     : folder_(std::move(other.folder_)), own_(std::exchange(other.own_, false)) {}
 
 RecordingSession::~RecordingSession() {
-    // A recorder that still runs wants to write into it.
+    // A recorder that still runs writes into the folder.
     if (own_ && !anyone_records()) {
         std::error_code error;
         fs::remove_all(folder_, error);
@@ -99,7 +99,7 @@ RecordingSession::~RecordingSession() {
 }
 
 void RecordingSession::program_ended(const Ending& ending) const {
-    // Appears whole: a recorder may look at any time.
+    // The file appears complete: a recorder may read it at any time.
     const std::string path = fmt::format("{}/{}.exit", folder_, ending.pid);
     std::ofstream(path + ".part") << ending.text();
     std::error_code error;
@@ -123,17 +123,18 @@ bool RecordingSession::anyone_records() const {
     return std::any_of(files.begin(), files.end(), is_locked);
 }
 
-bool RecordingSession::wait_for_recorders(const Progress& progress) {
+bool RecordingSession::wait_for_recorders(const Words& words, const Progress& progress) {
     using namespace std::chrono_literals;
     const auto begin = std::chrono::steady_clock::now();
-    bool said = false;
+    bool is_noted = false;
     while (anyone_records()) {
         if (progress.canceled) {
             return false;
         }
-        if (!said && std::chrono::steady_clock::now() - begin > 2s) {
-            print_note("waiting for traces that are still being written; Ctrl-C leaves that to the background.");
-            said = true;
+        if (!is_noted && std::chrono::steady_clock::now() - begin > 2s) {
+            print_note(words,
+                       words("waiting for traces that are still being written; Ctrl-C leaves them to the background."));
+            is_noted = true;
         }
         std::this_thread::sleep_for(20ms);
     }

@@ -1,4 +1,4 @@
-// The session folder of a recording that was started here: see recorder/SESSIONS.md.
+// The session folder of a recording: see recorder/SESSIONS.md.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tidemark::cli {
 
-/// What a recorder process says of its trace.
+/// The report of a recorder process about its trace.
 struct RecordedTrace {
     std::string output, state, how_ended;
     int64_t events = 0, bytes = 0;
@@ -20,19 +20,19 @@ struct RecordedTrace {
 
 class RecordingSession {
 public:
-    /// Makes a folder of its own, which is removed when the session is over; or uses `folder`, which stays.
-    static Result<RecordingSession> begin(const std::string& folder);
+    /// Creates a temporary folder, which the destructor removes; or uses `folder`, which stays.
+    static Result<RecordingSession> begin(const std::string& folder, const Words& words);
     RecordingSession(RecordingSession&&) noexcept;
     RecordingSession& operator=(RecordingSession&&) = delete;
     ~RecordingSession();
 
     const std::string& folder() const { return folder_; }
 
-    /// Tells the recorders how the program ended.
+    /// Reports to the recorders how the program ended.
     void program_ended(const Ending& ending) const;
-    /// Until every recorder process has finished its trace. False: the user stopped the waiting.
-    bool wait_for_recorders(const Progress& progress);
-    /// In the order of their names; call it when nobody writes any more.
+    /// Waits until every recorder process finished its trace. Returns false if the user stopped the waiting.
+    bool wait_for_recorders(const Words& words, const Progress& progress);
+    /// Sorted by name. Requires that no recorder writes.
     std::vector<RecordedTrace> traces() const;
 
 private:
@@ -41,7 +41,7 @@ private:
     bool anyone_records() const;
 
     std::string folder_;
-    bool own_ = false;  ///< to be removed
+    bool own_ = false;  ///< the destructor removes the folder
 };
 
 }  // namespace tidemark::cli

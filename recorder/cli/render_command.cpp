@@ -1,4 +1,4 @@
-// tidemark render: the window's own picture, drawn by the viewer without a display.
+// tidemark render: a picture of the window, drawn by the viewer without a display.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ constexpr const char* viewer = "tidemark-gui";
 
 struct RenderOptions {
     std::string trace, output;
-    std::string view = "window", at = "peak", size = "1600x900", theme = "light", language, stack_by, pane;
+    std::string view = "window", at = "peak", size = "1600x900", theme = "light", stack_by, pane;
     std::optional<int> device;
 };
 
@@ -54,39 +54,47 @@ std::optional<std::string> find_viewer() {
     return std::nullopt;
 }
 
-std::string check_size(const std::string& text) {
+std::string check_size(const std::string& text, const Words& words) {
     const size_t cross = text.find('x');
     for (const std::string& part : {text.substr(0, cross), cross == text.npos ? "" : text.substr(cross + 1)}) {
         int pixels = 0;
         const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), pixels);
         if (error != std::errc() || end != part.data() + part.size() || pixels < 100 || pixels > 16384) {
-            return fmt::format("\"{}\" is not a size; use WIDTHxHEIGHT in pixels, such as 1600x900.", text);
+            return words("\"{text}\" is not a size; use WIDTHxHEIGHT in pixels, such as 1600x900.", with("text", text));
         }
     }
     return {};
 }
 
-std::string check_picture_name(const std::string& name) {
+std::string check_picture_name(const std::string& name, const Words& words) {
     return name.ends_with(".png") || name.ends_with(".svg")
                ? std::string{}
-               : fmt::format("\"{}\" names no kind of picture; end it in .png or .svg.", name);
+               : words("\"{name}\" is not the name of a picture; it must end in .png or .svg.", with("name", name));
 }
 
-Status check_trace(const std::string& path) {
-    TIDEMARK_TRY(check_is_no_snapshot(path));
+Status check_trace(const std::string& path, const Words& words) {
+    TIDEMARK_TRY(check_is_no_snapshot(path, words));
     switch (file_kind(path)) {
-        case FileKind::missing: return environment_error(path + ": there is no such file.");
+        case FileKind::missing: return environment_error(words("{path}: there is no such file.", with("path", path)));
         case FileKind::trace: return {};
-        default: return input_error(path + ": this is not a Tidemark trace.");
+        default: return input_error(words("{path}: this is not a Tidemark trace.", with("path", path)));
     }
 }
 
-std::vector<std::string> viewer_arguments(const RenderOptions& options) {
-    std::vector<std::string> arguments{viewer,       "--render", options.view,  "--at", options.at,    "--size",
-                                       options.size, "--theme",  options.theme, "-o",   options.output};
-    if (!options.language.empty()) {
-        arguments.insert(arguments.end(), {"--lang", options.language});
-    }
+std::vector<std::string> viewer_arguments(const RenderOptions& options, Language language) {
+    std::vector<std::string> arguments{viewer,
+                                       "--render",
+                                       options.view,
+                                       "--at",
+                                       options.at,
+                                       "--size",
+                                       options.size,
+                                       "--theme",
+                                       options.theme,
+                                       "-o",
+                                       options.output,
+                                       "--lang",
+                                       std::string(language_name(language))};
     if (options.device) {
         arguments.insert(arguments.end(), {"--device", std::to_string(*options.device)});
     }
@@ -100,52 +108,62 @@ std::vector<std::string> viewer_arguments(const RenderOptions& options) {
     return arguments;
 }
 
-/// Becomes the viewer: its exit status and messages are the command's.
-Status run_render(const RenderOptions& options) {
-    TIDEMARK_TRY(check_trace(options.trace));
+/// Replaces this process by the viewer, which then reports errors and the exit status.
+Status run_render(const RenderOptions& options, const Words& words) {
+    TIDEMARK_TRY(check_trace(options.trace, words));
     const auto program = find_viewer();
     if (!program) {
         return environment_error(
-            "Pictures are drawn by the viewer, tidemark-gui, which is not installed here. It belongs to the package "
-            "tidemark-viewer; install it, or run this where it is.");
+            words("The viewer, tidemark-gui, draws the pictures and is not installed here. It belongs to the package "
+                  "tidemark-viewer; install it, or run this on a machine that has it."));
     }
-    std::vector<std::string> arguments = viewer_arguments(options);
+    std::vector<std::string> arguments = viewer_arguments(options, words.language());
     std::vector<char*> pointers;
     for (std::string& argument : arguments) {
         pointers.push_back(argument.data());
     }
     pointers.push_back(nullptr);
     ::execv(program->c_str(), pointers.data());
-    return environment_error(fmt::format("{} could not be started: {}.", *program, std::strerror(errno)));
+    return environment_error(words("{program} could not be started: {reason}.", with("program", *program),
+                                   with("reason", std::strerror(errno))));
 }
 
 }  // namespace
 
-void add_render_command(CLI::App& app, Job& job) {
+void add_render_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<RenderOptions>();
-    CLI::App& command = add_command(app, "render", "Draw a view of a trace into a picture, without a display",
-                                    "The viewer, tidemark-gui, draws it and must be installed.",
-                                    "  tidemark render run.tide --view segments --at peak --theme dark -o peak.png");
-    command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
-    command.add_option("--view", options->view, "timeline, allocations, segments, ledger, graph or window")
+    CLI::App& command = add_command(
+        line, "render",
+        {words("Draw a view of a trace into a picture, without a display"),
+         words("The viewer, tidemark-gui, draws it and must be installed. --language is the language of the labels."),
+         "  tidemark render run.tide --view segments --at peak --theme dark -o peak.png"});
+    add_trace_option(line, command, options->trace);
+    command
+        .add_option(
+            "--view", options->view,
+            words("The view: {views}", with("views", "timeline, allocations, segments, breakdown, graph, window")))
         ->check(CLI::IsMember({"timeline", "allocations", "segments", "breakdown", "graph", "window"}))
         ->capture_default_str();
-    command.add_option("--at", options->at, "The moment: event:N, time:T, mark:NAME, peak or end")
+    command.add_option("--at", options->at, words("The point in time: event:N, time:T, mark:NAME, peak or end"))
         ->capture_default_str();
     command.add_option("--stack-by", options->stack_by,
-                       "How stacked pictures are divided: stack, category, module, ... (as in top --by)");
-    command.add_option("--pane", options->pane, "Of a window: segments, graph, table, summary or ledger")
+                       words("How to group stacked pictures: stack, category, module, ... (as in top --by)"));
+    command
+        .add_option("--pane", options->pane,
+                    words("The pane of a window: {panes}", with("panes", "segments, graph, table, summary, breakdown")))
         ->check(CLI::IsMember({"segments", "graph", "table", "summary", "breakdown"}));
-    command.add_option("--device", options->device, "The device (default: the one with most events)");
-    command.add_option("--size", options->size, "WIDTHxHEIGHT in pixels")->check(check_size)->capture_default_str();
-    command.add_option("--theme", options->theme, "light or dark")
+    command.add_option("--device", options->device, words("The device (default: the one with most events)"));
+    command.add_option("--size", options->size, words("WIDTHxHEIGHT in pixels"))
+        ->check([words](const std::string& size) { return check_size(size, words); })
+        ->capture_default_str();
+    command.add_option("--theme", options->theme, words("light or dark"))
         ->check(CLI::IsMember({"light", "dark"}))
         ->capture_default_str();
-    command.add_option("--lang", options->language, "Language of the labels, such as en or zh_CN");
-    command.add_option("-o,--output", options->output, "The picture, .png or .svg")
-        ->check(check_picture_name)
+    command.add_option("-o,--output", options->output, words("The picture, .png or .svg"))
+        ->check([words](const std::string& name) { return check_picture_name(name, words); })
         ->required();
-    command.callback([options, &job] { job = [options](Progress&) { return run_render(*options); }; });
+    set_job(line, command, [options, words](Progress&) { return run_render(*options, words); });
 }
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// tidemark share: one compact file for a teammate, without what is none of their business.
+// tidemark share: one compact file for a teammate, without private data.
 #include "storage/export/share.h"
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
 
 namespace tidemark::cli {
@@ -21,7 +21,7 @@ struct ShareOptions {
     bool force = false;
 };
 
-Status run_share(ShareOptions& options, Progress& progress) {
+Status run_share(ShareOptions& options, const Words& words, Progress& progress) {
     const auto redaction = redaction_from_names(options.redact);
     if (!redaction) {
         return redaction.error();
@@ -29,45 +29,50 @@ Status run_share(ShareOptions& options, Progress& progress) {
     options.request.redaction = *redaction;
     std::error_code error;
     if (std::filesystem::equivalent(options.trace, options.output, error)) {
-        return usage_error(options.output + " is the trace itself; choose another name with -o.");
+        return usage_error(
+            words("{path} is the trace itself; select another name with -o.", with("path", options.output)));
     }
-    TIDEMARK_TRY(may_write_trace(options.output, options.force));
-    TIDEMARK_TRY(check_is_no_snapshot(options.trace));
+    TIDEMARK_TRY(may_write_trace(options.output, options.force, words));
+    TIDEMARK_TRY(check_is_no_snapshot(options.trace, words));
     const auto if_exists = options.force ? IfExists::replace : IfExists::fail;
     Result<ShareReport> report = [&] {
-        const ProgressBar bar(progress, "Sharing " + options.trace);
+        const ProgressBar bar(progress, words("Sharing {path}", with("path", options.trace)));
         return share_trace(options.trace, options.output, options.request, if_exists, progress);
     }();
     if (!report) {
         return report.error();
     }
-    return print(fmt::format("{}: {} events, {} allocations, {}\n", one_line(options.output),
-                             format_count(report->events), format_count(report->allocations),
-                             format_bytes(report->file_bytes)));
+    return print(fmt::format("{}: {}\n", one_line(options.output),
+                             words.list({words.plural(report->events, "{n} event", "{n} events"),
+                                         words.plural(report->allocations, "{n} allocation", "{n} allocations"),
+                                         format_bytes(report->file_bytes)})));
 }
 
 }  // namespace
 
-void add_share_command(CLI::App& app, Job& job) {
+void add_share_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<ShareOptions>();
     CLI::App& command = add_command(
-        app, "share", "Write one compact file for a teammate, redacted and cut as wished",
-        "--redact replaces texts by stand-ins, the same text by the same one:\n"
-        "  paths   your files become file1.py, ...; libraries keep what follows site-packages\n"
-        "  names   functions, annotations, marks, modules and custom ops become function1, range1, ...\n"
-        "  source  where the trace came from and user metadata are removed\n"
-        "--from and --to keep a stretch, numbered from 0; what was alive at its start stays. With several devices the\n"
-        "moments are those of the device with most events, and the others are cut at the same times.",
-        "  tidemark share run.tide -o for-anna.tide --redact paths,source,names\n"
-        "  tidemark share run.tide -o oom.tide --from time:12s --to end");
-    command.add_option("TRACE", options->trace, "A trace (.tide)")->required();
-    command.add_option("-o,--output", options->output, "The file to write")->required();
-    command.add_option("--redact", options->redact, "paths, source, names; several with commas");
-    command.add_option("--from", options->request.from, "First moment kept: event:N, time:T, mark:NAME, peak");
-    command.add_option("--to", options->request.to, "Last moment kept");
-    command.add_flag("--force", options->force, "Replace a trace that exists already");
-    command.callback(
-        [options, &job] { job = [options](Progress& progress) { return run_share(*options, progress); }; });
+        line, "share",
+        {words("Write one compact file for a teammate, redacted and cut as asked"),
+         words("--redact replaces strings by placeholders, the same string by the same placeholder:\n"
+               "  paths   your files become file1.py, ...; libraries keep the path behind site-packages\n"
+               "  names   functions, annotations, marks, modules and custom ops become function1, range1, ...\n"
+               "  source  removes the origin of the trace and user metadata\n"
+               "--from and --to keep a part, numbered from 0; memory that is alive at its start stays. With several\n"
+               "devices the points in time are those of the device with most events, and the others are cut at the\n"
+               "same times."),
+         "  tidemark share run.tide -o for-anna.tide --redact paths,source,names\n"
+         "  tidemark share run.tide -o oom.tide --from time:12s --to end"});
+    add_trace_option(line, command, options->trace);
+    command.add_option("-o,--output", options->output, words("The file to write"))->required();
+    command.add_option("--redact", options->redact, words("paths, source, names; several with commas"));
+    command.add_option("--from", options->request.from,
+                       words("Start of the part to keep: event:N, time:T, mark:NAME, peak"));
+    command.add_option("--to", options->request.to, words("End of the part to keep"));
+    command.add_flag("--force", options->force, words("Replace a trace that exists already"));
+    set_job(line, command, [options, words](Progress& progress) { return run_share(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

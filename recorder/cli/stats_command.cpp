@@ -1,4 +1,4 @@
-// tidemark stats: torch.cuda.memory_stats() and memory_summary() as they were at any moment.
+// tidemark stats: torch.cuda.memory_stats() and memory_summary() at any point in time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,10 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "recorder/cli/command.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/stats_table.h"
-#include "storage/replay/time_point.h"
+#include "recorder/cli/time_point_options.h"
+#include "storage/text/data_gap_words.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -26,7 +27,8 @@ bool makes_counters_uncertain(DataGapKind kind) {
         case DataGapKind::unknown_actions:
         case DataGapKind::pool_unknown:
         case DataGapKind::recorder_overrun:
-        case DataGapKind::unclean_end: return true;
+        case DataGapKind::unclean_end:
+        case DataGapKind::unknown: return true;
         default: return false;
     }
 }
@@ -36,18 +38,19 @@ bool has_earlier_memory(const DeviceHistory& device) {
            (device.allocations.size() > 0 && device.allocations.alloc_event[0] == before_history);
 }
 
-/// What keeps the numbers from being those of the whole run, in sentences.
-std::vector<std::string> notes_about(const DeviceTimePoint& time_point) {
+/// Sentences on why the numbers are not those of the whole run.
+std::vector<std::string> notes_about(const DeviceTimePoint& time_point, const Words& words) {
     const DeviceHistory& device = time_point.device();
     std::vector<std::string> notes;
     if (has_earlier_memory(device)) {
-        notes.push_back(fmt::format(
-            "device {}: memory was in use before the trace's first event; peak, allocated and freed count from there.",
-            device.device));
+        notes.push_back(words(
+            "device {device}: memory was in use before the first event of the trace; peak, allocated and freed count "
+            "from there.",
+            with("device", device.device)));
     }
     for (const DataGap& data_gap : time_point.trace().data_gaps) {
         if (makes_counters_uncertain(data_gap.kind) && (data_gap.device < 0 || data_gap.device == device.device)) {
-            notes.push_back(data_gap.text);
+            notes.push_back(data_gap_words(words, data_gap));
         }
     }
     return notes;
@@ -62,24 +65,27 @@ std::optional<int64_t> max_split_size(const Trace& trace) {
     return value.is_number_integer() ? std::optional(value.get<int64_t>()) : std::nullopt;
 }
 
-Status print_table(const std::vector<DeviceTimePoint>& time_points) {
+Status print_table(const std::vector<DeviceTimePoint>& time_points, const Words& words) {
     std::string text;
     for (const DeviceTimePoint& time_point : time_points) {
-        text += fmt::format("State at {}\n", describe_time_point(time_point.device(), time_point.event));
+        text += words("State at {time_point}",
+                      with("time_point", time_point_text(words, time_point.device(), time_point.event))) +
+                '\n';
         text += memory_summary(time_point.analysis->statistics().at(time_point.event), time_point.device().device);
-        for (const std::string& note : notes_about(time_point)) {
-            text += fmt::format("Note: {}\n", one_line(note));
+        for (const std::string& note : notes_about(time_point, words)) {
+            text += words("Note: {text}", with("text", one_line(note))) + '\n';
         }
     }
     return print(text);
 }
 
-Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_list) {
+Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_list, const Words& words) {
     auto list = nlohmann::ordered_json::array();
     for (const DeviceTimePoint& time_point : time_points) {
-        auto stats = memory_stats(time_point.analysis->statistics().at(time_point.event), max_split_size(time_point.trace()));
-        for (const std::string& note : notes_about(time_point)) {
-            print_note(note);
+        auto stats =
+            memory_stats(time_point.analysis->statistics().at(time_point.event), max_split_size(time_point.trace()));
+        for (const std::string& note : notes_about(time_point, words)) {
+            print_note(words, note);
         }
         if (!is_list) {
             return print_json(stats);
@@ -89,31 +95,32 @@ Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_li
     return print_json(list);
 }
 
-Status run_stats(const StatsOptions& options, Progress& progress) {
-    const auto time_points = open_time_points(options.time_point, progress);
+Status run_stats(const StatsOptions& options, const Words& words, Progress& progress) {
+    const auto time_points = open_time_points(options.time_point, words, progress);
     if (!time_points) {
         return time_points.error();
     }
-    return options.format == "json" ? print_as_json(*time_points, time_points->size() > 1) : print_table(*time_points);
+    return options.format == "json" ? print_as_json(*time_points, time_points->size() > 1, words)
+                                    : print_table(*time_points, words);
 }
 
 }  // namespace
 
-void add_stats_command(CLI::App& app, Job& job) {
+void add_stats_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<StatsOptions>();
     CLI::App& command = add_command(
-        app, "stats", "The allocator's counters at any moment",
-        "The table is that of torch.cuda.memory_summary(); JSON has the keys of torch.cuda.memory_stats(), null where\n"
-        "a trace cannot tell: one object, or a list of {device, stats} when there are several devices and none is\n"
-        "chosen. Peak, allocated and freed count from the trace's first event.",
-        "  tidemark stats run.tide --at peak\n"
-        "  tidemark stats run.tide --at time:12.5s --device 0 --format json");
-    add_time_point_options(command, options->time_point, "end");
-    command.add_option("--format", options->format, "table or json")
-        ->check(CLI::IsMember({"table", "json"}))
-        ->capture_default_str();
-    command.callback(
-        [options, &job] { job = [options](Progress& progress) { return run_stats(*options, progress); }; });
+        line, "stats",
+        {words("The counters of the allocator at any point in time"),
+         words("The table is that of torch.cuda.memory_summary(); JSON has the keys of torch.cuda.memory_stats(), null "
+               "for\n"
+               "values that a trace does not have: one object, or a list of {device, stats} when there are several\n"
+               "devices and none is selected. Peak, allocated and freed count from the first event of the trace."),
+         "  tidemark stats run.tide --at peak\n"
+         "  tidemark stats run.tide --at time:12.5s --device 0 --format json"});
+    add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
+    add_format_option(command, words("table or json"), options->format, {"table", "json"});
+    set_job(line, command, [options, words](Progress& progress) { return run_stats(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// Counters in PyTorch's own shapes: the table of torch.cuda.memory_summary() and the keys of memory_stats().
+// Counters in PyTorch's formats: the table of torch.cuda.memory_summary() and the keys of memory_stats().
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,10 +9,10 @@
 
 namespace tidemark::cli {
 
-/// Character for character what torch.cuda.memory_summary() prints for these counters.
+/// Returns exactly what torch.cuda.memory_summary() prints for these counters. In English, as PyTorch.
 std::string memory_summary(const Counters& counters, int device);
 
-/// torch.cuda.memory_stats(): its keys in its order. What a trace cannot tell is null.
+/// torch.cuda.memory_stats(): its keys in its order, null for values that a trace does not have.
 nlohmann::ordered_json memory_stats(const Counters& counters, std::optional<int64_t> max_split_size);
 
 }  // namespace tidemark::cli

@@ -1,18 +1,19 @@
-// Reports as files: whole or not at all, and never in place of something that must not be lost.
+// Reports as files. A file appears complete or not at all, and never replaces a file that must not be lost.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "storage/base/result.h"
+#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
-/// Error: something is there that must not be lost. A file is replaced only with `force`; a trace, another database, a
+/// Error: a file exists that must not be lost. A file is replaced with `force` only; a trace, another database, a
 /// snapshot or a folder never.
-Status may_write_report(const std::string& path, bool force);
+Status may_write_report(const std::string& path, bool force, const Words& words);
 
-/// A regular file appears complete or stays as it was; a device or a pipe is written to.
-Status write_text_file(const std::string& path, std::string_view text);
+/// Writes a regular file completely or leaves it as it was. Writes straight into a device or a pipe.
+Status write_text_file(const std::string& path, std::string_view text, const Words& words);
 
 }  // namespace tidemark::cli

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "recorder/cli/file_kind.h"
-#include "storage/replay/time_point.h"
+#include "storage/base/units.h"
+#include "storage/read/open_trace.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -19,7 +21,8 @@ std::string device_list(const Trace& trace) {
     return text;
 }
 
-Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std::optional<int> wanted) {
+Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std::optional<int> wanted,
+                                                         const Words& words) {
     std::vector<const DeviceHistory*> devices;
     for (const DeviceHistory& device : trace.devices) {
         if (!wanted || *wanted == device.device) {
@@ -27,16 +30,18 @@ Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std
         }
     }
     if (trace.devices.empty()) {
-        return input_error(trace.path + ": this trace holds no events and no memory of any device.");
+        return input_error(
+            words("{path}: this trace has no events and no memory of any device.", with("path", trace.path)));
     }
     if (devices.empty()) {
-        return usage_error(
-            fmt::format("There is no device {} in this trace: it holds {}.", *wanted, device_list(trace)));
+        return usage_error(words("There is no device {device} in this trace: it has {devices}.",
+                                 with("device", *wanted), with("devices", device_list(trace))));
     }
     return devices;
 }
 
-Result<DeviceTimePoint> time_point_of(std::shared_ptr<const Trace> trace, const DeviceHistory& device, const std::string& at) {
+Result<DeviceTimePoint> time_point_of(std::shared_ptr<const Trace> trace, const DeviceHistory& device,
+                                      const std::string& at) {
     auto analysis = std::make_unique<Analysis>(trace, device);
     const auto event = find_time_point(*trace, device, analysis->curves(), at);
     if (!event) {
@@ -48,22 +53,27 @@ Result<DeviceTimePoint> time_point_of(std::shared_ptr<const Trace> trace, const 
 
 }  // namespace
 
-Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress) {
-    TIDEMARK_TRY(check_is_no_snapshot(path));
+Result<std::shared_ptr<const Trace>> open_input(const std::string& path, const Words& words, Progress& progress) {
+    TIDEMARK_TRY(check_is_no_snapshot(path, words));
     return open_trace(path, progress);
 }
 
-void add_time_point_options(CLI::App& command, TimePointOptions& options, const char* default_time_point,
-                        const char* device_help) {
+void add_time_point_options(CommandLine& line, CLI::App& command, TimePointOptions& options,
+                            const char* default_time_point, const std::string& device_help) {
     options.at = default_time_point;
-    command.add_option("TRACE", options.trace, "A trace (.tide)")->required();
-    command.add_option("--at", options.at, "The moment: event:N, time:T, mark:NAME (also mark:NAME#2), peak or end")
+    add_trace_option(line, command, options.trace);
+    command
+        .add_option("--at", options.at,
+                    line.words("The point in time: event:N, time:T, mark:NAME (also mark:NAME#2), peak or end"))
         ->capture_default_str();
     command.add_option("--device", options.device, device_help);
 }
 
-Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace, const TimePointOptions& options) {
-    const auto devices = select_devices(*trace, options.device);
+std::string only_device_help(const Words& words) { return words("Only this device (default: all)"); }
+
+Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace, const TimePointOptions& options,
+                                                    const Words& words) {
+    const auto devices = select_devices(*trace, options.device, words);
     if (!devices) {
         return devices.error();
     }
@@ -78,24 +88,33 @@ Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace>
     return time_points;
 }
 
-Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& options, Progress& progress) {
-    auto trace = open_input(options.trace, progress);
+Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& options, const Words& words,
+                                                      Progress& progress) {
+    auto trace = open_input(options.trace, words, progress);
     if (!trace) {
         return trace.error();
     }
-    return time_points_of(*trace, options);
+    return time_points_of(*trace, options, words);
 }
 
-Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options) {
-    const auto devices = select_devices(*trace, options.device);
+Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options,
+                                        const Words& words) {
+    const auto devices = select_devices(*trace, options.device, words);
     if (!devices) {
         return devices.error();
     }
     return time_point_of(trace, options.device ? *devices->front() : trace->main_device(), options.at);
 }
 
-nlohmann::ordered_json time_point_json(const DeviceHistory& device, EventNumber event) {
-    return {{"event", event}, {"time_ns", device.time_of_state(event)}, {"text", describe_time_point(device, event)}};
+std::string time_point_text(const Words& words, const DeviceHistory& device, EventNumber event) {
+    return words("event {event} of {count}, {time}", with("event", format_count(event)),
+                 with("count", format_count(device.event_count())),
+                 with("time", format_time_point(device.time_of_state(event))));
+}
+
+nlohmann::ordered_json time_point_json(const Words& words, const DeviceHistory& device, EventNumber event) {
+    return {
+        {"event", event}, {"time_ns", device.time_of_state(event)}, {"text", time_point_text(words, device, event)}};
 }
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// tidemark top: who holds the memory at a moment.
+// tidemark top: what occupies the memory at a point in time.
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,11 +9,11 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/group_way.h"
-#include "recorder/cli/time_point_options.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/time_point_options.h"
+#include "storage/attribution/attribution.h"
 #include "storage/base/units.h"
-#include "storage/replay/attribution.h"
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 namespace {
@@ -55,14 +55,14 @@ std::vector<FrameId> frames_to_show(const StackTable& stacks, StackId stack) {
     return users.empty() ? all : users;
 }
 
-/// The chosen groups of one device, cut to the limit.
+/// The groups of one device, cut to the limit.
 struct Listing {
     std::vector<AttributionGroup> groups;
     size_t shown = 0;
 
     Listing(const DeviceTimePoint& time_point, const Way& way, size_t limit)
-        : groups(attribution_at(time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.event, way.by,
-                                way.options)),
+        : groups(attribution_at(time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.event,
+                                way.by, way.options)),
           shown(limited(groups.size(), limit)) {}
 
     std::span<const AttributionGroup> top() const { return std::span(groups).first(shown); }
@@ -75,37 +75,44 @@ std::string text_row(int64_t bytes, int64_t total, int64_t allocations, std::str
                        format_count(allocations), one_line(name));
 }
 
-std::string callers_text(const StackTable& stacks, StackId stack) {
+std::string callers_text(const Words& words, const StackTable& stacks, StackId stack) {
     std::string text;
     const auto frames = frames_to_show(stacks, stack);
-    // One line of a program reaches many places in a library; this tells which.
+    // One line of a program reaches many places in a library.
     if (const FrameId innermost = stacks.stack(stack).frame; !frames.empty() && frames.front() != innermost) {
-        text += fmt::format("{:34}in {}\n", "", one_line(describe_frame(stacks, innermost)));
+        text += fmt::format("{:34}{}\n", "",
+                            words("in {frame}", with("frame", one_line(describe_frame(stacks, innermost)))));
     }
     for (size_t i = 1; i < frames.size(); ++i) {
-        text += fmt::format("{:34}called by {}\n", "", one_line(describe_frame(stacks, frames[i])));
+        text += fmt::format("{:34}{}\n", "",
+                            words("called by {frame}", with("frame", one_line(describe_frame(stacks, frames[i])))));
     }
     return text;
 }
 
-std::string device_text(const DeviceTimePoint& time_point, const Way& way, const TopOptions& options) {
+std::string device_text(const DeviceTimePoint& time_point, const Way& way, const TopOptions& options,
+                        const Words& words) {
     const Listing listing(time_point, way, options.limit);
     const Sum total = listing.total();
-    std::string text = fmt::format("Device {}, {}: {} active in {} allocations\n", time_point.device().device,
-                                   describe_time_point(time_point.device(), time_point.event), format_bytes(total.bytes),
-                                   format_count(total.allocations));
-    text += fmt::format("{:>10}  {:>7}  {:>9}  {}\n", "Bytes", "Share", "Count", options.by);
+    std::string text =
+        words.plural(total.allocations, "Device {device}, {time_point}: {bytes} active in {n} allocation",
+                     "Device {device}, {time_point}: {bytes} active in {n} allocations",
+                     with("device", time_point.device().device),
+                     with("time_point", time_point_text(words, time_point.device(), time_point.event)),
+                     with("bytes", format_bytes(total.bytes))) +
+        '\n';
+    text += fmt::format("{:>10}  {:>7}  {:>9}  {}\n", words("Bytes"), words("Share"), words("Count"), options.by);
     for (const AttributionGroup& group : listing.top()) {
         text += text_row(group.block_bytes, total.bytes, group.allocations, group.name);
         if (way.by == GroupBy::stack) {
-            text += callers_text(time_point.trace().stacks, group.stack);
+            text += callers_text(words, time_point.trace().stacks, group.stack);
         }
     }
     if (!listing.rest().empty()) {
         const Sum rest = add_up(listing.rest());
-        text += text_row(rest.bytes, total.bytes, rest.allocations, words_about_rest(listing.rest().size()));
+        text += text_row(rest.bytes, total.bytes, rest.allocations, words_about_rest(words, listing.rest().size()));
     }
-    return text + text_row(total.bytes, total.bytes, total.allocations, "total");
+    return text + text_row(total.bytes, total.bytes, total.allocations, words("total"));
 }
 
 ordered_json group_json(const DeviceTimePoint& time_point, const AttributionGroup& group, int64_t total, GroupBy by) {
@@ -129,7 +136,8 @@ ordered_json sum_json(const Sum& sum) {
             {"pending_bytes", sum.pending}};
 }
 
-ordered_json device_json(const DeviceTimePoint& time_point, const Way& way, const TopOptions& options) {
+ordered_json device_json(const DeviceTimePoint& time_point, const Way& way, const TopOptions& options,
+                         const Words& words) {
     const Listing listing(time_point, way, options.limit);
     const Sum total = listing.total();
     auto groups = ordered_json::array();
@@ -139,23 +147,23 @@ ordered_json device_json(const DeviceTimePoint& time_point, const Way& way, cons
     ordered_json rest = sum_json(add_up(listing.rest()));
     rest["groups"] = listing.rest().size();
     return {{"device", time_point.device().device},
-            {"time_point", time_point_json(time_point.device(), time_point.event)},
+            {"time_point", time_point_json(words, time_point.device(), time_point.event)},
             {"by", options.by},
             {"groups", std::move(groups)},
             {"rest", std::move(rest)},
             {"total", sum_json(total)}};
 }
 
-Status run_top(const TopOptions& options, Progress& progress) {
-    auto way = parse_way(options.by);
+Status run_top(const TopOptions& options, const Words& words, Progress& progress) {
+    auto way = parse_way(options.by, words);
     if (!way) {
         return way.error();
     }
-    const auto trace = open_input(options.time_point.trace, progress);
+    const auto trace = open_input(options.time_point.trace, words, progress);
     if (!trace) {
         return trace.error();
     }
-    const auto time_points = time_points_of(*trace, options.time_point);
+    const auto time_points = time_points_of(*trace, options.time_point, words);
     if (!time_points) {
         return time_points.error();
     }
@@ -172,9 +180,9 @@ Status run_top(const TopOptions& options, Progress& progress) {
     auto list = ordered_json::array();
     for (const DeviceTimePoint& time_point : *time_points) {
         if (options.format == "json") {
-            list.push_back(device_json(time_point, *way, options));
+            list.push_back(device_json(time_point, *way, options, words));
         } else {
-            text += (text.empty() ? "" : "\n") + device_text(time_point, *way, options);
+            text += (text.empty() ? "" : "\n") + device_text(time_point, *way, options, words);
         }
     }
     if (options.format == "json") {
@@ -185,24 +193,26 @@ Status run_top(const TopOptions& options, Progress& progress) {
 
 }  // namespace
 
-void add_top_command(CLI::App& app, Job& job) {
+void add_top_command(CommandLine& line) {
+    const Words& words = line.words;
     auto options = std::make_shared<TopOptions>();
-    CLI::App& command = add_command(
-        app, "top", "Who holds the memory at a moment",
-        "Bytes are those of active blocks, rounding included; the total is active_bytes.all.current of stats.\n"
-        "JSON is one object, or a list when there are several devices and none is chosen.",
-        "  tidemark top run.tide --at peak --by line\n"
-        "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json");
-    add_time_point_options(command, options->time_point, "peak");
+    CLI::App& command =
+        add_command(line, "top",
+                    {words("What occupies the memory at a point in time"),
+                     words("Bytes are those of active blocks, with allocator rounding; the total is "
+                           "active_bytes.all.current of stats.\n"
+                           "JSON is one object, or a list when there are several devices and none is selected."),
+                     "  tidemark top run.tide --at peak --by line\n"
+                     "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json"});
+    add_time_point_options(line, command, options->time_point, "peak", only_device_help(words));
     command
         .add_option("--by", options->by,
-                    "What to add up by: " + group_by_names() + "; module:DEPTH: the first names of it")
+                    words("How to group: {groups}; module:DEPTH: the first parts of its name",
+                          with("groups", group_by_names())))
         ->capture_default_str();
-    command.add_option("--limit", options->limit, "How many groups to show, 0 for all")->capture_default_str();
-    command.add_option("--format", options->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
-    command.callback([options, &job] { job = [options](Progress& progress) { return run_top(*options, progress); }; });
+    add_limit_option(command, words("How many groups to show, 0 for all"), options->limit);
+    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    set_job(line, command, [options, words](Progress& progress) { return run_top(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -28,7 +28,8 @@ enum tidemark_kind {
     TIDEMARK_PHASE = 12,    /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
     TIDEMARK_OOM = 13,      /* from the out-of-memory observers, right after the allocator's own oom event */
     TIDEMARK_DRIVER = 14,   /* driver memory; detail: tidemark_driver_action */
-    TIDEMARK_DATA_GAP = 15, /* something cannot be recorded; detail: loss kind of vocabulary.h; payload: sentence */
+    TIDEMARK_DATA_GAP = 15, /* something cannot be recorded; detail: DataGapKind of vocabulary.h;
+                                payload: word of a DataGapReason (facts.h), NUL, details */
     TIDEMARK_META = 16,     /* payload: "key\0value": settings and versions */
     TIDEMARK_END = 17,      /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
     TIDEMARK_NODE = 18,     /* an autograd node; payload: tidemark_edge[edges], then tidemark_saved[saved] */

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "storage/allocator/block_map.h"
-#include "storage/format/vocabulary.h"
+#include "storage/trace/vocabulary.h"
 
 namespace tidemark::recorder {
 

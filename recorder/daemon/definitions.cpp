@@ -85,10 +85,10 @@ uint32_t ThreadDefinitions::pool(uint32_t id) const {
 
 Definitions::Definitions(StreamingWriter& writer, Origins& origins) : writer_(writer), origins_(origins) {
     std::fill(phases_.begin(), phases_.begin() + TIDEMARK_PHASE_FIRST_NAMED, StringId{0});
-    for (const auto& [number, name] :
-         {std::pair(TIDEMARK_PHASE_FORWARD, "forward"), std::pair(TIDEMARK_PHASE_BACKWARD, "backward"),
-          std::pair(TIDEMARK_PHASE_OPTIMIZER, "optimizer"), std::pair(TIDEMARK_PHASE_EVAL, "eval")}) {
-        name_phase(number, name);
+    for (const auto& [number, phase] :
+         {std::pair(TIDEMARK_PHASE_FORWARD, Phase::forward), std::pair(TIDEMARK_PHASE_BACKWARD, Phase::backward),
+          std::pair(TIDEMARK_PHASE_OPTIMIZER, Phase::optimizer), std::pair(TIDEMARK_PHASE_EVAL, Phase::eval)}) {
+        name_phase(number, word_of(phase));
     }
 }
 

@@ -117,9 +117,8 @@ bool DeviceTrack::has_begun(bool at_end) {
         if (queue_.pending() == 0 || (!at_end && queue_.pending() < most_pending)) {
             return false;
         }
-        context_.writer.data_gap({DataGapKind::events_inconsistent, device_, 0, 0, 0,
-                                  "The allocator's state before the first event did not arrive: what was allocated "
-                                  "before is missing."});
+        context_.writer.data_gap(
+            {DataGapKind::events_inconsistent, device_, 0, 0, 0, DataGapReason::start_state_missing, {}, {}});
         begin({});
     }
     return true;
@@ -166,12 +165,14 @@ void DeviceTrack::give_up_gap() {
         ++events_refused_;
         return;
     }
-    context_.writer.data_gap(
-        {DataGapKind::recorder_overrun, device_, replay_->last_time(), static_cast<int64_t>(count), 0,
-         fmt::format("{} events from event {} on were lost: the program made events faster than the "
-                     "recorder could take them. What is alive after them is exact again from the next "
-                     "comparison with PyTorch's own state on.",
-                     format_count(static_cast<int64_t>(count)), queue_.next())});
+    context_.writer.data_gap({DataGapKind::recorder_overrun,
+                              device_,
+                              replay_->last_time(),
+                              static_cast<int64_t>(count),
+                              0,
+                              DataGapReason::events_dropped,
+                              {{"first", fmt::to_string(queue_.next())}},
+                              {}});
     replay_->skip(count);
     queue_.skip_gap();
     events_lost_ += static_cast<int64_t>(count);
@@ -227,13 +228,17 @@ void DeviceTrack::check(const AllocatorState& reported) {
         return;
     }
     if (++checks_failed_ <= most_disagreements_reported) {
-        context_.writer.data_gap(
-            {DataGapKind::state_disagrees, device_, replay_->last_time(), found->blocks + found->segments, 0,
-             fmt::format("At event {} PyTorch's own state differs from what the events give in {} segments and {} "
-                         "blocks ({}). From there on the trace follows PyTorch's; blocks it has and no event made "
-                         "are missing where no event was lost.",
-                         reported.events_before, format_count(found->segments), format_count(found->blocks),
-                         found->example)});
+        context_.writer.data_gap({DataGapKind::state_disagrees,
+                                  device_,
+                                  replay_->last_time(),
+                                  found->blocks + found->segments,
+                                  0,
+                                  DataGapReason::state_differs,
+                                  {{"event", fmt::to_string(reported.events_before)},
+                                   {"segments", fmt::to_string(found->segments)},
+                                   {"blocks", fmt::to_string(found->blocks)},
+                                   {"example", found->example}},
+                                  {}});
     }
     replay_->adopt(reported);
 }
@@ -248,18 +253,15 @@ void DeviceTrack::report_data_gaps() {
     if (!replay_) {
         return;
     }
-    const auto report = [&](DataGapKind kind, int64_t count, const char* sentence) {
+    const auto report = [&](DataGapKind kind, int64_t count, DataGapReason reason) {
         if (count > 0) {
-            context_.writer.data_gap({kind, device_, replay_->last_time(), count, 0,
-                                      fmt::format(fmt::runtime(sentence), format_count(count))});
+            context_.writer.data_gap({kind, device_, replay_->last_time(), count, 0, reason, {}, {}});
         }
     };
     report(DataGapKind::events_inconsistent, replay_->inconsistent() + events_refused_,
-           "{} events contradict the state before them; sizes near them may be wrong.");
-    report(DataGapKind::unknown_actions, replay_->unknown_actions(),
-           "{} events have an action this version does not know; they are kept and shown, but not understood.");
-    report(DataGapKind::pool_unknown, replay_->unknown_pools(),
-           "For {} segments PyTorch did not say which memory pool they belong to.");
+           DataGapReason::contradicting_events);
+    report(DataGapKind::unknown_actions, replay_->unknown_actions(), DataGapReason::unknown_actions);
+    report(DataGapKind::pool_unknown, replay_->unknown_pools(), DataGapReason::pool_not_reported);
 }
 
 }  // namespace tidemark::recorder

@@ -11,8 +11,9 @@ namespace tidemark::recorder {
 
 namespace {
 
-constexpr std::array<const char*, TIDEMARK_MEMORY_ARRAY + 1> kinds{"device", "async",  "pool",    "physical",
-                                                                   "mapped", "pinned", "managed", "array"};
+constexpr std::array<DriverMemoryKind, TIDEMARK_MEMORY_ARRAY + 1> kinds{
+    DriverMemoryKind::device, DriverMemoryKind::async,  DriverMemoryKind::pool,    DriverMemoryKind::physical,
+    DriverMemoryKind::mapped, DriverMemoryKind::pinned, DriverMemoryKind::managed, DriverMemoryKind::array};
 constexpr int64_t always = INT64_MAX;
 constexpr size_t most_gaps = 10'000;
 
@@ -244,17 +245,12 @@ std::span<const DriverLog::ModuleLoad> DriverLog::modules_on(int device) const {
     return found == devices_.end() ? std::span<const ModuleLoad>() : std::span<const ModuleLoad>(found->second.modules);
 }
 
-std::vector<std::string> DriverLog::gaps(int64_t end) const {
+std::vector<std::pair<int64_t, int64_t>> DriverLog::gaps(int64_t end) const {
     auto all = unseen_;
     if (unseen_since_) {
         all.emplace_back(*unseen_since_, end);
     }
-    std::vector<std::string> sentences;
-    for (const auto& [from, to] : all) {
-        sentences.push_back(fmt::format("Driver memory was not seen from {} to {}: somebody else needed CUPTI.",
-                                        format_time_point(from), format_time_point(to)));
-    }
-    return sentences;
+    return all;
 }
 
 }  // namespace tidemark::recorder

@@ -41,8 +41,8 @@ public:
     /// Returns the modules loaded on a device, in order. Valid until the next record.
     std::span<const ModuleLoad> modules_on(int device) const;
 
-    /// Returns sentences about times without driver calls. Called once, at the end.
-    std::vector<std::string> gaps(int64_t end) const;
+    /// Returns the ranges of time (from, until) without driver calls. Called once, at the end.
+    std::vector<std::pair<int64_t, int64_t>> gaps(int64_t end) const;
 
 private:
     struct Live {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "recorder/core/records.h"
-#include "storage/format/stack_table.h"
+#include "storage/trace/stack_table.h"
 
 namespace tidemark::recorder {
 

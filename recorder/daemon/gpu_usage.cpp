@@ -24,7 +24,7 @@ std::optional<ContextGrowth::Growth> ContextGrowth::attribute(const Usage& usage
         return std::nullopt;
     }
     explained_ += rest;
-    return Growth{has_context ? "context" : "kernels", rest};
+    return Growth{has_context ? DriverMemoryKind::context : DriverMemoryKind::kernels, rest};
 }
 
 void GpuUsage::find_program(Device& device, const NvmlReading& reading) {
@@ -59,7 +59,7 @@ void GpuUsage::find_program(Device& device, const NvmlReading& reading) {
     }
 }
 
-void GpuUsage::write_samples(const NvmlReading& reading, const char* source) {
+void GpuUsage::write_samples(const NvmlReading& reading, SampleSource source) {
     Sample sample;
     sample.time = clock_.time_of(reading.ticks);
     sample.device = reading.device;
@@ -80,7 +80,7 @@ void GpuUsage::write_samples(const NvmlReading& reading, const char* source) {
 void GpuUsage::on_reading(const NvmlReading& reading, int64_t reserved_bytes) {
     Device& device = devices_[reading.device];
     find_program(device, reading);
-    write_samples(reading, device.sample_is_of_oom ? "nvml at oom" : "nvml");
+    write_samples(reading, device.sample_is_of_oom ? SampleSource::nvml_at_oom : SampleSource::nvml);
     device.sample_is_of_oom = false;
     device.last = reading;
     for (const auto& process : reading.use.processes) {
@@ -97,7 +97,7 @@ void GpuUsage::on_reading(const NvmlReading& reading, int64_t reserved_bytes) {
 void GpuUsage::on_out_of_memory(int id, bool was_sampled) {
     Device& device = devices_[id];
     if (was_sampled && device.last) {
-        write_samples(*device.last, "nvml at oom");
+        write_samples(*device.last, SampleSource::nvml_at_oom);
     } else {
         device.sample_is_of_oom = true;
     }
@@ -121,7 +121,7 @@ void GpuUsage::attribute_quiet_readings(int64_t read_until) {
 void GpuUsage::explain(int id, Device& device, const PendingReading& pending) {
     const auto growth = device.growth.attribute(pending.usage);
     const auto modules = static_cast<size_t>(pending.usage.modules);
-    if (growth && std::string_view(growth->kind) == "kernels") {
+    if (growth && growth->kind == DriverMemoryKind::kernels) {
         write_kernels(id, driver_.modules_on(id).subspan(device.modules_seen, modules - device.modules_seen),
                       growth->bytes);
     } else if (growth) {
@@ -142,13 +142,13 @@ void GpuUsage::write_kernels(int device, std::span<const DriverLog::ModuleLoad> 
         const auto up_to_here = static_cast<int64_t>(static_cast<double>(bytes) * seen / std::max(all, 1.0));
         const int64_t share = (is_last ? bytes : up_to_here) - written;
         if (share >= least_growth || is_last) {
-            write_growth(device, "kernels", share, load.time);
+            write_growth(device, DriverMemoryKind::kernels, share, load.time);
             written += share;
         }
     }
 }
 
-void GpuUsage::write_growth(int device, const char* kind, int64_t bytes, int64_t time) {
+void GpuUsage::write_growth(int device, DriverMemoryKind kind, int64_t bytes, int64_t time) {
     DriverAllocation row;
     row.kind = kind;
     row.device = device;

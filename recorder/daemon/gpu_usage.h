@@ -26,7 +26,7 @@ public:
         int64_t contexts = 0, modules = 0;  ///< so far
     };
     struct Growth {
-        const char* kind;  ///< "context" or "kernels"
+        DriverMemoryKind kind;  ///< context or kernels
         int64_t bytes;
     };
     std::optional<Growth> attribute(const Usage& usage);
@@ -66,9 +66,9 @@ private:
     };
 
     void find_program(Device& device, const NvmlReading& reading);
-    void write_samples(const NvmlReading& reading, const char* source);
+    void write_samples(const NvmlReading& reading, SampleSource source);
     void explain(int id, Device& device, const PendingReading& pending);
-    void write_growth(int device, const char* kind, int64_t bytes, int64_t time);
+    void write_growth(int device, DriverMemoryKind kind, int64_t bytes, int64_t time);
     /// Distributes the bytes of kernels over the modules loaded between two readings, by the size of their code.
     void write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes);
 

@@ -77,7 +77,7 @@ void NvmlSampler::fail(const std::string& sentence) {
 void NvmlSampler::run() {
     auto nvml = Nvml::load();
     if (!nvml) {
-        fail("What nvidia-smi shows was not recorded: " + nvml.error().message);
+        fail(nvml.error().message);
     }
     std::map<int, Nvml::DeviceHandle> handles;
     std::unique_lock lock(mutex_);

@@ -63,7 +63,7 @@ Status Recorder::run(const std::atomic<int>& asked_to_end) {
         status = finish();
     }
     if (!status) {
-        run_log_.lose(DataGapKind::not_recorded, clock_.now(), status.error().message);
+        run_log_.lose(DataGapReason::recorder_failed, clock_.now(), {{"details", status.error().message}});
     }
     session_.report(report(status ? "finished" : "failed"));
     return status;
@@ -89,11 +89,8 @@ Status Recorder::record(const std::atomic<int>& asked_to_end) {
 
 bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
     if (const int signal = asked_to_end.load(); signal != 0 && !ending_) {
-        run_log_.lose(DataGapKind::not_recorded, clock_.now(),
-                      fmt::format("The recorder was ended by signal {} while the program went on; what came later was "
-                                  "not recorded.",
-                                  signal));
-        ending_ = Ending{"stopped", std::nullopt, false};
+        run_log_.lose(DataGapReason::recorder_stopped, clock_.now(), {{"signal", fmt::to_string(signal)}});
+        ending_ = Ending{ProcessEnd::stopped, std::nullopt, false};
     }
     if (!ending_ && Clock::now() - last_check_ >= check_period) {
         last_check_ = Clock::now();
@@ -104,9 +101,9 @@ bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
 
 void Recorder::check_program() {
     if (session_.stop_wanted()) {
-        ending_ = Ending{"stopped", std::nullopt, false};
+        ending_ = Ending{ProcessEnd::stopped, std::nullopt, false};
     } else if (program_.is_gone()) {
-        ending_ = Ending{"", std::nullopt, true};
+        ending_ = Ending{{}, std::nullopt, true};
     }
 }
 
@@ -252,7 +249,7 @@ void Recorder::take_readings() {
         }
     }
     for (const std::string& sentence : sampler_.take_failures()) {
-        run_log_.lose(DataGapKind::not_recorded, clock_.now(), sentence);
+        run_log_.lose(DataGapReason::nvml_failed, clock_.now(), {{"details", sentence}});
     }
     gpu_usage_.attribute_quiet_readings(read_until_);
 }
@@ -275,10 +272,10 @@ void Recorder::report_devices(bool all) {
 void Recorder::on_end(const tidemark_record& record, std::span<const std::byte> payload) {
     Ending ending;
     switch (record.detail) {
-        case TIDEMARK_END_EXITED: ending.how = "exited"; break;
-        case TIDEMARK_END_EXCEPTION: ending.how = fmt::format("exception: {}", text_of(payload)); break;
-        case TIDEMARK_END_INTERRUPTED: ending.how = "interrupted"; break;
-        default: ending.how = "stopped";
+        case TIDEMARK_END_EXITED: ending.how = ProcessEnd::exited; break;
+        case TIDEMARK_END_EXCEPTION: ending.how = {ProcessEnd::exception, std::string(text_of(payload))}; break;
+        case TIDEMARK_END_INTERRUPTED: ending.how = ProcessEnd::interrupted; break;
+        default: ending.how = ProcessEnd::stopped;
     }
     ending.process_ended = record.detail != TIDEMARK_END_STOPPED;
     ending_ = ending;

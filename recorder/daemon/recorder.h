@@ -47,7 +47,7 @@ private:
     };
     /// How the recording ended, for the row of the process.
     struct Ending {
-        std::string how;
+        Fact<ProcessEnd> how;
         std::optional<int64_t> exit_status;
         bool process_ended = false;
     };

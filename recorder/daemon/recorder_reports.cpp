@@ -43,7 +43,7 @@ void Recorder::begin_process() {
 }
 
 void Recorder::await_exit_status() {
-    if (!ending_->process_ended || !ending_->how.empty()) {
+    if (!ending_->process_ended || ending_->how != ProcessEnd::not_recorded) {
         return;
     }
     const auto deadline = Clock::now() + longest_wait_for_exit_file;
@@ -52,9 +52,9 @@ void Recorder::await_exit_status() {
         std::this_thread::sleep_for(milliseconds(5));
         reported = session_.exit_of_program();
     }
-    ending_->how = reported.value_or("ended without a word");
-    if (ending_->how.starts_with("exited ")) {
-        ending_->exit_status = std::atoll(ending_->how.c_str() + 7);
+    ending_->how = reported ? fact_from_word<ProcessEnd>(*reported) : ProcessEnd::silent;
+    if (ending_->how == ProcessEnd::exited) {
+        ending_->exit_status = std::atoll(ending_->how.text.c_str());
     }
 }
 
@@ -82,22 +82,24 @@ void Recorder::report_dropped_records() {
     const auto others = static_cast<int64_t>(dropped) - events;
     if (others > 0) {
         run_log_.lose(
-            DataGapKind::recorder_overrun, clock_.now(),
-            fmt::format("{} records that were no allocator events (stacks, ops, marks) were lost: the program "
-                        "made them faster than the recorder could take them.",
-                        format_count(others)));
+            {DataGapKind::recorder_overrun, -1, clock_.now(), others, 0, DataGapReason::records_dropped, {}, {}});
     }
     if (damages > 0) {
-        run_log_.lose(DataGapKind::not_recorded, clock_.now(),
-                      fmt::format("The memory shared with the program was damaged {} times; what was in it is missing.",
-                                  damages));
+        run_log_.lose({DataGapKind::not_recorded,
+                     -1,
+                     clock_.now(),
+                     static_cast<int64_t>(damages),
+                     0,
+                     DataGapReason::shared_memory_damaged,
+                     {},
+                     {}});
     }
 }
 
 SessionReport Recorder::report(const std::string& state) const {
     SessionReport report;
     report.state = state;
-    report.how_ended = ending_ ? ending_->how : "";
+    report.how_ended = ending_ ? word_of(ending_->how) : "";
     report.data_gaps = run_log_.data_gaps();
     for (const auto& [device, track] : tracks_) {
         report.events += track.events();
@@ -120,8 +122,9 @@ Status Recorder::finish() {
     report_dropped_records();
     take_readings();
     gpu_usage_.attribute_quiet_readings(INT64_MAX);  // no later change can disturb the last readings
-    for (const std::string& sentence : driver_.gaps(duration)) {
-        run_log_.lose(DataGapKind::not_recorded, duration, sentence);
+    for (const auto& [from, until] : driver_.gaps(duration)) {
+        run_log_.lose(DataGapReason::cupti_paused, duration,
+                    {{"from_ns", fmt::to_string(from)}, {"until_ns", fmt::to_string(until)}});
     }
     graph_.report_rest(duration);
     writer_.meta("recorded.checks", fmt::format("{}", checks));

@@ -51,7 +51,7 @@ std::optional<std::array<std::string_view, texts_of_link>> take_link(std::string
 void ReferrerLog::on_scan(const tidemark_record& record, std::span<const std::byte> payload,
                           const ThreadDefinitions& thread) {
     const auto& scan = record.heap_scan;
-    scans_[&thread] = writer_.heap_scan({clock_.time_of(record.ticks), std::string(text_of(payload)),
+    scans_[&thread] = writer_.heap_scan({clock_.time_of(record.ticks), fact_from_word<ScanReason>(text_of(payload)),
                                          count_of(scan.duration_ns), count_of(scan.objects), count_of(scan.tensors)});
 }
 
@@ -87,7 +87,8 @@ void ReferrerLog::write(const Referrer& referrer, int64_t allocation) {
     std::string_view rest = referrer.links;
     while (const auto link = take_link(rest)) {
         const auto& [kind, name, function, file, line] = *link;
-        links.push_back({kind, table.intern(name), table.intern(function), table.intern(file), line_of(line)});
+        links.push_back({fact_from_word<PathLinkKind>(kind), table.intern(name), table.intern(function),
+                         table.intern(file), line_of(line)});
     }
     writer_.referrer(referrer.scan, referrer.node, allocation, links);
 }

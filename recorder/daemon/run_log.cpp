@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "storage/text/data_gap_words.h"
+
 namespace tidemark::recorder {
 
 namespace {
@@ -25,7 +27,7 @@ bool RunLog::on_step(const tidemark_record& record) {
     }
     Step step;
     step.number = last_step_.end ? last_step_.number + 1 : 0;
-    step.source = reported ? "user" : "optimizer";
+    step.source = reported ? StepSource::user : StepSource::optimizer;
     step.start = last_step_.end.value_or(0);
     step.end = std::max(step.start, clock_.time_of(record.ticks));
     writer_.step(step);
@@ -54,8 +56,9 @@ void RunLog::on_span(const tidemark_record& record, const ThreadDefinitions& thr
     const int64_t time = clock_.time_of(record.ticks);
     if (record.detail == 0 && open.size() < most_open_spans) {
         const std::string& name = writer_.stacks().string(thread.text(record.span.text));
-        open.push_back(writer_.annotation_begun({name, "user", static_cast<int>(record.span.device), time, time, false},
-                                                thread.native_thread()));
+        open.push_back(writer_.annotation_begun(
+            {name, AnnotationKind::user, static_cast<int>(record.span.device), time, time, false},
+            thread.native_thread()));
     } else if (record.detail == 1 && !open.empty()) {
         writer_.annotation_ended(open.back(), time);
         open.pop_back();
@@ -79,13 +82,30 @@ void RunLog::on_meta(std::span<const std::byte> payload) {
 
 void RunLog::on_data_gap(const tidemark_record& record, std::span<const std::byte> payload) {
     const int kind = record.detail < data_gap_kind_count ? record.detail : static_cast<int>(DataGapKind::not_recorded);
-    lose(static_cast<DataGapKind>(kind), clock_.time_of(record.ticks), std::string(text_of(payload)));
+    const std::string_view text = text_of(payload);
+    const size_t end = std::min(text.find('\0'), text.size());
+    const std::string details(text.substr(std::min(end + 1, text.size())));
+    DataGap data_gap{static_cast<DataGapKind>(kind), -1, clock_.time_of(record.ticks)};
+    data_gap.reason = fact_from_word<DataGapReason>(text.substr(0, end));
+    if (data_gap.reason == DataGapReason::unknown) {
+        data_gap.text = details;
+    } else if (!details.empty()) {
+        data_gap.arguments = {{"details", details}};
+    }
+    lose(data_gap);
 }
 
-void RunLog::lose(DataGapKind kind, int64_t time, std::string sentence) {
-    writer_.data_gap({kind, -1, time, 0, 0, sentence});
+void RunLog::lose(DataGapReason reason, int64_t time, DataGapArguments arguments) {
+    DataGap data_gap{DataGapKind::not_recorded, -1, time};
+    data_gap.reason = reason;
+    data_gap.arguments = std::move(arguments);
+    lose(data_gap);
+}
+
+void RunLog::lose(const DataGap& data_gap) {
+    writer_.data_gap(data_gap);
     if (data_gaps_.size() < most_data_gaps_repeated) {
-        data_gaps_.push_back(std::move(sentence));
+        data_gaps_.push_back(data_gap_words(Words(Language::english), data_gap));
     }
 }
 

@@ -28,7 +28,9 @@ public:
     const std::map<std::string, std::string>& settings() const { return settings_; }
     /// Returns sentences about what could not be recorded.
     const std::vector<std::string>& data_gaps() const { return data_gaps_; }
-    void lose(DataGapKind kind, int64_t time, std::string sentence);
+    void lose(const DataGap& data_gap);
+    /// A part of the whole trace that is not recorded.
+    void lose(DataGapReason reason, int64_t time, DataGapArguments arguments = {});
 
 private:
     StreamingWriter& writer_;

@@ -14,7 +14,7 @@
 #include "recorder/core/environment.h"
 #include "recorder/driver/call_source.h"
 #include "recorder/driver/driver_calls.h"
-#include "storage/format/vocabulary.h"
+#include "storage/trace/vocabulary.h"
 
 namespace tidemark::recorder {
 namespace {
@@ -102,23 +102,32 @@ void renew_in_child() {
     }
 }
 
+/// Why CUPTI cannot be used: a word of DataGapReason and its details for the trace, a sentence for the program's user.
+struct Failure {
+    std::string reason, details, sentence;
+    bool empty() const { return sentence.empty(); }
+};
+
 std::string taken_sentence(const char* referrer) {
     const std::string who = *referrer == '\0' ? "another tool" : std::string(referrer);
     return "Memory that is not PyTorch's is not told apart, because CUPTI is in use by " + who +
            "; run without that tool (nsys, ncu, torch.profiler, cuda-gdb) to record it.";
 }
 
-std::string failure_sentence(const CuptiLibrary& cupti, int result, const char* referrer) {
+Failure failure_of(const CuptiLibrary& cupti, int result, const char* referrer) {
     switch (result) {
         case cupti::multiple_subscribers:
-        case cupti::max_limit_reached: return taken_sentence(referrer);
+        case cupti::max_limit_reached: return {"cupti_busy", referrer, taken_sentence(referrer)};
         case cupti::insufficient_privileges:
         case cupti::virtualized_insufficient_privileges:
-            return "Memory that is not PyTorch's is not told apart, because this user may not use CUPTI; allow it with "
-                   "the driver option NVreg_RestrictProfilingToAdminUsers=0.";
+            return {
+                "cupti_forbidden", "",
+                "Memory that is not PyTorch's is not told apart, because this user may not use CUPTI; allow it with "
+                "the driver option NVreg_RestrictProfilingToAdminUsers=0."};
         default:
-            return "Memory that is not PyTorch's is not told apart, because CUPTI refuses to work (" +
-                   cupti.reason(result) + "); a CUPTI of the same CUDA version as the program's usually helps.";
+            return {"cupti_failed", cupti.reason(result),
+                    "Memory that is not PyTorch's is not told apart, because CUPTI refuses to work (" +
+                        cupti.reason(result) + "); a CUPTI of the same CUDA version as the program's usually helps."};
     }
 }
 
@@ -131,13 +140,13 @@ int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& 
     return now.cupti.subscribe(&now.subscriber, called_back, &now);
 }
 
-/// Returns an empty sentence when it is subscribed.
-std::string listen(Listener& now) {
+/// Returns an empty failure when it is subscribed.
+Failure listen(Listener& now) {
     if (!now.listening) {
         std::array<char, cupti::old_subscriber_name_size> referrer{};
         if (const int result = subscribe(now, referrer); result != cupti::success) {
             referrer.back() = '\0';
-            return failure_sentence(now.cupti, result, referrer.data());
+            return failure_of(now.cupti, result, referrer.data());
         }
         for (const CallbackId& wanted : wanted_callbacks()) {
             // If this CUPTI does not know a callback, the program cannot call the function.
@@ -149,13 +158,15 @@ std::string listen(Listener& now) {
     return {};
 }
 
-std::string attach(const tidemark_api& core) {
+Failure attach(const tidemark_api& core) {
     const std::lock_guard lock(listener_mutex);
     if (listener == nullptr) {
         const CuptiLibrary* cupti = CuptiLibrary::load();
         if (cupti == nullptr) {
-            return "Memory that is not PyTorch's is not told apart, because CUPTI was not found; it comes with PyTorch "
-                   "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere.";
+            return {
+                "cupti_missing", "",
+                "Memory that is not PyTorch's is not told apart, because CUPTI was not found; it comes with PyTorch "
+                "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere."};
         }
         prepare_call_source();
         pthread_atfork(nullptr, nullptr, renew_in_child);
@@ -164,11 +175,11 @@ std::string attach(const tidemark_api& core) {
     return listen(*listener);
 }
 
-void record_data_gap(const tidemark_api& core, const std::string& sentence) {
+void record_data_gap(const tidemark_api& core, const Failure& failure) {
     tidemark_record data_gap{};
     data_gap.kind = TIDEMARK_DATA_GAP;
     data_gap.detail = static_cast<uint8_t>(DataGapKind::not_recorded);
-    push(core, data_gap, sentence);
+    push(core, data_gap, failure.reason + '\0' + failure.details);
 }
 
 }  // namespace
@@ -192,7 +203,8 @@ TIDEMARK_EXPORT int InitializeInjection(void) {
 
 TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size) {
     const tidemark_api* core = tidemark_core(TIDEMARK_CORE_VERSION);
-    std::string failure = "Tidemark's driver part and its core are of different versions; install both anew.";
+    Failure failure{"cupti_failed", "",
+                    "Tidemark's driver part and its core are of different versions; install both again."};
     try {
         if (core != nullptr) {
             failure = attach(*core);
@@ -201,10 +213,10 @@ TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size)
             record_data_gap(*core, failure);
         }
     } catch (const std::bad_alloc&) {
-        failure = "There is not enough memory to listen to the CUDA driver.";
+        failure.sentence = "There is not enough memory to listen to the CUDA driver.";
     }
     if (sentence != nullptr && sentence_size > 0) {
-        std::snprintf(sentence, sentence_size, "%s", failure.c_str());
+        std::snprintf(sentence, sentence_size, "%s", failure.sentence.c_str());
     }
     return failure.empty();
 }

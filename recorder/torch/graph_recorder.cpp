@@ -207,15 +207,13 @@ private:
     void report_compiled_region(const NodeType& type) {
         constexpr char region[] = "CompiledFunction";
         constexpr uint8_t not_recorded = 10;
-        constexpr char sentence[] =
-            "Inside what torch.compile compiled no single op is seen: a region is one node (CompiledFunctionBackward) "
-            "with all that it saved, and memory taken inside has no category unless it was saved.";
+        constexpr char reason[] = "compiled_regions";
         if (type.kind == NodeType::Kind::python && type.name.compare(0, sizeof region - 1, region) == 0 &&
             regions_reported.exchange(recording_, std::memory_order_relaxed) != recording_) {
             tidemark_record record{};
             record.kind = TIDEMARK_DATA_GAP;
             record.detail = not_recorded;
-            core()->push(ring_, &record, sentence, sizeof sentence - 1);
+            core()->push(ring_, &record, reason, sizeof reason - 1);
         }
     }
 

@@ -8,7 +8,7 @@
         <translation>分配 %1 · %2</translation>
     </message>
     <message>
-        <source>Made by</source>
+        <source>Allocated by</source>
         <translation>分配者</translation>
     </message>
     <message>
@@ -16,12 +16,12 @@
         <translation>请求</translation>
     </message>
     <message>
-        <source>Taken</source>
-        <translation>占用</translation>
+        <source>Block size</source>
+        <translation>块大小</translation>
     </message>
     <message>
-        <source>Rounding</source>
-        <translation>取整损失</translation>
+        <source>Allocator rounding</source>
+        <translation>分配器取整</translation>
     </message>
     <message>
         <source>none</source>
@@ -32,7 +32,7 @@
         <translation>光标处</translation>
     </message>
     <message>
-        <source>not made yet</source>
+        <source>not allocated yet</source>
         <translation>尚未分配</translation>
     </message>
     <message>
@@ -40,8 +40,8 @@
         <translation>已分配</translation>
     </message>
     <message>
-        <source>freed, waiting for a stream</source>
-        <translation>已释放，等待流</translation>
+        <source>pending free</source>
+        <translation>待释放</translation>
     </message>
     <message>
         <source>freed</source>
@@ -52,12 +52,12 @@
         <translation>%1 · 事件 %2</translation>
     </message>
     <message>
-        <source>Life</source>
+        <source>Lifetime</source>
         <translation>生命周期</translation>
     </message>
     <message>
-        <source>Made</source>
-        <translation>分配</translation>
+        <source>Allocated</source>
+        <translation>分配于</translation>
     </message>
     <message>
         <source>before the history begins</source>
@@ -76,23 +76,23 @@
         <translation>释放完成</translation>
     </message>
     <message>
-        <source>never: still waiting for a stream at the end</source>
-        <translation>从未：结束时仍在等待流</translation>
+        <source>never: the free is still pending at the end</source>
+        <translation>从未：结束时仍待释放</translation>
+    </message>
+    <message numerus="yes">
+        <source>at least %1, %2 event(s)</source>
+        <translation>
+            <numerusform>至少 %1，%2 个事件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, %2 event(s)</source>
+        <translation>
+            <numerusform>%1，%2 个事件</numerusform>
+        </translation>
     </message>
     <message>
-        <source>at least %1, %2 events</source>
-        <translation>至少 %1，%2 个事件</translation>
-    </message>
-    <message>
-        <source>%1, %2 events</source>
-        <translation>%1，%2 个事件</translation>
-    </message>
-    <message>
-        <source>Lived for</source>
-        <translation>存活时长</translation>
-    </message>
-    <message>
-        <source>Made during</source>
+        <source>Allocated during</source>
         <translation>分配时所处</translation>
     </message>
     <message>
@@ -116,7 +116,7 @@
         <translation>元数据</translation>
     </message>
     <message>
-        <source>Place</source>
+        <source>Placement</source>
         <translation>位置</translation>
     </message>
     <message>
@@ -148,16 +148,18 @@
         <translation>… %1 个库内帧，自 %2</translation>
     </message>
     <message>
-        <source>Made before the history begins, so nobody knows by whom.</source>
-        <translation>在历史开始之前分配，因此无从得知由谁分配。</translation>
+        <source>Allocated before the history begins, so the allocation site is unknown.</source>
+        <translation>在历史开始之前分配，因此分配位置未知。</translation>
     </message>
     <message>
-        <source>No Python frame: it was made on the backward thread or inside C++, and PyTorch records Python frames only.</source>
+        <source>No Python frame: the backward thread or C++ code allocated it, and PyTorch records Python frames only.</source>
         <translation>没有 Python 帧：它在反向传播线程或 C++ 内部分配，而 PyTorch 只记录 Python 帧。</translation>
     </message>
-    <message>
-        <source>This stack: %1 allocations in all, %2 alive now with %3</source>
-        <translation>此调用栈：共 %1 个分配，当前存活 %2 个，占 %3</translation>
+    <message numerus="yes">
+        <source>This stack: %1 allocation(s) in all, %2 alive now with %3</source>
+        <translation>
+            <numerusform>此调用栈：共 %1 个分配，当前存活 %2 个，占 %3</numerusform>
+        </translation>
     </message>
     <message>
         <source>Freed by</source>
@@ -172,11 +174,11 @@
         <translation>记录在此给出的是分配时的调用栈：释放没有单独记录。</translation>
     </message>
     <message>
-        <source>Neighbours at the cursor</source>
+        <source>Neighbors at the cursor</source>
         <translation>光标处的相邻块</translation>
     </message>
     <message>
-        <source>the segment&apos;s edge</source>
+        <source>the edge of the segment</source>
         <translation>段的边界</translation>
     </message>
     <message>
@@ -196,8 +198,8 @@
         <translation>历史开始之前</translation>
     </message>
     <message>
-        <source>Owners of this address: %1</source>
-        <translation>此地址的历任占用者：%1</translation>
+        <source>Allocations at this address: %1</source>
+        <translation>此地址上的历次分配：%1</translation>
     </message>
     <message>
         <source>… show all %1</source>
@@ -232,28 +234,24 @@
         <translation>未记录</translation>
     </message>
     <message>
-        <source>From the driver</source>
-        <translation>从驱动获得</translation>
+        <source>Allocated from the driver</source>
+        <translation>向驱动申请</translation>
     </message>
     <message>
-        <source>Given back</source>
-        <translation>归还</translation>
+        <source>Released</source>
+        <translation>释放</translation>
     </message>
     <message>
         <source>never</source>
         <translation>从未</translation>
     </message>
     <message>
-        <source>It does not exist at this moment.</source>
-        <translation>此刻不存在。</translation>
+        <source>It does not exist at the cursor.</source>
+        <translation>光标处它不存在。</translation>
     </message>
     <message>
-        <source>Allocated</source>
-        <translation>已分配</translation>
-    </message>
-    <message>
-        <source>Waiting for a stream</source>
-        <translation>等待流</translation>
+        <source>Pending free</source>
+        <translation>待释放</translation>
     </message>
     <message>
         <source>Free</source>
@@ -264,24 +262,12 @@
         <translation>%1，分布在 %2，最大 %3</translation>
     </message>
     <message>
-        <source>1 hole</source>
-        <translation>1 个空洞</translation>
-    </message>
-    <message>
-        <source>%1 holes</source>
-        <translation>%1 个空洞</translation>
-    </message>
-    <message>
         <source>Its blocks: %1</source>
         <translation>其中的块：%1</translation>
     </message>
     <message>
         <source>and %1 smaller ones</source>
         <translation>以及 %1 个更小的</translation>
-    </message>
-    <message>
-        <source>Needed by</source>
-        <translation>需要者</translation>
     </message>
     <message>
         <source>Stack · %1 alive now</source>
@@ -308,7 +294,7 @@
         <translation>帧</translation>
     </message>
     <message>
-        <source>No Python frame: made on the backward thread, inside C++, or before the history begins.</source>
+        <source>No Python frame: allocated on the backward thread, inside C++, or before the history begins.</source>
         <translation>没有 Python 帧：在反向传播线程、C++ 内部或历史开始之前分配。</translation>
     </message>
     <message>
@@ -320,24 +306,26 @@
         <translation>保留但未使用</translation>
     </message>
     <message>
-        <source>The moment %1</source>
-        <translation>时刻 %1</translation>
+        <source>Time %1</source>
+        <translation>时间 %1</translation>
     </message>
-    <message>
-        <source>after %1 of %2 events</source>
-        <translation>在第 %1 个事件之后（共 %2 个）</translation>
+    <message numerus="yes">
+        <source>after %1 of %2 event(s)</source>
+        <translation>
+            <numerusform>在第 %1 个事件之后（共 %2 个）</numerusform>
+        </translation>
     </message>
     <message>
         <source>Events</source>
         <translation>事件</translation>
     </message>
     <message>
-        <source>Who holds the memory</source>
-        <translation>谁占用了显存</translation>
+        <source>Retained by</source>
+        <translation>保留者</translation>
     </message>
     <message>
-        <source>Nobody: no allocation is alive at this moment.</source>
-        <translation>没有：此刻没有存活的分配。</translation>
+        <source>No allocation is alive at the cursor.</source>
+        <translation>光标处没有存活的分配。</translation>
     </message>
     <message>
         <source>Click a band, a block or a row to see it here.</source>
@@ -380,8 +368,8 @@
         <translation>名称</translation>
     </message>
     <message>
-        <source>Made by node</source>
-        <translation>产生它的节点</translation>
+        <source>Allocated by node</source>
+        <translation>分配它的节点</translation>
     </message>
     <message>
         <source>Saved by</source>
@@ -396,10 +384,6 @@
         <translation>以及另外 %1 个</translation>
     </message>
     <message>
-        <source>Held by</source>
-        <translation>持有者</translation>
-    </message>
-    <message>
         <source>not until the end of the recording</source>
         <translation>直到记录结束都没有</translation>
     </message>
@@ -412,16 +396,16 @@
         <translation>节点 · %1</translation>
     </message>
     <message>
-        <source>Last run in backward</source>
-        <translation>上次在反向中运行</translation>
+        <source>Executed in backward</source>
+        <translation>反向中执行</translation>
     </message>
     <message>
-        <source>Released what it saved</source>
+        <source>Saved tensors released</source>
         <translation>释放所保存的张量</translation>
     </message>
     <message>
-        <source>Gone</source>
-        <translation>消失</translation>
+        <source>Destroyed</source>
+        <translation>销毁</translation>
     </message>
     <message>
         <source>Step</source>
@@ -437,14 +421,20 @@
     </message>
     <message>
         <source>Kept alive by</source>
-        <translation>被谁保持存活</translation>
+        <translation>使其存活的节点</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n free gap(s)</source>
+        <translation>
+            <numerusform>%n 个空闲间隙</numerusform>
+        </translation>
     </message>
 </context>
 <context>
     <name>ExplanationSource</name>
     <message>
         <source>en</source>
-        <comment>the language findings are told in: en or zh_CN</comment>
+        <comment>the language of the findings: en or zh_CN</comment>
         <translation>zh_CN</translation>
     </message>
 </context>
@@ -455,7 +445,7 @@
         <translation>无法写入 %1：%2。</translation>
     </message>
     <message>
-        <source>%1 names no kind of picture; end it in .png or .svg.</source>
+        <source>%1 is not a picture file name. Use the ending .png or .svg.</source>
         <translation>%1 不是图片文件名；请以 .png 或 .svg 结尾。</translation>
     </message>
 </context>
@@ -494,64 +484,64 @@
         <translation>%2 的 %1</translation>
     </message>
     <message>
-        <source>made in here: open to see</source>
-        <translation>由此处产生：打开查看</translation>
+        <source>allocated in this group: open it to see the node</source>
+        <translation>由此组分配：展开以查看节点</translation>
     </message>
     <message>
-        <source>in here: open to see</source>
-        <translation>在此处：打开查看</translation>
+        <source>in this group: open it to see the node</source>
+        <translation>在此组中：展开以查看节点</translation>
     </message>
     <message>
         <source>oldest</source>
         <translation>最早</translation>
     </message>
     <message>
-        <source>keeps little</source>
-        <translation>占用少</translation>
+        <source>shallow size: small</source>
+        <translation>浅大小：小</translation>
     </message>
     <message>
         <source>newest</source>
         <translation>最新</translation>
     </message>
     <message>
-        <source>keeps %1</source>
-        <translation>占用 %1</translation>
+        <source>%1</source>
+        <translation>%1</translation>
     </message>
     <message>
-        <source>saved tensor, held</source>
-        <translation>已保存的张量（仍持有）</translation>
+        <source>saved tensor, not released</source>
+        <translation>已保存的张量（未释放）</translation>
     </message>
     <message>
         <source>released</source>
         <translation>已释放</translation>
     </message>
     <message>
-        <source>arrows: the way of the gradients, which is who keeps whom</source>
-        <translation>箭头：梯度的方向，也就是谁让谁保持存活</translation>
+        <source>arrows: from a node to the nodes it retains, as gradients flow</source>
+        <translation>箭头：从节点指向它所保留的节点，即梯度的流向</translation>
     </message>
     <message>
-        <source>keeps %1 of saved tensors</source>
-        <translation>持有 %1 已保存的张量</translation>
+        <source>shallow size: %1 of saved tensors</source>
+        <translation>浅大小：已保存的张量 %1</translation>
     </message>
     <message>
-        <source>%1 would be freed if it went</source>
-        <translation>若它消失，将释放 %1</translation>
+        <source>retained size: %1 would be freed with it</source>
+        <translation>保留大小：随它释放 %1</translation>
     </message>
     <message>
-        <source>saved tensors: %1 held, %2 released</source>
-        <translation>已保存的张量：持有 %1 个，已释放 %2 个</translation>
+        <source>saved tensors: %1 alive, %2 released</source>
+        <translation>已保存的张量：存活 %1 个，已释放 %2 个</translation>
     </message>
     <message>
-        <source>made in %1</source>
-        <translation>产生于%1</translation>
+        <source>created in %1</source>
+        <translation>创建于%1</translation>
     </message>
     <message>
-        <source>made at %1</source>
-        <translation>产生于 %1</translation>
+        <source>created at %1</source>
+        <translation>创建于 %1</translation>
     </message>
     <message>
-        <source>made in %1 at %2</source>
-        <translation>产生于%1，%2</translation>
+        <source>created in %1 at %2</source>
+        <translation>创建于%1，%2</translation>
     </message>
     <message>
         <source>Backspace closes it</source>
@@ -566,15 +556,15 @@
         <translation>已保存的张量 &lt;b&gt;%1&lt;/b&gt;，%2</translation>
     </message>
     <message>
-        <source>held</source>
-        <translation>仍持有</translation>
+        <source>alive</source>
+        <translation>存活</translation>
     </message>
     <message>
         <source>in allocation %1 of %2, at %3</source>
         <translation>位于分配 %1（%2），地址 %3</translation>
     </message>
     <message>
-        <source>its memory is not on the device, or not known</source>
+        <source>its memory is not on the device, or is unknown</source>
         <translation>它的内存不在设备上，或者未知</translation>
     </message>
     <message>
@@ -589,73 +579,15 @@
         <source>packed by hooks</source>
         <translation>已由钩子打包</translation>
     </message>
-    <message>
-        <source>%1 graphs like this</source>
-        <translation>%1 个同样的图</translation>
+    <message numerus="yes">
+        <source>%1 graph(s) like this</source>
+        <translation>
+            <numerusform>%1 个同样的图</numerusform>
+        </translation>
     </message>
 </context>
 <context>
     <name>Graphs</name>
-    <message>
-        <source>variable %1</source>
-        <translation>变量 %1</translation>
-    </message>
-    <message>
-        <source>variable %1 of %2</source>
-        <translation>%2 的变量 %1</translation>
-    </message>
-    <message>
-        <source>global variable %1</source>
-        <translation>全局变量 %1</translation>
-    </message>
-    <message>
-        <source>global variable %1 (%2)</source>
-        <translation>全局变量 %1（%2）</translation>
-    </message>
-    <message>
-        <source>attribute %1</source>
-        <translation>属性 %1</translation>
-    </message>
-    <message>
-        <source>item %1</source>
-        <translation>键 %1</translation>
-    </message>
-    <message>
-        <source>element %1</source>
-        <translation>元素 %1</translation>
-    </message>
-    <message>
-        <source>an element</source>
-        <translation>某个元素</translation>
-    </message>
-    <message>
-        <source>variable %1 of a closure</source>
-        <translation>闭包中的变量 %1</translation>
-    </message>
-    <message>
-        <source>an exception</source>
-        <translation>一个异常</translation>
-    </message>
-    <message>
-        <source>exception %1</source>
-        <translation>异常 %1</translation>
-    </message>
-    <message>
-        <source>a hook</source>
-        <translation>一个钩子</translation>
-    </message>
-    <message>
-        <source>the context of a custom function</source>
-        <translation>自定义函数的上下文</translation>
-    </message>
-    <message>
-        <source>a reference cycle that waits for the garbage collector</source>
-        <translation>等待垃圾回收的循环引用</translation>
-    </message>
-    <message>
-        <source>native code, invisible to Python</source>
-        <translation>Python 看不到的原生代码</translation>
-    </message>
     <message>
         <source>%1 of %2</source>
         <translation>%2 的 %1</translation>
@@ -679,10 +611,6 @@
     <message>
         <source>released</source>
         <translation>已释放</translation>
-    </message>
-    <message>
-        <source>not made yet</source>
-        <translation>尚未产生</translation>
     </message>
     <message>
         <source>gone</source>
@@ -716,12 +644,16 @@
         <source>%1 nodes</source>
         <translation>%1 个节点</translation>
     </message>
+    <message>
+        <source>not made yet</source>
+        <translation>尚未产生</translation>
+    </message>
 </context>
 <context>
     <name>Groups</name>
     <message>
-        <source>the rest</source>
-        <translation>其余</translation>
+        <source>other</source>
+        <translation>其他</translation>
     </message>
     <message>
         <source>no node</source>
@@ -792,8 +724,8 @@
         <translation>计算图的节点</translation>
     </message>
     <message>
-        <source>step that made the graph</source>
-        <translation>产生计算图的步骤</translation>
+        <source>step that created the graph</source>
+        <translation>创建计算图的步骤</translation>
     </message>
 </context>
 <context>
@@ -831,16 +763,16 @@
         <translation>文件 %1 不存在。</translation>
     </message>
     <message>
-        <source>%1 is a folder; name a trace or a snapshot in it.</source>
-        <translation>%1 是文件夹；请指定其中的记录或快照文件。</translation>
-    </message>
-    <message>
         <source>The snapshot&apos;s folder was left as it is; the imported trace is %1</source>
         <translation>快照所在文件夹未作改动；导入的记录位于 %1</translation>
     </message>
     <message>
-        <source>%1 is being written, but holds nothing yet.</source>
-        <translation>%1 正在写入，但还没有任何内容。</translation>
+        <source>%1 is being written and is still empty.</source>
+        <translation>%1 正在写入，目前仍为空。</translation>
+    </message>
+    <message>
+        <source>%1 is a folder. Name a trace or a snapshot in it.</source>
+        <translation>%1 是文件夹。请指定其中的记录或快照文件。</translation>
     </message>
 </context>
 <context>
@@ -849,13 +781,11 @@
         <source> (pool not recorded for all: hatched)</source>
         <translation>（部分未记录内存池：斜线）</translation>
     </message>
-    <message>
-        <source>1 segment</source>
-        <translation>1 个段</translation>
-    </message>
-    <message>
-        <source>%1 segments</source>
-        <translation>%1 个段</translation>
+    <message numerus="yes">
+        <source>%1 segment(s)</source>
+        <translation>
+            <numerusform>%1 个段</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1, %2, %3 used</source>
@@ -872,84 +802,80 @@
 <context>
     <name>Why</name>
     <message>
-        <source>Nobody was found who holds the root.</source>
-        <translation>没有找到谁持有这个根。</translation>
+        <source>No referrer of the root was found.</source>
+        <translation>没有找到根的引用者。</translation>
     </message>
     <message>
         <source>Root</source>
         <translation>根</translation>
     </message>
     <message>
-        <source>Held by</source>
-        <translation>持有者</translation>
+        <source>Retained by</source>
+        <translation>保留者</translation>
     </message>
     <message>
-        <source>Who holds it is not known: the program&apos;s variables were not searched.</source>
-        <translation>不知道谁持有它：没有搜索过程序的变量。</translation>
+        <source>The referrer is unknown: no heap scan was recorded.</source>
+        <translation>引用者未知：没有记录堆扫描。</translation>
     </message>
-    <message>
-        <source>By way of 1 node</source>
-        <translation>经过 1 个节点</translation>
-    </message>
-    <message>
-        <source>By way of %1 nodes</source>
-        <translation>经过 %1 个节点</translation>
+    <message numerus="yes">
+        <source>Through %1 node(s)</source>
+        <translation>
+            <numerusform>经过 %1 个节点</numerusform>
+        </translation>
     </message>
     <message>
         <source>… %1 more …</source>
         <translation>… 另有 %1 个 …</translation>
     </message>
     <message>
-        <source>made before the recording began</source>
-        <translation>产生于记录开始之前</translation>
+        <source>created before the recording began</source>
+        <translation>创建于记录开始之前</translation>
     </message>
     <message>
-        <source>made at %1</source>
-        <translation>产生于 %1</translation>
+        <source>created at %1</source>
+        <translation>创建于 %1</translation>
     </message>
     <message>
-        <source>made in %1, at %2</source>
-        <translation>产生于%1，时刻 %2</translation>
+        <source>created in %1, at %2</source>
+        <translation>创建于%1，时刻 %2</translation>
     </message>
     <message>
         <source>%1, %2</source>
         <translation>%1，%2</translation>
     </message>
     <message>
-        <source>What it saved and holds</source>
-        <translation>它保存并仍持有的张量</translation>
+        <source>Saved tensors</source>
+        <translation>已保存的张量</translation>
     </message>
     <message>
-        <source>What it had saved</source>
-        <translation>它曾保存的张量</translation>
+        <source>Saved tensors, released</source>
+        <translation>已保存的张量（已释放）</translation>
     </message>
     <message>
         <source>and %1 more</source>
         <translation>以及另外 %1 个</translation>
     </message>
     <message>
-        <source>What would be freed</source>
-        <translation>会释放多少</translation>
+        <source>Retained size</source>
+        <translation>保留大小</translation>
     </message>
     <message>
-        <source>If the root went: %1.</source>
-        <translation>如果根消失：%1。</translation>
+        <source>Freed with the root: %1.</source>
+        <translation>随根释放：%1。</translation>
     </message>
     <message>
-        <source>If this node went: %1.</source>
-        <translation>如果这个节点消失：%1。</translation>
+        <source>Freed with this node: %1.</source>
+        <translation>随此节点释放：%1。</translation>
     </message>
     <message>
-        <source>It holds %1 itself; parameters, gradients and what others keep as well would stay.</source>
-        <translation>它自己持有 %1；参数、梯度以及其他节点也保持的部分会留下。</translation>
+        <source>Its shallow size is %1. Parameters, gradients and memory that other nodes retain as well would stay.</source>
+        <translation>它的浅大小为 %1。参数、梯度以及其他节点也保留的显存不会释放。</translation>
     </message>
-    <message>
-        <source>1 node saved it</source>
-        <translation>1 个节点保存了它</translation>
-    </message>
-    <message>
-        <source>%1 nodes saved it</source>
-        <translation>%1 个节点保存了它</translation>
+    <message numerus="yes">
+        <source>%1 node(s) saved it</source>
+        <translation>
+            <numerusform>%1 个节点保存了它</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1, as %2</source>
@@ -980,55 +906,55 @@
         <translation>分配 %1，%2，地址 %3，%4</translation>
     </message>
     <message>
-        <source>Made by</source>
-        <translation>由谁产生</translation>
+        <source>Created by</source>
+        <translation>创建者</translation>
     </message>
     <message>
-        <source>At this moment it is not allocated.</source>
-        <translation>此刻它没有被分配。</translation>
+        <source>It is not allocated at the cursor.</source>
+        <translation>光标处它没有被分配。</translation>
     </message>
     <message>
-        <source>No variable was found that holds its tensor.</source>
-        <translation>没有找到持有其张量的变量。</translation>
+        <source>The heap scan found no referrer of its tensor.</source>
+        <translation>堆扫描没有找到其张量的引用者。</translation>
     </message>
     <message>
-        <source>No node of the graph keeps it at this moment.</source>
-        <translation>此刻没有计算图的节点保持它。</translation>
+        <source>No node of the graph retains it at the cursor.</source>
+        <translation>光标处没有计算图节点保留它。</translation>
     </message>
     <message>
-        <source>Its tensor is held by</source>
-        <translation>其张量的持有者</translation>
+        <source>Its tensor is retained by</source>
+        <translation>其张量的保留者</translation>
     </message>
     <message>
-        <source>The program&apos;s variables were not searched while it was alive.</source>
-        <translation>它存活期间没有搜索过程序的变量。</translation>
+        <source>No heap scan ran while it was alive.</source>
+        <translation>它存活期间没有进行堆扫描。</translation>
     </message>
     <message>
-        <source>It has run in backward. It had saved nothing: a second backward can run through it.</source>
+        <source>Backward executed it. It had saved nothing, so a second backward can run through it.</source>
         <translation>它已在反向中运行过。它没有保存任何张量：可以再次反向通过它。</translation>
     </message>
     <message>
-        <source>What keeps most?</source>
-        <translation>什么占着最多？</translation>
+        <source>What retains most memory?</source>
+        <translation>什么保留的显存最多？</translation>
     </message>
     <message>
         <source>%1: %2</source>
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>One of them stands here as an example.</source>
+        <source>This is one of them, as an example.</source>
         <translation>这里以其中一个为例。</translation>
     </message>
     <message>
-        <source>The node that holds most</source>
-        <translation>占用最多的节点</translation>
+        <source>The node with the largest shallow size</source>
+        <translation>浅大小最大的节点</translation>
     </message>
 </context>
 <context>
     <name>main</name>
     <message>
-        <source>The moment: event:N, time:T, mark:NAME, peak or end.</source>
-        <translation>时刻：event:N、time:T、mark:名称、peak 或 end。</translation>
+        <source>The point in time: event:N, time:T, mark:NAME, peak or end.</source>
+        <translation>时间点：event:N、time:T、mark:名称、peak 或 end。</translation>
     </message>
     <message>
         <source>Size of the picture.</source>
@@ -1067,12 +993,12 @@
         <translation>堆叠图按什么划分：stack、category、module 等。</translation>
     </message>
     <message>
-        <source>Of a window: segments, graph, table, summary or ledger.</source>
-        <translation>窗口中的窗格：segments、graph、table、summary 或 ledger。</translation>
+        <source>Of a window: segments, graph, table, summary or breakdown.</source>
+        <translation>窗口中的窗格：segments、graph、table、summary 或 breakdown。</translation>
     </message>
     <message>
-        <source>Draw a view into a picture and exit: why, timeline, allocations, segments, graph, ledger, overview or window.</source>
-        <translation>把一个视图画成图片后退出：why、timeline、allocations、segments、graph、ledger、overview 或 window。</translation>
+        <source>Draw a view into a picture and exit: why, timeline, allocations, segments, graph, breakdown, overview or window.</source>
+        <translation>把一个视图画成图片后退出：why、timeline、allocations、segments、graph、breakdown、overview 或 window。</translation>
     </message>
     <message>
         <source>Of why and window: the number of the finding to show.</source>
@@ -1094,24 +1020,24 @@
         <translation>请求</translation>
     </message>
     <message>
-        <source>Taken</source>
-        <translation>占用</translation>
+        <source>Block size</source>
+        <translation>块大小</translation>
     </message>
     <message>
-        <source>Rounding</source>
-        <translation>取整损失</translation>
+        <source>Allocator rounding</source>
+        <translation>分配器取整</translation>
     </message>
     <message>
-        <source>Made at</source>
-        <translation>分配时刻</translation>
+        <source>Allocated at</source>
+        <translation>分配时间</translation>
     </message>
     <message>
         <source>Freed at</source>
         <translation>释放时刻</translation>
     </message>
     <message>
-        <source>Lived for</source>
-        <translation>存活时长</translation>
+        <source>Lifetime</source>
+        <translation>生命周期</translation>
     </message>
     <message>
         <source>Stream</source>
@@ -1185,16 +1111,16 @@
         <translation>从 1 MiB</translation>
     </message>
     <message>
-        <source>Smallest size taken</source>
-        <translation>最小占用</translation>
+        <source>Smallest block size</source>
+        <translation>最小块大小</translation>
     </message>
     <message>
         <source>to 2 GiB</source>
         <translation>到 2 GiB</translation>
     </message>
     <message>
-        <source>Largest size taken</source>
-        <translation>最大占用</translation>
+        <source>Largest block size</source>
+        <translation>最大块大小</translation>
     </message>
     <message>
         <source>Address 0x…</source>
@@ -1213,11 +1139,11 @@
         <translation>只显示光标处正在使用的分配</translation>
     </message>
     <message>
-        <source>Chosen stack</source>
+        <source>Selected stack</source>
         <translation>选中的调用栈</translation>
     </message>
     <message>
-        <source>Only allocations of the chosen stack</source>
+        <source>Only allocations of the selected stack</source>
         <translation>只显示选中调用栈的分配</translation>
     </message>
     <message>
@@ -1248,20 +1174,18 @@
         <source>CSV files (*.csv)</source>
         <translation>CSV 文件 (*.csv)</translation>
     </message>
-    <message>
-        <source>Export</source>
-        <translation>导出</translation>
+    <message numerus="yes">
+        <source>%1 of %2 allocation(s) · %3 in blocks, %4 requested</source>
+        <translation>
+            <numerusform>%2 个分配中的 %1 个 · 块 %3，请求 %4</numerusform>
+        </translation>
     </message>
     <message>
-        <source>%1 of %2 allocations · %3 taken, %4 requested</source>
-        <translation>%2 个分配中的 %1 个 · 占用 %3，请求 %4</translation>
+        <source>%1 in blocks, %2 requested, summed over all lifetimes</source>
+        <translation>块 %1，请求 %2（所有生命周期之和）</translation>
     </message>
     <message>
-        <source>%1 taken, %2 requested, added up over all lives</source>
-        <translation>累计占用 %1，累计请求 %2（所有生命周期相加）</translation>
-    </message>
-    <message>
-        <source>This trace holds no memory events of any device.</source>
+        <source>This trace has no memory events of any device.</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
     <message>
@@ -1269,11 +1193,11 @@
         <translation>尚未打开记录。打开后可在此查看分配。</translation>
     </message>
     <message>
-        <source>Looking at the allocations…</source>
+        <source>Reading the allocations…</source>
         <translation>正在查找分配…</translation>
     </message>
     <message>
-        <source>The trace holds no allocation of this device.</source>
+        <source>The trace has no allocation of this device.</source>
         <translation>记录中没有该设备的分配。</translation>
     </message>
     <message>
@@ -1281,12 +1205,24 @@
         <translation>没有符合筛选条件的分配。</translation>
     </message>
     <message>
-        <source>No stack is chosen: choose one, or clear “Chosen stack”.</source>
-        <translation>尚未选中调用栈：请选择一个，或取消“选中的调用栈”。</translation>
+        <source>No stack is selected. Select one, or clear “Selected stack”.</source>
+        <translation>尚未选中调用栈。请选择一个，或取消“选中的调用栈”。</translation>
     </message>
     <message>
         <source>There is nothing to export.</source>
         <translation>没有可导出的内容。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Cancel the export</source>
+        <translation>取消导出</translation>
+    </message>
+    <message>
+        <source>Exporting</source>
+        <translation>正在导出</translation>
     </message>
 </context>
 <context>
@@ -1296,7 +1232,7 @@
         <translation>分配随时间变化</translation>
     </message>
     <message>
-        <source>Each allocation is a band over its life. The Table pane lists the same allocations.</source>
+        <source>Each allocation is a band over its lifetime. The Table pane lists the same allocations.</source>
         <translation>每个分配是一条覆盖其生命周期的色带。“表格”面板列出同样的分配。</translation>
     </message>
     <message>
@@ -1312,8 +1248,8 @@
         <translation>%1 直到结束，从未释放</translation>
     </message>
     <message>
-        <source>%1, lived %2</source>
-        <translation>%1，存活 %2</translation>
+        <source>%1, lifetime %2</source>
+        <translation>%1，生命周期 %2</translation>
     </message>
     <message>
         <source>No allocation here.</source>
@@ -1335,8 +1271,8 @@
         <translation>由谁分配</translation>
     </message>
     <message>
-        <source>Taken</source>
-        <translation>占用</translation>
+        <source>Block size</source>
+        <translation>块大小</translation>
     </message>
     <message>
         <source>Share</source>
@@ -1351,8 +1287,93 @@
         <translation>请求</translation>
     </message>
     <message>
-        <source>Waiting</source>
-        <translation>等待中</translation>
+        <source>Pending free</source>
+        <translation>待释放</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::BreakdownModel</name>
+    <message>
+        <source>nvidia-smi, whole GPU</source>
+        <translation>nvidia-smi，整个 GPU</translation>
+    </message>
+    <message>
+        <source>known in all</source>
+        <translation>已知合计</translation>
+    </message>
+    <message>
+        <source>What nvidia-smi shows for the whole GPU.</source>
+        <translation>nvidia-smi 显示的整个 GPU 的数值。</translation>
+    </message>
+    <message>
+        <source>Component</source>
+        <translation>组成部分</translation>
+    </message>
+    <message>
+        <source>From requested to nvidia-smi</source>
+        <translation>从请求到 nvidia-smi</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>字节</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>占比</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::BreakdownPane</name>
+    <message>
+        <source>Memory breakdown: from requested bytes to nvidia-smi</source>
+        <translation>显存构成：从请求的字节到 nvidia-smi</translation>
+    </message>
+    <message>
+        <source>Memory breakdown at the cursor</source>
+        <translation>光标处的显存构成</translation>
+    </message>
+    <message>
+        <source>Components at the cursor</source>
+        <translation>光标处的各组成部分</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>What the breakdown does not know</source>
+        <translation>显存构成中未知的部分</translation>
+    </message>
+    <message>
+        <source>Open a trace to see what its GPU&apos;s memory is made of.</source>
+        <translation>打开一个记录，查看其 GPU 显存由什么组成。</translation>
+    </message>
+    <message>
+        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; of %3 in use; this is what it is made of.</source>
+        <translation>在 %1，nvidia-smi 显示已用 &lt;b&gt;%2&lt;/b&gt;（共 %3）；其组成如下。</translation>
+    </message>
+    <message>
+        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; in use; this is what it is made of.</source>
+        <translation>在 %1，nvidia-smi 显示已用 &lt;b&gt;%2&lt;/b&gt;；其组成如下。</translation>
+    </message>
+    <message>
+        <source>At %1 PyTorch&apos;s allocator has reserved what is listed here. The trace has no nvidia-smi figure. A recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA context and other processes.</source>
+        <translation>在 %1，PyTorch 的分配器保留了下列显存。此记录没有 nvidia-smi 的数值。用 Tidemark 录制（文件 › 录制…）会加上它，以及驱动、库、CUDA 上下文和其他进程的显存。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::BreakdownPlot</name>
+    <message>
+        <source>Memory breakdown over time</source>
+        <translation>显存构成随时间的变化</translation>
+    </message>
+    <message>
+        <source>The table beside it lists the components at the cursor.</source>
+        <translation>旁边的表格列出光标处的各组成部分。</translation>
+    </message>
+    <message>
+        <source>nvidia-smi</source>
+        <translation>nvidia-smi</translation>
     </message>
 </context>
 <context>
@@ -1375,491 +1396,7 @@
     </message>
 </context>
 <context>
-    <name>tidemark::gui::CountersModel</name>
-    <message>
-        <source>from large pool</source>
-        <translation>来自大块池</translation>
-    </message>
-    <message>
-        <source>from small pool</source>
-        <translation>来自小块池</translation>
-    </message>
-    <message>
-        <source>Allocated memory</source>
-        <translation>已分配显存</translation>
-    </message>
-    <message>
-        <source>Active memory</source>
-        <translation>活跃显存</translation>
-    </message>
-    <message>
-        <source>Requested memory</source>
-        <translation>请求的显存</translation>
-    </message>
-    <message>
-        <source>GPU reserved memory</source>
-        <translation>GPU 保留显存</translation>
-    </message>
-    <message>
-        <source>Non-releasable memory</source>
-        <translation>不可释放显存</translation>
-    </message>
-    <message>
-        <source>Allocations</source>
-        <translation>分配</translation>
-    </message>
-    <message>
-        <source>Active allocs</source>
-        <translation>活跃分配</translation>
-    </message>
-    <message>
-        <source>GPU reserved segments</source>
-        <translation>GPU 保留段</translation>
-    </message>
-    <message>
-        <source>Non-releasable allocs</source>
-        <translation>不可释放分配</translation>
-    </message>
-    <message>
-        <source>Oversize allocations</source>
-        <translation>超大分配</translation>
-    </message>
-    <message>
-        <source>Oversize GPU segments</source>
-        <translation>超大 GPU 段</translation>
-    </message>
-    <message>
-        <source>CUDA OOMs</source>
-        <translation>CUDA OOM 次数</translation>
-    </message>
-    <message>
-        <source>cudaMalloc retries</source>
-        <translation>cudaMalloc 重试次数</translation>
-    </message>
-    <message>
-        <source>cudaMalloc calls</source>
-        <translation>cudaMalloc 调用次数</translation>
-    </message>
-    <message>
-        <source>cudaFree calls</source>
-        <translation>cudaFree 调用次数</translation>
-    </message>
-    <message>
-        <source>Metric</source>
-        <translation>指标</translation>
-    </message>
-    <message>
-        <source>Current</source>
-        <translation>当前</translation>
-    </message>
-    <message>
-        <source>Peak</source>
-        <translation>峰值</translation>
-    </message>
-    <message>
-        <source>Total allocated</source>
-        <translation>累计分配</translation>
-    </message>
-    <message>
-        <source>Total freed</source>
-        <translation>累计释放</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::DetailsPane</name>
-    <message>
-        <source>Details of what is chosen</source>
-        <translation>所选内容的详情</translation>
-    </message>
-    <message>
-        <source>Details</source>
-        <translation>详情</translation>
-    </message>
-    <message>
-        <source>Copy details</source>
-        <translation>复制详情</translation>
-    </message>
-    <message>
-        <source>Everything below as plain text</source>
-        <translation>以纯文本复制下面全部内容</translation>
-    </message>
-    <message>
-        <source>Copy stack</source>
-        <translation>复制调用栈</translation>
-    </message>
-    <message>
-        <source>All frames as plain text</source>
-        <translation>以纯文本复制所有帧</translation>
-    </message>
-    <message>
-        <source>Open in editor</source>
-        <translation>在编辑器中打开</translation>
-    </message>
-    <message>
-        <source>Opens your line; copies file:line if nothing opens it</source>
-        <translation>打开你的代码行；无法打开时复制“文件:行”</translation>
-    </message>
-    <message>
-        <source>This trace holds no memory events of any device.</source>
-        <translation>此记录中没有任何设备的显存事件。</translation>
-    </message>
-    <message>
-        <source>No trace is open. Open one and choose something in it.</source>
-        <translation>尚未打开记录。请打开一个并在其中选择。</translation>
-    </message>
-    <message>
-        <source>Opened %1; line %2 is on the clipboard.</source>
-        <translation>已打开 %1；行号 %2 已复制到剪贴板。</translation>
-    </message>
-    <message>
-        <source>Nothing here opens source files; copied %1.</source>
-        <translation>此处没有程序可打开源文件；已复制 %1。</translation>
-    </message>
-    <message>
-        <source>The file is not on this machine; copied %1.</source>
-        <translation>该文件不在本机；已复制 %1。</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::FindingBody</name>
-    <message>
-        <source>What happened</source>
-        <translation>发生了什么</translation>
-    </message>
-    <message>
-        <source>Where to look</source>
-        <translation>看哪里</translation>
-    </message>
-    <message>
-        <source>Show me</source>
-        <translation>带我看</translation>
-    </message>
-    <message>
-        <source>Goes through the evidence step by step, in every pane</source>
-        <translation>在每个面板中逐步查看证据</translation>
-    </message>
-    <message>
-        <source>Show me the evidence of this finding</source>
-        <translation>带我看这一发现的证据</translation>
-    </message>
-    <message>
-        <source>What helps, each by itself</source>
-        <translation>解决办法（任选其一）</translation>
-    </message>
-    <message>
-        <source>What helps</source>
-        <translation>解决办法</translation>
-    </message>
-    <message>
-        <source>Copy</source>
-        <translation>复制</translation>
-    </message>
-    <message>
-        <source>Copy what helps, with its code</source>
-        <translation>复制解决办法及其代码</translation>
-    </message>
-    <message>
-        <source>Code</source>
-        <translation>代码</translation>
-    </message>
-    <message>
-        <source>How sure: %1</source>
-        <translation>把握程度：%1</translation>
-    </message>
-    <message>
-        <source>Not known: %1</source>
-        <translation>未知：%1</translation>
-    </message>
-    <message>
-        <source>How sure it is</source>
-        <translation>把握程度</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::FindingCard</name>
-    <message>
-        <source>Enter shows its evidence in every pane; left and right close and open it.</source>
-        <translation>按 Enter 在每个面板中显示其证据；左右方向键收起和展开。</translation>
-    </message>
-    <message>
-        <source>Open or close this finding</source>
-        <translation>展开或收起这一发现</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::GraphPane</name>
-    <message>
-        <source>nothing found</source>
-        <translation>没有找到</translation>
-    </message>
-    <message>
-        <source>%1 found</source>
-        <translation>找到 %1</translation>
-    </message>
-    <message>
-        <source>Graph: what keeps memory alive</source>
-        <translation>计算图：什么让显存保持存活</translation>
-    </message>
-    <message>
-        <source>Why is it alive</source>
-        <translation>它为什么存活</translation>
-    </message>
-    <message>
-        <source>Roots by bytes</source>
-        <translation>根：按字节</translation>
-    </message>
-    <message>
-        <source>Roots by number</source>
-        <translation>根：按数量</translation>
-    </message>
-    <message>
-        <source>Roots by age</source>
-        <translation>根：按先后</translation>
-    </message>
-    <message>
-        <source>Roots by name</source>
-        <translation>根：按名称</translation>
-    </message>
-    <message>
-        <source>Order of roots</source>
-        <translation>根的排序</translation>
-    </message>
-    <message>
-        <source>Everything alive</source>
-        <translation>全部存活的节点</translation>
-    </message>
-    <message>
-        <source>What the chosen node keeps</source>
-        <translation>选中节点所保持的</translation>
-    </message>
-    <message>
-        <source>Around the chosen node</source>
-        <translation>选中节点周围</translation>
-    </message>
-    <message>
-        <source>Made in one step</source>
-        <translation>同一步骤产生的</translation>
-    </message>
-    <message>
-        <source>Part of the graph</source>
-        <translation>计算图的哪一部分</translation>
-    </message>
-    <message>
-        <source>Colour: state</source>
-        <translation>着色：状态</translation>
-    </message>
-    <message>
-        <source>Colour: kept bytes</source>
-        <translation>着色：占用字节</translation>
-    </message>
-    <message>
-        <source>Colour: age</source>
-        <translation>着色：先后</translation>
-    </message>
-    <message>
-        <source>What colours stand for</source>
-        <translation>颜色的含义</translation>
-    </message>
-    <message>
-        <source>Find type, module, line, parameter, &gt; 1 MiB</source>
-        <translation>查找类型、模块、代码行、参数、&gt; 1 MiB</translation>
-    </message>
-    <message>
-        <source>Find nodes</source>
-        <translation>查找节点</translation>
-    </message>
-    <message>
-        <source>Figures of the graph at the cursor</source>
-        <translation>光标处计算图的数字</translation>
-    </message>
-    <message>
-        <source>Zoom out (-)</source>
-        <translation>缩小 (-)</translation>
-    </message>
-    <message>
-        <source>Zoom in (+)</source>
-        <translation>放大 (+)</translation>
-    </message>
-    <message>
-        <source>Fit</source>
-        <translation>适应窗口</translation>
-    </message>
-    <message>
-        <source>Show everything (0)</source>
-        <translation>显示全部 (0)</translation>
-    </message>
-    <message>
-        <source>Why there is no drawing</source>
-        <translation>为什么没有图</translation>
-    </message>
-    <message>
-        <source>Go to the moment when the graph kept most memory</source>
-        <translation>转到计算图占用显存最多的时刻</translation>
-    </message>
-    <message>
-        <source>No trace with memory events is open.</source>
-        <translation>没有打开含显存事件的记录。</translation>
-    </message>
-    <message>
-        <source>Reading the graph…</source>
-        <translation>正在读取计算图…</translation>
-    </message>
-    <message>
-        <source>The graph could not be read: %1</source>
-        <translation>无法读取计算图：%1</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;No autograd graph is recorded in this trace.&lt;/b&gt;&lt;br&gt;&lt;br&gt;A recording by &lt;code&gt;tidemark record&lt;/code&gt; (File › Record…) holds it: its part &lt;code&gt;graph&lt;/code&gt; is on unless it was switched off. PyTorch&apos;s own memory snapshots do not know the graph.</source>
-        <translation>&lt;b&gt;此记录中没有自动求导的计算图。&lt;/b&gt;&lt;br&gt;&lt;br&gt;用 &lt;code&gt;tidemark record&lt;/code&gt;（文件 › 录制…）录制的记录含有它：其中的 &lt;code&gt;graph&lt;/code&gt; 部分默认开启。PyTorch 自己的显存快照不含计算图。</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;No node of the graph is alive at this moment.&lt;/b&gt;&lt;br&gt;&lt;br&gt;Every graph was given back, or none was made yet.</source>
-        <translation>&lt;b&gt;此刻计算图没有存活的节点。&lt;/b&gt;&lt;br&gt;&lt;br&gt;所有计算图都已归还，或尚未产生。</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;Nothing of this part of the graph is alive at this moment.&lt;/b&gt;</source>
-        <translation>&lt;b&gt;此刻这部分计算图没有存活的节点。&lt;/b&gt;</translation>
-    </message>
-    <message>
-        <source>%1 alive keep &lt;b&gt;%2&lt;/b&gt;</source>
-        <translation>存活 %1，占用 &lt;b&gt;%2&lt;/b&gt;</translation>
-    </message>
-    <message>
-        <source>Why is it alive?</source>
-        <translation>它为什么存活？</translation>
-    </message>
-    <message>
-        <source>Choose a box, a root, or an allocation in any pane: here stands what keeps it alive, from the variable that holds the root down to the block.</source>
-        <translation>在任一面板选择一个方框、根或分配：这里会说明是什么让它存活，从持有根的变量一直到显存块。</translation>
-    </message>
-    <message>
-        <source>A box is a group of nodes; a double click opens it. Hovering lights the memory it keeps.</source>
-        <translation>一个方框是一组节点，双击展开。指针停在上面时，它占用的显存会被点亮。</translation>
-    </message>
-    <message>
-        <source>The step is that of the chosen node, or of the largest root</source>
-        <translation>步骤取自选中的节点，或最大的根</translation>
-    </message>
-    <message>
-        <source>&lt;b&gt;The program made no autograd graph while it was recorded.&lt;/b&gt;&lt;br&gt;&lt;br&gt;What its allocations are and who holds them stands in the table and in the details of each.</source>
-        <translation>&lt;b&gt;录制期间程序没有产生自动求导图。&lt;/b&gt;&lt;br&gt;&lt;br&gt;各个分配是什么、由谁持有，见表格和每个分配的详情。</translation>
-    </message>
-    <message>
-        <source>Choose a box, a root, or an allocation in any pane to see what keeps that alive.</source>
-        <translation>在任一窗格中选择一个方框、根或分配，即可看到是什么让它存活。</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::GraphView</name>
-    <message>
-        <source>Drawing of the autograd graph</source>
-        <translation>自动求导计算图的图</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::HoverTip</name>
-    <message>
-        <source>What is under the pointer</source>
-        <translation>指针所指内容</translation>
-    </message>
-    <message>
-        <source>Pinned: right-click closes</source>
-        <translation>已固定：右键点击关闭</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::Information</name>
-    <message>
-        <source>File</source>
-        <translation>文件</translation>
-    </message>
-    <message>
-        <source>Path</source>
-        <translation>路径</translation>
-    </message>
-    <message>
-        <source>Size</source>
-        <translation>大小</translation>
-    </message>
-    <message>
-        <source>Written by</source>
-        <translation>写入程序</translation>
-    </message>
-    <message>
-        <source>Format version</source>
-        <translation>格式版本</translation>
-    </message>
-    <message>
-        <source>Run</source>
-        <translation>运行</translation>
-    </message>
-    <message>
-        <source>Began</source>
-        <translation>开始</translation>
-    </message>
-    <message>
-        <source>Duration</source>
-        <translation>时长</translation>
-    </message>
-    <message>
-        <source>%1 events</source>
-        <translation>%1 个事件</translation>
-    </message>
-    <message>
-        <source>Device %1</source>
-        <translation>设备 %1</translation>
-    </message>
-    <message>
-        <source>Steps</source>
-        <translation>步骤</translation>
-    </message>
-    <message>
-        <source>Process %1</source>
-        <translation>进程 %1</translation>
-    </message>
-    <message>
-        <source>Command</source>
-        <translation>命令</translation>
-    </message>
-    <message>
-        <source>Rank</source>
-        <translation>Rank</translation>
-    </message>
-    <message>
-        <source>How it ended</source>
-        <translation>如何结束</translation>
-    </message>
-    <message>
-        <source>It is still being recorded.</source>
-        <translation>仍在录制中。</translation>
-    </message>
-    <message>
-        <source>Nobody knows.</source>
-        <translation>不清楚。</translation>
-    </message>
-    <message>
-        <source>Ended at</source>
-        <translation>结束于</translation>
-    </message>
-    <message>
-        <source>Exit status</source>
-        <translation>退出状态</translation>
-    </message>
-    <message>
-        <source>Settings of the allocator and the recording</source>
-        <translation>分配器和录制的设置</translation>
-    </message>
-    <message>
-        <source>What this trace is missing</source>
-        <translation>此记录缺少什么</translation>
-    </message>
-    <message>
-        <source>Nothing: the whole history is there.</source>
-        <translation>没有缺失：历史完整。</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::Layers</name>
+    <name>tidemark::gui::Components</name>
     <message>
         <source>requested by the program</source>
         <translation>程序请求</translation>
@@ -1954,88 +1491,489 @@
     </message>
 </context>
 <context>
-    <name>tidemark::gui::LedgerModel</name>
+    <name>tidemark::gui::CountersModel</name>
     <message>
-        <source>nvidia-smi, whole GPU</source>
-        <translation>nvidia-smi，整个 GPU</translation>
+        <source>from large pool</source>
+        <translation>来自大块池</translation>
     </message>
     <message>
-        <source>known in all</source>
-        <translation>已知合计</translation>
+        <source>from small pool</source>
+        <translation>来自小块池</translation>
     </message>
     <message>
-        <source>What nvidia-smi shows for the whole GPU.</source>
-        <translation>nvidia-smi 显示的整个 GPU 的数值。</translation>
+        <source>Allocated memory</source>
+        <translation>已分配显存</translation>
     </message>
     <message>
-        <source>Layer</source>
-        <translation>层</translation>
+        <source>Active memory</source>
+        <translation>活跃显存</translation>
     </message>
     <message>
-        <source>From requested to nvidia-smi</source>
-        <translation>从请求到 nvidia-smi</translation>
+        <source>Requested memory</source>
+        <translation>请求的显存</translation>
     </message>
     <message>
-        <source>Bytes</source>
-        <translation>字节</translation>
+        <source>GPU reserved memory</source>
+        <translation>GPU 保留显存</translation>
     </message>
     <message>
-        <source>Share</source>
-        <translation>占比</translation>
+        <source>Non-releasable memory</source>
+        <translation>不可释放显存</translation>
+    </message>
+    <message>
+        <source>Allocations</source>
+        <translation>分配</translation>
+    </message>
+    <message>
+        <source>Active allocs</source>
+        <translation>活跃分配</translation>
+    </message>
+    <message>
+        <source>GPU reserved segments</source>
+        <translation>GPU 保留段</translation>
+    </message>
+    <message>
+        <source>Non-releasable allocs</source>
+        <translation>不可释放分配</translation>
+    </message>
+    <message>
+        <source>Oversize allocations</source>
+        <translation>超大分配</translation>
+    </message>
+    <message>
+        <source>Oversize GPU segments</source>
+        <translation>超大 GPU 段</translation>
+    </message>
+    <message>
+        <source>CUDA OOMs</source>
+        <translation>CUDA OOM 次数</translation>
+    </message>
+    <message>
+        <source>cudaMalloc retries</source>
+        <translation>cudaMalloc 重试次数</translation>
+    </message>
+    <message>
+        <source>cudaMalloc calls</source>
+        <translation>cudaMalloc 调用次数</translation>
+    </message>
+    <message>
+        <source>cudaFree calls</source>
+        <translation>cudaFree 调用次数</translation>
+    </message>
+    <message>
+        <source>Metric</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>Current</source>
+        <translation>当前</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Total allocated</source>
+        <translation>累计分配</translation>
+    </message>
+    <message>
+        <source>Total freed</source>
+        <translation>累计释放</translation>
     </message>
 </context>
 <context>
-    <name>tidemark::gui::LedgerPane</name>
+    <name>tidemark::gui::FindingBody</name>
     <message>
-        <source>Ledger: from requested bytes to nvidia-smi</source>
-        <translation>账本：从请求的字节到 nvidia-smi</translation>
+        <source>What happened</source>
+        <translation>发生了什么</translation>
     </message>
     <message>
-        <source>The cursor&apos;s ledger</source>
-        <translation>光标处的账本</translation>
+        <source>Where to look</source>
+        <translation>看哪里</translation>
     </message>
     <message>
-        <source>Layers at the cursor</source>
-        <translation>光标处的各层</translation>
+        <source>Show me</source>
+        <translation>带我看</translation>
     </message>
     <message>
-        <source>Copy rows</source>
-        <translation>复制行</translation>
+        <source>Shows the evidence step by step in every pane</source>
+        <translation>在每个面板中逐步查看证据</translation>
     </message>
     <message>
-        <source>What the ledger cannot tell</source>
-        <translation>账本无法说明的部分</translation>
+        <source>Show me the evidence of this finding</source>
+        <translation>带我看这一发现的证据</translation>
     </message>
     <message>
-        <source>Open a trace to see what its GPU&apos;s memory is made of.</source>
-        <translation>打开一个记录，查看其 GPU 显存由什么组成。</translation>
+        <source>Recommended fixes, any one of them</source>
+        <translation>建议的修复（任选其一）</translation>
     </message>
     <message>
-        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; of %3 in use; this is what it is made of.</source>
-        <translation>在 %1，nvidia-smi 显示已用 &lt;b&gt;%2&lt;/b&gt;（共 %3）；其组成如下。</translation>
+        <source>Recommended fix</source>
+        <translation>建议的修复</translation>
     </message>
     <message>
-        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; in use; this is what it is made of.</source>
-        <translation>在 %1，nvidia-smi 显示已用 &lt;b&gt;%2&lt;/b&gt;；其组成如下。</translation>
+        <source>Copy</source>
+        <translation>复制</translation>
     </message>
     <message>
-        <source>At %1 PyTorch&apos;s allocator holds what is listed here. nvidia-smi&apos;s figure was not recorded: a recording by Tidemark (File › Record…) adds it, and what the driver, libraries, the CUDA context and other processes hold.</source>
-        <translation>在 %1，PyTorch 的分配器持有下列显存。没有记录 nvidia-smi 的数值：用 Tidemark 录制（文件 › 录制…）会加上它，以及驱动、库、CUDA 上下文和其他进程持有的显存。</translation>
+        <source>Copy the recommended fix with its code</source>
+        <translation>复制建议的修复及其代码</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>How sure: %1</source>
+        <translation>把握程度：%1</translation>
+    </message>
+    <message>
+        <source>Not known: %1</source>
+        <translation>未知：%1</translation>
+    </message>
+    <message>
+        <source>How sure it is</source>
+        <translation>把握程度</translation>
     </message>
 </context>
 <context>
-    <name>tidemark::gui::LedgerPlot</name>
+    <name>tidemark::gui::FindingCard</name>
     <message>
-        <source>Ledger: layers of memory over time</source>
-        <translation>账本：显存各层随时间的变化</translation>
+        <source>Enter shows its evidence in every pane; left and right close and open it.</source>
+        <translation>按 Enter 在每个面板中显示其证据；左右方向键收起和展开。</translation>
     </message>
     <message>
-        <source>The table beside it has the layers at the cursor.</source>
-        <translation>旁边的表格列出光标处的各层。</translation>
+        <source>Open or close this finding</source>
+        <translation>展开或收起这一发现</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::GraphPane</name>
+    <message>
+        <source>nothing found</source>
+        <translation>没有找到</translation>
     </message>
     <message>
-        <source>nvidia-smi</source>
-        <translation>nvidia-smi</translation>
+        <source>%1 found</source>
+        <translation>找到 %1</translation>
+    </message>
+    <message>
+        <source>Graph: what keeps memory alive</source>
+        <translation>计算图：什么让显存保持存活</translation>
+    </message>
+    <message>
+        <source>Why is it alive</source>
+        <translation>它为什么存活</translation>
+    </message>
+    <message>
+        <source>Roots by bytes</source>
+        <translation>根：按字节</translation>
+    </message>
+    <message>
+        <source>Roots by number</source>
+        <translation>根：按数量</translation>
+    </message>
+    <message>
+        <source>Roots by age</source>
+        <translation>根：按先后</translation>
+    </message>
+    <message>
+        <source>Roots by name</source>
+        <translation>根：按名称</translation>
+    </message>
+    <message>
+        <source>Order of roots</source>
+        <translation>根的排序</translation>
+    </message>
+    <message>
+        <source>Everything alive</source>
+        <translation>全部存活的节点</translation>
+    </message>
+    <message>
+        <source>Reachable from the selected node</source>
+        <translation>从选中节点可达</translation>
+    </message>
+    <message>
+        <source>Around the selected node</source>
+        <translation>选中节点周围</translation>
+    </message>
+    <message>
+        <source>Created in one step</source>
+        <translation>同一步骤创建的</translation>
+    </message>
+    <message>
+        <source>Part of the graph</source>
+        <translation>计算图的哪一部分</translation>
+    </message>
+    <message>
+        <source>Color: state</source>
+        <translation>着色：状态</translation>
+    </message>
+    <message>
+        <source>Color: shallow size</source>
+        <translation>着色：浅大小</translation>
+    </message>
+    <message>
+        <source>Color: age</source>
+        <translation>着色：先后</translation>
+    </message>
+    <message>
+        <source>Meaning of the colors</source>
+        <translation>颜色的含义</translation>
+    </message>
+    <message>
+        <source>Find type, module, line, parameter, &gt; 1 MiB</source>
+        <translation>查找类型、模块、代码行、参数、&gt; 1 MiB</translation>
+    </message>
+    <message>
+        <source>Find nodes</source>
+        <translation>查找节点</translation>
+    </message>
+    <message>
+        <source>Figures of the graph at the cursor</source>
+        <translation>光标处计算图的数字</translation>
+    </message>
+    <message>
+        <source>Zoom out (-)</source>
+        <translation>缩小 (-)</translation>
+    </message>
+    <message>
+        <source>Zoom in (+)</source>
+        <translation>放大 (+)</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <translation>适应窗口</translation>
+    </message>
+    <message>
+        <source>Show everything (0)</source>
+        <translation>显示全部 (0)</translation>
+    </message>
+    <message>
+        <source>Why there is no drawing</source>
+        <translation>为什么没有图</translation>
+    </message>
+    <message>
+        <source>Go to the graph&apos;s peak</source>
+        <translation>转到计算图的峰值</translation>
+    </message>
+    <message>
+        <source>No trace with memory events is open.</source>
+        <translation>没有打开含显存事件的记录。</translation>
+    </message>
+    <message>
+        <source>Reading the graph…</source>
+        <translation>正在读取计算图…</translation>
+    </message>
+    <message>
+        <source>The graph could not be read: %1</source>
+        <translation>无法读取计算图：%1</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;This trace has no autograd graph.&lt;/b&gt;&lt;br&gt;&lt;br&gt;&lt;code&gt;tidemark record&lt;/code&gt; (File › Record…) records the graph unless its part &lt;code&gt;graph&lt;/code&gt; is off. PyTorch&apos;s own memory snapshots have no graph.</source>
+        <translation>&lt;b&gt;此记录中没有自动求导的计算图。&lt;/b&gt;&lt;br&gt;&lt;br&gt;&lt;code&gt;tidemark record&lt;/code&gt;（文件 › 录制…）会记录计算图，除非关闭了 &lt;code&gt;graph&lt;/code&gt; 部分。PyTorch 自己的显存快照不含计算图。</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;No node of the graph is alive at the cursor.&lt;/b&gt;&lt;br&gt;&lt;br&gt;Every graph was destroyed, or none was created yet.</source>
+        <translation>&lt;b&gt;光标处计算图没有存活的节点。&lt;/b&gt;&lt;br&gt;&lt;br&gt;所有计算图都已销毁，或尚未创建。</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Nothing in this part of the graph is alive at the cursor.&lt;/b&gt;</source>
+        <translation>&lt;b&gt;光标处这部分计算图没有存活的节点。&lt;/b&gt;</translation>
+    </message>
+    <message>
+        <source>%1 alive · &lt;b&gt;%2&lt;/b&gt; reachable</source>
+        <translation>存活 %1 · 可达 &lt;b&gt;%2&lt;/b&gt;</translation>
+    </message>
+    <message>
+        <source>Why is it alive?</source>
+        <translation>它为什么存活？</translation>
+    </message>
+    <message>
+        <source>Select a box, a root, or an allocation in any pane. This pane then shows its retention path, from the variable that refers to the root down to the block.</source>
+        <translation>在任一面板选择一个方框、根或分配。这里会显示其保留路径：从引用根的变量一直到显存块。</translation>
+    </message>
+    <message>
+        <source>A box is a group of nodes. A double click opens it. Hovering highlights the memory it retains.</source>
+        <translation>一个方框是一组节点，双击展开。指针停在上面时，会突出显示它保留的显存。</translation>
+    </message>
+    <message>
+        <source>The step of the selected node, or of the largest root</source>
+        <translation>步骤取自选中的节点，或最大的根</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;The program created no autograd graph while it was recorded.&lt;/b&gt;&lt;br&gt;&lt;br&gt;The table and the details of an allocation show its category and its referrers.</source>
+        <translation>&lt;b&gt;录制期间程序没有创建自动求导图。&lt;/b&gt;&lt;br&gt;&lt;br&gt;表格和每个分配的详情会显示其类别和引用者。</translation>
+    </message>
+    <message>
+        <source>Select a box, a root, or an allocation in any pane to see what keeps it alive.</source>
+        <translation>在任一窗格中选择一个方框、根或分配，即可看到是什么让它存活。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::GraphView</name>
+    <message>
+        <source>Drawing of the autograd graph</source>
+        <translation>自动求导计算图的图</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::HoverTip</name>
+    <message>
+        <source>What is under the pointer</source>
+        <translation>指针所指内容</translation>
+    </message>
+    <message>
+        <source>Pinned: right-click closes</source>
+        <translation>已固定：右键点击关闭</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::Information</name>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Path</source>
+        <translation>路径</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>大小</translation>
+    </message>
+    <message>
+        <source>Written by</source>
+        <translation>写入程序</translation>
+    </message>
+    <message>
+        <source>Format version</source>
+        <translation>格式版本</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Began</source>
+        <translation>开始</translation>
+    </message>
+    <message>
+        <source>Duration</source>
+        <translation>时长</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 event(s)</source>
+        <translation>
+            <numerusform>%1 个事件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Device %1</source>
+        <translation>设备 %1</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步骤</translation>
+    </message>
+    <message>
+        <source>Process %1</source>
+        <translation>进程 %1</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Rank</source>
+        <translation>Rank</translation>
+    </message>
+    <message>
+        <source>How it ended</source>
+        <translation>如何结束</translation>
+    </message>
+    <message>
+        <source>It is still being recorded.</source>
+        <translation>仍在录制中。</translation>
+    </message>
+    <message>
+        <source>Unknown.</source>
+        <translation>未知。</translation>
+    </message>
+    <message>
+        <source>Ended at</source>
+        <translation>结束于</translation>
+    </message>
+    <message>
+        <source>Exit status</source>
+        <translation>退出状态</translation>
+    </message>
+    <message>
+        <source>Settings of the allocator and the recording</source>
+        <translation>分配器和录制的设置</translation>
+    </message>
+    <message>
+        <source>Data gaps of this trace</source>
+        <translation>此记录的数据缺口</translation>
+    </message>
+    <message>
+        <source>None: the whole history is recorded.</source>
+        <translation>没有：完整的历史都已记录。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::InspectorPane</name>
+    <message>
+        <source>Details of the selection</source>
+        <translation>所选内容的详情</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>详情</translation>
+    </message>
+    <message>
+        <source>Copy details</source>
+        <translation>复制详情</translation>
+    </message>
+    <message>
+        <source>Everything below as plain text</source>
+        <translation>以纯文本复制下面全部内容</translation>
+    </message>
+    <message>
+        <source>Copy stack</source>
+        <translation>复制调用栈</translation>
+    </message>
+    <message>
+        <source>All frames as plain text</source>
+        <translation>以纯文本复制所有帧</translation>
+    </message>
+    <message>
+        <source>Open in editor</source>
+        <translation>在编辑器中打开</translation>
+    </message>
+    <message>
+        <source>Opens your line; copies file:line if nothing opens it</source>
+        <translation>打开你的代码行；无法打开时复制“文件:行”</translation>
+    </message>
+    <message>
+        <source>This trace has no memory events of any device.</source>
+        <translation>此记录中没有任何设备的显存事件。</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one and select something in it.</source>
+        <translation>尚未打开记录。请打开一个并在其中选择。</translation>
+    </message>
+    <message>
+        <source>Opened %1; line %2 is on the clipboard.</source>
+        <translation>已打开 %1；行号 %2 已复制到剪贴板。</translation>
+    </message>
+    <message>
+        <source>Nothing here opens source files; copied %1.</source>
+        <translation>此处没有程序可打开源文件；已复制 %1。</translation>
+    </message>
+    <message>
+        <source>The file is not on this machine; copied %1.</source>
+        <translation>该文件不在本机；已复制 %1。</translation>
     </message>
 </context>
 <context>
@@ -2048,11 +1986,13 @@
         <source>Active at the cursor</source>
         <translation>光标处活跃显存</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>%1
-%2 at the cursor (%3 bytes)</source>
-        <translation>%1
-光标处 %2（%3 字节）</translation>
+%2 at the cursor (%3 byte(s))</source>
+        <translation>
+            <numerusform>%1
+光标处 %2（%3 字节）</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2086,7 +2026,7 @@
         <translation>跟随末尾</translation>
     </message>
     <message>
-        <source>Keeps the newest in view (T). Moving the view away from the end turns it off.</source>
+        <source>Follows the newest events (T). Moving the view away from the end turns this off.</source>
         <translation>始终显示最新内容（T）。把视图移离末尾即关闭。</translation>
     </message>
     <message>
@@ -2114,12 +2054,14 @@
         <translation>冻结</translation>
     </message>
     <message>
-        <source>The window stays as it is (Shift+T); recording goes on.</source>
+        <source>Freezes the window (Shift+T); recording continues.</source>
         <translation>窗口保持不变（Shift+T）；录制继续。</translation>
     </message>
-    <message>
-        <source>%1 events</source>
-        <translation>%1 个事件</translation>
+    <message numerus="yes">
+        <source>%1 event(s)</source>
+        <translation>
+            <numerusform>%1 个事件</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1 per second</source>
@@ -2184,8 +2126,8 @@
         <translation>光标处的显存</translation>
     </message>
     <message>
-        <source>What was lost</source>
-        <translation>丢失的内容</translation>
+        <source>Data gaps</source>
+        <translation>数据缺口</translation>
     </message>
     <message>
         <source>cursor %1 · event %2 of %3</source>
@@ -2212,12 +2154,8 @@
         <translation>设备显存大小未记录</translation>
     </message>
     <message>
-        <source>nothing was lost</source>
-        <translation>没有丢失</translation>
-    </message>
-    <message>
-        <source>⚠ losses: %1</source>
-        <translation>⚠ 缺失：%1 项</translation>
+        <source>no data gaps</source>
+        <translation>没有数据缺口</translation>
     </message>
     <message>
         <source>Timeline</source>
@@ -2356,7 +2294,7 @@
         <translation>右移一页</translation>
     </message>
     <message>
-        <source>Zoom to what is chosen</source>
+        <source>Zoom to the selection</source>
         <translation>缩放到所选</translation>
     </message>
     <message>
@@ -2416,7 +2354,7 @@
         <translation>流</translation>
     </message>
     <message>
-        <source>&amp;Colour allocations by</source>
+        <source>&amp;Color allocations by</source>
         <translation>分配着色依据(&amp;C)</translation>
     </message>
     <message>
@@ -2452,8 +2390,8 @@
         <translation>前进</translation>
     </message>
     <message>
-        <source>Choose nothing</source>
-        <translation>取消选择</translation>
+        <source>Clear the selection</source>
+        <translation>清除选择</translation>
     </message>
     <message>
         <source>Next event</source>
@@ -2492,28 +2430,24 @@
         <translation>按键与鼠标</translation>
     </message>
     <message>
-        <source>What this trace is missing</source>
-        <translation>此记录缺少什么</translation>
-    </message>
-    <message>
-        <source>Nothing was opened yet</source>
-        <translation>尚未打开过文件</translation>
+        <source>No recent files</source>
+        <translation>没有最近打开的文件</translation>
     </message>
     <message>
         <source>Forget these</source>
         <translation>清除这些记录</translation>
     </message>
     <message>
-        <source>Ledger</source>
-        <translation>账本</translation>
+        <source>Memory breakdown</source>
+        <translation>显存构成</translation>
     </message>
     <message>
         <source>&amp;Record…</source>
         <translation>录制(&amp;R)…</translation>
     </message>
     <message>
-        <source>Ledger at the cursor…</source>
-        <translation>光标处的账本…</translation>
+        <source>Memory breakdown at the cursor…</source>
+        <translation>光标处的显存构成…</translation>
     </message>
     <message>
         <source>Trace &amp;information</source>
@@ -2528,8 +2462,8 @@
         <translation>冻结窗口</translation>
     </message>
     <message>
-        <source>Ledger: up to nvidia-smi&apos;s figure</source>
-        <translation>账本：直到 nvidia-smi 的数值</translation>
+        <source>Memory breakdown: up to nvidia-smi&apos;s figure</source>
+        <translation>显存构成：直到 nvidia-smi 的数值</translation>
     </message>
     <message>
         <source>Graph</source>
@@ -2540,8 +2474,8 @@
         <translation>计算图：它为什么存活</translation>
     </message>
     <message>
-        <source>When the graph kept most memory</source>
-        <translation>计算图占用显存最多的时刻</translation>
+        <source>Peak of the graph</source>
+        <translation>计算图的峰值</translation>
     </message>
     <message>
         <source>Find nodes of the graph</source>
@@ -2583,6 +2517,16 @@
         <source>Explain now</source>
         <translation>立即解释</translation>
     </message>
+    <message numerus="yes">
+        <source>⚠ %n data gap(s)</source>
+        <translation>
+            <numerusform>⚠ %n 处数据缺口</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Data gaps of this trace</source>
+        <translation>此记录的数据缺口</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -2595,8 +2539,8 @@
         <translation>已分配</translation>
     </message>
     <message>
-        <source>waiting</source>
-        <translation>等待中</translation>
+        <source>pending free</source>
+        <translation>待释放</translation>
     </message>
     <message>
         <source>rounding</source>
@@ -2637,7 +2581,7 @@
         <translation>整个运行的总览</translation>
     </message>
     <message>
-        <source>Drag the brush to move, its edges to zoom, beside it to choose a new span.</source>
+        <source>Drag the brush to move it, its edges to zoom, or beside it to select a new span.</source>
         <translation>拖动选框平移，拖动边缘缩放，在旁边拖动选择新的范围。</translation>
     </message>
     <message>
@@ -2676,7 +2620,7 @@
         <translation>停止录制</translation>
     </message>
     <message>
-        <source>The trace ends; the program goes on.</source>
+        <source>The trace ends; the program continues.</source>
         <translation>记录结束；程序继续。</translation>
     </message>
     <message>
@@ -2708,11 +2652,11 @@
         <translation>命令行(&amp;C)</translation>
     </message>
     <message>
-        <source>Choose the folder</source>
+        <source>Select the folder</source>
         <translation>选择文件夹</translation>
     </message>
     <message>
-        <source>Choose the trace&apos;s name</source>
+        <source>Select the trace&apos;s name</source>
         <translation>选择记录文件的名称</translation>
     </message>
     <message>
@@ -2764,8 +2708,8 @@
         <translation>nvidia-smi 的数值</translation>
     </message>
     <message>
-        <source>What the whole GPU shows, so that the ledger adds up to it.</source>
-        <translation>整个 GPU 的数值，使账本能与它对上。</translation>
+        <source>The memory in use on the whole GPU, so that the memory breakdown adds up to it.</source>
+        <translation>整个 GPU 的已用显存，使显存构成能与它对上。</translation>
     </message>
     <message>
         <source>What to record</source>
@@ -2816,7 +2760,7 @@
         <translation>请为记录命名。</translation>
     </message>
     <message>
-        <source>%1 is there already; choose another name.</source>
+        <source>%1 exists already. Use another name.</source>
         <translation>%1 已存在；请换一个名称。</translation>
     </message>
     <message>
@@ -2824,11 +2768,11 @@
         <translation>结束程序</translation>
     </message>
     <message>
-        <source>The program was asked to end and still runs. Kill it? It cannot save anything then; the trace keeps what was recorded.</source>
+        <source>The program was asked to end and still runs. Kill it? It then cannot save anything. The trace contains what was recorded.</source>
         <translation>已要求程序结束，但它仍在运行。强制终止吗？那样它无法保存任何内容；记录会保留已记录的部分。</translation>
     </message>
     <message>
-        <source>End the program? It is asked to end (SIGTERM); what it has not saved is lost. The trace keeps what was recorded.</source>
+        <source>End the program? It receives SIGTERM and loses what it has not saved. The trace contains what was recorded.</source>
         <translation>结束程序吗？会要求它结束（SIGTERM）；未保存的内容将丢失。记录会保留已记录的部分。</translation>
     </message>
     <message>
@@ -2876,8 +2820,8 @@
         <translation>计算图</translation>
     </message>
     <message>
-        <source>The autograd graph: what memory is to the program, and what keeps it alive.</source>
-        <translation>自动求导的计算图：显存对程序来说是什么，以及什么让它保持存活。</translation>
+        <source>The autograd graph: the category of each allocation, and what retains it.</source>
+        <translation>自动求导的计算图：每个分配的类别，以及什么保留了它。</translation>
     </message>
 </context>
 <context>
@@ -2887,12 +2831,12 @@
         <translation>无法启动 %1：%2</translation>
     </message>
     <message>
-        <source>No folder could be made for the session: %1</source>
+        <source>The folder of the session could not be created: %1</source>
         <translation>无法为会话创建文件夹：%1</translation>
     </message>
     <message>
-        <source>Recording could not be told to stop: %1</source>
-        <translation>无法通知录制停止：%1</translation>
+        <source>The recording could not be stopped: %1</source>
+        <translation>无法停止录制：%1</translation>
     </message>
     <message>
         <source>The program was killed by signal %1.</source>
@@ -2910,24 +2854,24 @@
 <context>
     <name>tidemark::gui::RootList</name>
     <message>
-        <source>held by %1</source>
-        <translation>持有者：%1</translation>
+        <source>retained by %1</source>
+        <translation>保留者：%1</translation>
     </message>
     <message>
         <source>keeps %1 alive</source>
         <translation>让 %1 保持存活</translation>
     </message>
     <message>
-        <source>keeps %1 of saved tensors</source>
-        <translation>持有 %1 已保存的张量</translation>
+        <source>%1 of saved tensors reachable</source>
+        <translation>可达的已保存张量：%1</translation>
     </message>
     <message>
-        <source>%1 would be freed if it went</source>
-        <translation>若它消失，将释放 %1</translation>
+        <source>retained size: %1</source>
+        <translation>保留大小：%1</translation>
     </message>
     <message>
-        <source>made in %1</source>
-        <translation>产生于%1</translation>
+        <source>created in %1</source>
+        <translation>创建于%1</translation>
     </message>
     <message>
         <source>Roots of the graph at the cursor</source>
@@ -2948,8 +2892,8 @@
         <translation>已分配</translation>
     </message>
     <message>
-        <source>freed, waiting for a stream</source>
-        <translation>已释放，等待流</translation>
+        <source>pending free</source>
+        <translation>待释放</translation>
     </message>
     <message>
         <source>free</source>
@@ -2968,71 +2912,75 @@
         <translation>请求 %1</translation>
     </message>
     <message>
-        <source>taken %1</source>
-        <translation>占用 %1</translation>
+        <source>block size %1</source>
+        <translation>块大小 %1</translation>
     </message>
     <message>
-        <source>rounding %1, %2 of the block</source>
-        <translation>取整损失 %1，占块的 %2</translation>
+        <source>allocator rounding %1, %2 of the block</source>
+        <translation>分配器取整 %1，占块的 %2</translation>
     </message>
     <message>
-        <source>made before the history begins</source>
+        <source>allocated before the history begins</source>
         <translation>在历史开始之前分配</translation>
     </message>
-    <message>
-        <source>made at %1, %2 (%3 events) ago</source>
-        <translation>于 %1 分配，%2（%3 个事件）之前</translation>
+    <message numerus="yes">
+        <source>allocated at %1, %2 (%3 event(s)) ago</source>
+        <translation>
+            <numerusform>于 %1 分配，%2（%3 个事件）之前</numerusform>
+        </translation>
     </message>
     <message>
-        <source>The whole segment is idle: cached, used by nothing.</source>
-        <translation>整个段空闲：已缓存，无人使用。</translation>
+        <source>A cached segment: it has no block in use.</source>
+        <translation>缓存段：没有使用中的块。</translation>
     </message>
     <message>
-        <source>A hole between blocks in use.</source>
-        <translation>使用中的块之间的空洞。</translation>
+        <source>A free gap between blocks in use.</source>
+        <translation>使用中的块之间的空闲间隙。</translation>
     </message>
-    <message>
-        <source>%1 more blocks under this pixel: zoom in to see them</source>
-        <translation>此像素下还有 %1 个块：放大可见</translation>
+    <message numerus="yes">
+        <source>%1 more block(s) under this pixel: zoom in to see them</source>
+        <translation>
+            <numerusform>此像素下还有 %1 个块：放大即可看到</numerusform>
+        </translation>
     </message>
     <message>
         <source>Segments at the cursor</source>
         <translation>光标处的段</translation>
     </message>
     <message>
-        <source>Figures of the moment</source>
-        <translation>此刻的数字</translation>
+        <source>Figures at the cursor</source>
+        <translation>光标处的数字</translation>
     </message>
     <message>
         <source>What fragmentation means</source>
         <translation>碎片意味着什么</translation>
     </message>
     <message>
-        <source>Colour: group</source>
+        <source>Color: group</source>
         <translation>着色：分组</translation>
     </message>
     <message>
-        <source>Colour: age</source>
+        <source>Color: age</source>
         <translation>着色：存活时间</translation>
     </message>
     <message>
-        <source>Colour: size</source>
+        <source>Color: size</source>
         <translation>着色：大小</translation>
     </message>
     <message>
-        <source>Colour: stream</source>
+        <source>Color: stream</source>
         <translation>着色：流</translation>
     </message>
     <message>
-        <source>Colour: state</source>
+        <source>Color: state</source>
         <translation>着色：状态</translation>
     </message>
     <message>
-        <source>What colours stand for</source>
+        <source>Meaning of the colors</source>
         <translation>颜色的含义</translation>
     </message>
     <message>
-        <source>Group: the same colours as in the timeline</source>
+        <source>Group: the same colors as in the timeline</source>
         <translation>分组：与时间线颜色相同</translation>
     </message>
     <message>
@@ -3088,7 +3036,7 @@
         <translation>显示全部 (0)</translation>
     </message>
     <message>
-        <source>This trace holds no memory events of any device.</source>
+        <source>This trace has no memory events of any device.</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
     <message>
@@ -3096,48 +3044,42 @@
         <translation>尚未打开记录。打开后可查看光标处的段。</translation>
     </message>
     <message>
-        <source>The allocator holds no segment at this moment: nothing is reserved.</source>
-        <translation>此刻分配器没有任何段：没有保留显存。</translation>
+        <source>The allocator has no segment at the cursor: nothing is reserved.</source>
+        <translation>光标处分配器没有任何段：没有保留显存。</translation>
     </message>
     <message>
         <source>Not an address: type 0x… or digits.</source>
         <translation>不是地址：请输入 0x… 或数字。</translation>
     </message>
     <message>
-        <source>No segment holds this address at this moment.</source>
-        <translation>此刻没有段包含该地址。</translation>
+        <source>No segment contains this address at the cursor.</source>
+        <translation>光标处没有段包含该地址。</translation>
     </message>
     <message>
         <source>%1 into a block of %2</source>
         <translation>位于 %2 的块内，偏移 %1</translation>
     </message>
     <message>
-        <source>free at this moment: a hole of %1</source>
-        <translation>此刻空闲：%1 的空洞</translation>
+        <source>free at the cursor: a free gap of %1</source>
+        <translation>光标处空闲：%1 的空闲间隙</translation>
     </message>
     <message>
         <source>reserved</source>
         <translation>保留</translation>
     </message>
-    <message>
-        <source>waiting</source>
-        <translation>等待中</translation>
+    <message numerus="yes">
+        <source>in %1 free gap(s)</source>
+        <translation>
+            <numerusform>在 %1 个空闲间隙中</numerusform>
+        </translation>
     </message>
     <message>
-        <source>free in 1 hole</source>
-        <translation>1 个空洞中空闲</translation>
+        <source>largest free gap</source>
+        <translation>最大空闲间隙</translation>
     </message>
     <message>
-        <source>free in %1 holes</source>
-        <translation>%1 个空洞中空闲</translation>
-    </message>
-    <message>
-        <source>largest hole</source>
-        <translation>最大空洞</translation>
-    </message>
-    <message>
-        <source>in idle segments</source>
-        <translation>空闲段中</translation>
+        <source>in cached segments</source>
+        <translation>在缓存段中</translation>
     </message>
     <message>
         <source>There is no segment for large blocks: any request above 1 MiB needs new memory from the driver.</source>
@@ -3156,8 +3098,31 @@
         <translation>大于 %1 的请求（%2）要向驱动申请新显存，尽管大段中还有 %3 空闲。</translation>
     </message>
     <message>
-        <source>Colour: category</source>
+        <source>Color: category</source>
         <translation>着色：类别</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::SeverityMark</name>
+    <message>
+        <source>Memory grows again and again and is never freed.</source>
+        <translation>内存一次次增长，从不释放。</translation>
+    </message>
+    <message>
+        <source>The run could not have the memory it asked for.</source>
+        <translation>运行没能得到它请求的内存。</translation>
+    </message>
+    <message>
+        <source>Memory does not grow, but the program uses more than it needs.</source>
+        <translation>内存没有增长，但程序占用的多于所需。</translation>
+    </message>
+    <message>
+        <source>What the program&apos;s own doing looks like in memory: expected.</source>
+        <translation>程序自身行为在内存中的样子：符合预期。</translation>
+    </message>
+    <message>
+        <source>Every program has it.</source>
+        <translation>每个程序都有。</translation>
     </message>
 </context>
 <context>
@@ -3190,7 +3155,7 @@
         <translation>点击</translation>
     </message>
     <message>
-        <source>put the cursor there; on an allocation, choose it</source>
+        <source>put the cursor there; on an allocation, select it</source>
         <translation>把光标放到该处；点在分配上则选中它</translation>
     </message>
     <message>
@@ -3198,7 +3163,7 @@
         <translation>双击</translation>
     </message>
     <message>
-        <source>zoom to the allocation&apos;s life</source>
+        <source>zoom to the allocation&apos;s lifetime</source>
         <translation>缩放到该分配的生命周期</translation>
     </message>
     <message>
@@ -3206,7 +3171,7 @@
         <translation>拖动</translation>
     </message>
     <message>
-        <source>choose a span of time</source>
+        <source>select a span of time</source>
         <translation>选择一段时间</translation>
     </message>
     <message>
@@ -3290,6 +3255,93 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::StoryPane</name>
+    <message>
+        <source>Why: what the memory is, and what was found</source>
+        <translation>原因：内存由什么组成，发现了什么</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>How old this explanation is</source>
+        <translation>这一解释的新旧</translation>
+    </message>
+    <message>
+        <source>Explain now</source>
+        <translation>立即解释</translation>
+    </message>
+    <message>
+        <source>Looks for reasons again, in the run as far as it has come</source>
+        <translation>按运行目前的进展重新寻找原因</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copy the explanation as text</source>
+        <translation>以文本形式复制解释</translation>
+    </message>
+    <message>
+        <source>Hide this pane (Y)</source>
+        <translation>隐藏此面板 (Y)</translation>
+    </message>
+    <message>
+        <source>State of the explanation</source>
+        <translation>解释的状态</translation>
+    </message>
+    <message>
+        <source>This trace has no memory events of any device: there is nothing to explain.</source>
+        <translation>这个跟踪不含任何设备的内存事件：没有可解释的。</translation>
+    </message>
+    <message>
+        <source>Open a trace to read why its memory is as it is.</source>
+        <translation>打开一个跟踪，了解其内存为何如此。</translation>
+    </message>
+    <message>
+        <source>Looking for reasons…</source>
+        <translation>正在寻找原因…</translation>
+    </message>
+    <message>
+        <source>No reasons could be found: %1</source>
+        <translation>没能找到原因：%1</translation>
+    </message>
+    <message>
+        <source>The run continues. Tidemark explains it when it has ended, or when you ask.</source>
+        <translation>运行仍在继续。结束后会寻找原因，也可以随时要求。</translation>
+    </message>
+    <message>
+        <source>as of %1</source>
+        <translation>截至 %1</translation>
+    </message>
+    <message>
+        <source>What is explained</source>
+        <translation>解释的对象</translation>
+    </message>
+    <message>
+        <source>In short</source>
+        <translation>简而言之</translation>
+    </message>
+    <message>
+        <source>What was found</source>
+        <translation>发现</translation>
+    </message>
+    <message>
+        <source>What every program has (%1)</source>
+        <translation>每个程序都有的（%1）</translation>
+    </message>
+    <message>
+        <source>Memory that every program on a GPU takes</source>
+        <translation>GPU 上每个程序都会占用的内存</translation>
+    </message>
+    <message>
+        <source>Not recorded</source>
+        <translation>未记录</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::SummaryTable</name>
     <message>
         <source>Counters</source>
@@ -3310,10 +3362,6 @@
     <message>
         <source>CSV files (*.csv)</source>
         <translation>CSV 文件 (*.csv)</translation>
-    </message>
-    <message>
-        <source>Export</source>
-        <translation>导出</translation>
     </message>
     <message>
         <source>Add up by</source>
@@ -3348,15 +3396,17 @@
         <translation>按标注</translation>
     </message>
     <message>
-        <source>Moment of the table</source>
-        <translation>表格对应的时刻</translation>
+        <source>Time of the table</source>
+        <translation>表格对应的时间</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, after %2 event(s)</source>
+        <translation>
+            <numerusform>%1，第 %2 个事件之后</numerusform>
+        </translation>
     </message>
     <message>
-        <source>%1, after %2 events</source>
-        <translation>%1，第 %2 个事件之后</translation>
-    </message>
-    <message>
-        <source>This trace holds no memory events of any device.</source>
+        <source>This trace has no memory events of any device.</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
     <message>
@@ -3368,8 +3418,8 @@
         <translation>正在汇总…</translation>
     </message>
     <message>
-        <source>Nothing is allocated at this moment.</source>
-        <translation>此刻没有任何分配。</translation>
+        <source>Nothing is allocated at the cursor.</source>
+        <translation>光标处没有任何分配。</translation>
     </message>
     <message>
         <source>by module</source>
@@ -3396,8 +3446,8 @@
         <translation>按计算图的节点</translation>
     </message>
     <message>
-        <source>by step that made the graph</source>
-        <translation>按产生计算图的步骤</translation>
+        <source>by step that created the graph</source>
+        <translation>按创建计算图的步骤</translation>
     </message>
     <message>
         <source>Who allocated what is active at the cursor</source>
@@ -3459,66 +3509,6 @@
         <translation>私有池 (%1, %2)</translation>
     </message>
     <message>
-        <source>%1 of %2 allocations (%3 of the bytes) carry no stack: PyTorch records none for memory allocated on the backward thread, or stacks were off.</source>
-        <translation>%2 个分配中有 %1 个（占字节数的 %3）没有调用栈：PyTorch 不为反向传播线程分配的显存记录调用栈，或者未开启调用栈记录。</translation>
-    </message>
-    <message>
-        <source>The history does not reach back to the start of the run (recording began late, or the ring buffer dropped its oldest events). The %1 allocations alive at its first event were rebuilt from its end; peaks and totals count from that event.</source>
-        <translation>历史未能追溯到运行开始（记录开始得晚，或环形缓冲区丢弃了最早的事件）。首个事件时存活的 %1 个分配由末尾状态重建；峰值与累计值从该事件算起。</translation>
-    </message>
-    <message>
-        <source>%1 blocks from before the history were freed before their exact size showed; each may have been up to 1 MiB larger than drawn.</source>
-        <translation>历史之前的 %1 个块在显现确切大小之前已被释放；每个块可能比所绘的最多大 1 MiB。</translation>
-    </message>
-    <message>
-        <source>%1 events or blocks contradict the allocator&apos;s rules or the state at the end; sizes near them may be wrong.</source>
-        <translation>%1 个事件或块与分配器规则或末尾状态矛盾；其附近的大小可能有误。</translation>
-    </message>
-    <message>
-        <source>%1 events have an action this version does not know; they are kept and shown, but not understood.</source>
-        <translation>%1 个事件的动作是本版本不认识的；它们被保留并显示，但未被理解。</translation>
-    </message>
-    <message>
-        <source>For %1 segments the memory pool was not recorded (PyTorch before 2.12) and they were gone at the end; they are shown in the default pool.</source>
-        <translation>有 %1 个段的内存池未被记录（PyTorch 2.12 之前），且在末尾时已不存在；它们显示在默认内存池中。</translation>
-    </message>
-    <message>
-        <source>The recorder could not keep up; some events are missing.</source>
-        <translation>记录器未能跟上，部分事件缺失。</translation>
-    </message>
-    <message>
-        <source>The recording was not ended cleanly; what came last may be missing.</source>
-        <translation>记录未正常结束；最后的内容可能缺失。</translation>
-    </message>
-    <message>
-        <source>The snapshot carries no times (PyTorch before 2.2): events are drawn one microsecond apart.</source>
-        <translation>快照不含时间（PyTorch 2.2 之前）：事件按间隔一微秒绘制。</translation>
-    </message>
-    <message>
-        <source>Before this trace was shared, names were replaced or parts were cut out.</source>
-        <translation>此记录在分享前被替换了名称，或被截去了部分内容。</translation>
-    </message>
-    <message>
-        <source>Recording was stopped; the program went on.</source>
-        <translation>录制已停止；程序继续运行。</translation>
-    </message>
-    <message>
-        <source>The program ended.</source>
-        <translation>程序已结束。</translation>
-    </message>
-    <message>
-        <source>The program exited with status %1.</source>
-        <translation>程序以状态 %1 退出。</translation>
-    </message>
-    <message>
-        <source>The program was killed by signal %1.</source>
-        <translation>程序被信号 %1 终止。</translation>
-    </message>
-    <message>
-        <source>The program ended with an exception: %1</source>
-        <translation>程序因异常结束：%1</translation>
-    </message>
-    <message>
         <source>The recorder is gone without ending the trace; what came last may be missing.</source>
         <translation>记录器没有结束记录就消失了；最后的部分可能缺失。</translation>
     </message>
@@ -3530,50 +3520,6 @@
         <source>The recording has ended. %1</source>
         <translation>录制已结束。%1</translation>
     </message>
-    <message>
-        <source>unknown</source>
-        <translation>未知</translation>
-    </message>
-    <message>
-        <source>parameter</source>
-        <translation>参数</translation>
-    </message>
-    <message>
-        <source>buffer</source>
-        <translation>缓冲区</translation>
-    </message>
-    <message>
-        <source>gradient</source>
-        <translation>梯度</translation>
-    </message>
-    <message>
-        <source>optimizer state</source>
-        <translation>优化器状态</translation>
-    </message>
-    <message>
-        <source>saved for backward</source>
-        <translation>为反向保存</translation>
-    </message>
-    <message>
-        <source>input</source>
-        <translation>输入</translation>
-    </message>
-    <message>
-        <source>output</source>
-        <translation>输出</translation>
-    </message>
-    <message>
-        <source>temporary</source>
-        <translation>临时</translation>
-    </message>
-    <message>
-        <source>workspace</source>
-        <translation>工作区</translation>
-    </message>
-    <message>
-        <source>communication</source>
-        <translation>通信</translation>
-    </message>
 </context>
 <context>
     <name>tidemark::gui::TimePlot</name>
@@ -3582,11 +3528,11 @@
         <translation>光标处 %1，事件 %2：已分配 %3，活跃 %4，保留 %5。</translation>
     </message>
     <message>
-        <source>Chosen: allocation %1, %2.</source>
+        <source>Selected: allocation %1, %2.</source>
         <translation>已选中：分配 %1，%2。</translation>
     </message>
     <message>
-        <source>This trace holds no memory events of any device.</source>
+        <source>This trace has no memory events of any device.</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
     <message>
@@ -3700,7 +3646,7 @@
         <translation>堆叠依据</translation>
     </message>
     <message>
-        <source>Colour allocations by</source>
+        <source>Color allocations by</source>
         <translation>分配着色依据</translation>
     </message>
     <message>
@@ -3708,8 +3654,8 @@
         <translation>时间轴</translation>
     </message>
     <message>
-        <source>What this trace is missing</source>
-        <translation>此记录缺少什么</translation>
+        <source>Data gaps of this trace</source>
+        <translation>此记录的数据缺口</translation>
     </message>
     <message>
         <source>State at the cursor</source>
@@ -3727,9 +3673,11 @@
         <source>Summary</source>
         <translation>汇总</translation>
     </message>
-    <message>
-        <source>%1 events</source>
-        <translation>%1 个事件</translation>
+    <message numerus="yes">
+        <source>%1 event(s)</source>
+        <translation>
+            <numerusform>%1 个事件</numerusform>
+        </translation>
     </message>
     <message>
         <source>peak %1</source>
@@ -3740,12 +3688,12 @@
         <translation>，另有 %1 项</translation>
     </message>
     <message>
-        <source>Nothing: the whole history is there.</source>
-        <translation>没有缺失：历史完整。</translation>
+        <source>None: the whole history is recorded.</source>
+        <translation>没有：完整的历史都已记录。</translation>
     </message>
     <message>
-        <source>Ledger</source>
-        <translation>账本</translation>
+        <source>Memory breakdown</source>
+        <translation>显存构成</translation>
     </message>
     <message>
         <source>Trace information</source>
@@ -3766,29 +3714,6 @@ y</source>
     <message>
         <source>Show why (Y)</source>
         <translation>显示原因 (Y)</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::VerdictMark</name>
-    <message>
-        <source>Memory goes up again and again and does not come back.</source>
-        <translation>内存一次次上升，不再回落。</translation>
-    </message>
-    <message>
-        <source>The run could not have the memory it asked for.</source>
-        <translation>运行没能得到它请求的内存。</translation>
-    </message>
-    <message>
-        <source>It does not grow, but more memory is taken than the work needs.</source>
-        <translation>没有增长，但占用的内存多于工作所需。</translation>
-    </message>
-    <message>
-        <source>What the program&apos;s own doing looks like in memory: expected.</source>
-        <translation>程序自身行为在内存中的样子：符合预期。</translation>
-    </message>
-    <message>
-        <source>Every program has it.</source>
-        <translation>每个程序都有。</translation>
     </message>
 </context>
 <context>
@@ -3828,93 +3753,6 @@ y</source>
     <message>
         <source>End the guide</source>
         <translation>结束向导</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::WhyPane</name>
-    <message>
-        <source>Why: what the memory is, and what was found</source>
-        <translation>原因：内存由什么组成，发现了什么</translation>
-    </message>
-    <message>
-        <source>Why</source>
-        <translation>原因</translation>
-    </message>
-    <message>
-        <source>How old this explanation is</source>
-        <translation>这一解释的新旧</translation>
-    </message>
-    <message>
-        <source>Explain now</source>
-        <translation>立即解释</translation>
-    </message>
-    <message>
-        <source>Looks for reasons again, in the run as far as it has come</source>
-        <translation>按运行目前的进展重新寻找原因</translation>
-    </message>
-    <message>
-        <source>Copy</source>
-        <translation>复制</translation>
-    </message>
-    <message>
-        <source>Copy the explanation as text</source>
-        <translation>以文本形式复制解释</translation>
-    </message>
-    <message>
-        <source>Hide this pane (Y)</source>
-        <translation>隐藏此面板 (Y)</translation>
-    </message>
-    <message>
-        <source>State of the explanation</source>
-        <translation>解释的状态</translation>
-    </message>
-    <message>
-        <source>This trace holds no memory events of any device: there is nothing to explain.</source>
-        <translation>这个跟踪不含任何设备的内存事件：没有可解释的。</translation>
-    </message>
-    <message>
-        <source>Open a trace to read why its memory is as it is.</source>
-        <translation>打开一个跟踪，了解其内存为何如此。</translation>
-    </message>
-    <message>
-        <source>Looking for reasons…</source>
-        <translation>正在寻找原因…</translation>
-    </message>
-    <message>
-        <source>No reasons could be found: %1</source>
-        <translation>没能找到原因：%1</translation>
-    </message>
-    <message>
-        <source>The run goes on. Its reasons are looked for when it has ended, or whenever you ask.</source>
-        <translation>运行仍在继续。结束后会寻找原因，也可以随时要求。</translation>
-    </message>
-    <message>
-        <source>as of %1</source>
-        <translation>截至 %1</translation>
-    </message>
-    <message>
-        <source>What is explained</source>
-        <translation>解释的对象</translation>
-    </message>
-    <message>
-        <source>In short</source>
-        <translation>简而言之</translation>
-    </message>
-    <message>
-        <source>What was found</source>
-        <translation>发现</translation>
-    </message>
-    <message>
-        <source>What every program has (%1)</source>
-        <translation>每个程序都有的（%1）</translation>
-    </message>
-    <message>
-        <source>Memory that every program on a GPU takes</source>
-        <translation>GPU 上每个程序都会占用的内存</translation>
-    </message>
-    <message>
-        <source>Not recorded</source>
-        <translation>未记录</translation>
     </message>
 </context>
 </TS>

@@ -9,12 +9,12 @@
 
 namespace tidemark {
 
-/// Who has to act. The command's exit status is derived from it (see recorder/cli/exit_status.h).
+/// Who has to act. The command's exit status is derived from it (see storage/base/exit_status.h).
 enum class ErrorKind {
     usage,        ///< the request itself is wrong: an argument, a name, a moment that does not exist
     input,        ///< the file is not what it should be: foreign, truncated, corrupt, too new
     environment,  ///< the machine says no: missing file, permission, full disk
-    canceled,    ///< the user stopped it
+    canceled,     ///< the user stopped it
 };
 
 /// One clear sentence for the user, naming the cause and, where there is one, the remedy.

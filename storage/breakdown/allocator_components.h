@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
@@ -20,7 +20,7 @@ struct BlockSums {
 /// Sums over segments; touching pieces of expandable memory that agree count as one.
 struct SegmentSums {
     int64_t reserved = 0;
-    int64_t cached = 0, cached_segments = 0;             ///< default pool, without any block
+    int64_t cached = 0, cached_segments = 0;         ///< default pool, without any block
     int64_t private_free = 0, private_segments = 0;  ///< free bytes in private pools, and segments that have some
     int64_t partial_segments = 0;                    ///< default pool, with blocks and free bytes
     bool operator==(const SegmentSums&) const = default;

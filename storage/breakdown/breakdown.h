@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/replay/analysis.h"
+#include "storage/analysis/analysis.h"
 
 namespace tidemark {
 
@@ -17,7 +17,7 @@ enum class ComponentKind : uint8_t {
     rounding,          ///< block size beyond what was asked for
     pending,           ///< freed by the program, still used by a stream
     free_in_segments,  ///< free bytes of segments (default pool) that also hold blocks
-    cached_segments,     ///< segments (default pool) without any block
+    cached_segments,   ///< segments (default pool) without any block
     private_pools,     ///< free bytes of segments that belong to private pools
     library,           ///< driver memory beside the allocator, one layer per library that asked
     context,           ///< the CUDA context; where driver calls were not recorded, what libraries took is in it too
@@ -45,14 +45,29 @@ struct BreakdownRow {
     std::optional<int64_t> process_used;  ///< likewise, of the recorded process
     int64_t device_total = 0;
     std::optional<int64_t> sample_time;
-    std::vector<Component> components;  ///< sum of bytes == device_used when there is one; layers of 0 bytes are left out
+    std::vector<Component>
+        components;  ///< sum of bytes == device_used when there is one; layers of 0 bytes are left out
 
     /// Of all layers of this kind together.
     int64_t bytes_of(ComponentKind kind) const;
 };
 
-/// What the ledger of a device cannot tell, as sentences: no driver capture, CUPTI given up from 1.2 s to 3.4 s, ...
-std::vector<std::string> breakdown_gaps(const Trace& trace, const DeviceHistory& device);
+/// What the breakdown of a device lacks.
+enum class BreakdownGapKind : uint8_t {
+    no_samples,
+    samples_begin_late,      ///< NVML was first asked at `time`
+    libraries_in_context,    ///< no driver calls: the CUDA context contains what libraries took
+    libraries_not_recorded,  ///< no driver calls, and no figure of the process
+    process_not_listed,      ///< NVML's list of processes lacks the recorded one
+    processes_not_listed,    ///< NVML lists no processes
+    data_gap,
+};
+struct BreakdownGap {
+    BreakdownGapKind kind = BreakdownGapKind::no_samples;
+    int64_t time = 0;  ///< ns since trace start
+    DataGap data_gap;
+};
+std::vector<BreakdownGap> breakdown_gaps(const Trace& trace, const DeviceHistory& device);
 
 /// Ledger of one device. Immutable after construction; keeps the analysis alive. Asking costs microseconds, at any
 /// moment of any trace.

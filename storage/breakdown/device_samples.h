@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

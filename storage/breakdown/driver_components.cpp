@@ -10,10 +10,22 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Kinds that take device memory when somebody asks for it: not "mapped" (takes none of its own) nor "pinned" (host).
-bool takes_device_memory(std::string_view kind) {
-    constexpr std::array kinds{"device"sv, "async"sv, "pool"sv, "physical"sv, "managed"sv, "array"sv};
-    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+/// Kinds that take device memory when a program asks for it.
+bool takes_device_memory(DriverMemoryKind kind) {
+    switch (kind) {
+        case DriverMemoryKind::device:
+        case DriverMemoryKind::async:
+        case DriverMemoryKind::pool:
+        case DriverMemoryKind::physical:
+        case DriverMemoryKind::managed:
+        case DriverMemoryKind::array: return true;
+        case DriverMemoryKind::mapped:
+        case DriverMemoryKind::pinned:
+        case DriverMemoryKind::context:
+        case DriverMemoryKind::kernels:
+        case DriverMemoryKind::unknown: return false;
+    }
+    return false;
 }
 
 std::string library_name(std::string_view source) {
@@ -26,14 +38,14 @@ std::string library_name(std::string_view source) {
 
 /// What the allocation is part of; nothing where it is counted elsewhere.
 std::optional<std::pair<ComponentKind, std::string>> component_of(const DriverAllocation& a, bool has_pools) {
-    if (a.kind == "context") {
+    if (a.kind == DriverMemoryKind::context) {
         return std::pair(ComponentKind::context, std::string());
     }
-    if (a.kind == "kernels") {
+    if (a.kind == DriverMemoryKind::kernels) {
         return std::pair(ComponentKind::kernels, std::string());
     }
     // What a driver pool holds includes what was handed out of it.
-    const bool counted_with_pool = a.kind == "async" && has_pools;
+    const bool counted_with_pool = a.kind == DriverMemoryKind::async && has_pools;
     if (a.in_allocator || !takes_device_memory(a.kind) || counted_with_pool) {
         return std::nullopt;
     }
@@ -51,7 +63,7 @@ bool has_driver_calls(const Trace& trace, int device) {
 std::vector<DriverComponent> driver_components(const Trace& trace, int device) {
     const bool has_pools =
         std::any_of(trace.driver_allocations.begin(), trace.driver_allocations.end(),
-                    [&](const DriverAllocation& a) { return a.device == device && a.kind == "pool"; });
+                    [&](const DriverAllocation& a) { return a.device == device && a.kind == DriverMemoryKind::pool; });
     std::map<std::pair<ComponentKind, std::string>, Amount> amounts;
     for (const DriverAllocation& a : trace.driver_allocations) {
         const auto component = a.device == device ? component_of(a, has_pools) : std::nullopt;

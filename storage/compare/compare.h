@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/read/alive_index.h"
-#include "storage/replay/attribution.h"
+#include "storage/attribution/attribution.h"
+#include "storage/replay/alive_index.h"
 
 namespace tidemark {
 

@@ -5,7 +5,7 @@
 namespace tidemark {
 namespace {
 
-/// Before the program's end only gave memory back: the state in front of its last frees.
+/// Returns the state before the run's last frees, after which the program only releases memory.
 EventNumber before_last_frees(const DeviceHistory& device) {
     EventNumber n = device.event_count();
     while (n > 0) {
@@ -19,7 +19,7 @@ EventNumber before_last_frees(const DeviceHistory& device) {
     return n == 0 ? device.event_count() : n;
 }
 
-/// Tensors for which each search of the heap found a holder in Python.
+/// Returns how many tensors have a referrer in Python, for each heap scan.
 std::vector<size_t> found_by_scans(const GraphTables& tables) {
     std::vector<size_t> found(tables.scans.size());
     for (const Referrer& referrer : tables.referrers) {
@@ -28,11 +28,11 @@ std::vector<size_t> found_by_scans(const GraphTables& tables) {
     return found;
 }
 
-/// What the program still held when its own code had ended: then its objects are searched a last time. Where all was
-/// gone by then, because functions had returned, the state before that.
+/// Returns the state at the last heap scan, which runs when the program's own code has ended. Returns the state before
+/// the last frees where functions had returned by then and most memory was free.
 EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables) {
     const EventNumber before = before_last_frees(analysis.device());
-    if (!tables || tables->scans.empty() || tables->scans.back().reason != "end") {
+    if (!tables || tables->scans.empty() || tables->scans.back().reason != ScanReason::end) {
         return before;
     }
     const std::vector<size_t> found = found_by_scans(*tables);
@@ -50,8 +50,8 @@ const OtherEvent* last_out_of_memory(const DeviceHistory& device) {
     return found == device.others.rend() ? nullptr : &*found;
 }
 
-/// Events of a typical round.
-EventNumber usual_length(const Iterations& iterations) {
+/// Returns the number of events of a typical iteration.
+EventNumber typical_length(const Iterations& iterations) {
     std::vector<EventNumber> lengths;
     for (const Iteration& iteration : iterations.all()) {
         lengths.push_back(iteration.last - iteration.first);
@@ -61,8 +61,8 @@ EventNumber usual_length(const Iterations& iterations) {
     return *middle;
 }
 
-/// The search of the heap that speaks best of this moment: the last one before it, or the one after it if that found at
-/// least as much (at the program's end its functions have returned, and their variables are gone).
+/// Returns the time of the heap scan that describes `now` best: the last scan before it. The scan after it is better
+/// only if it found at least as much, because functions may have returned by then and released their variables.
 int64_t time_of_scan(const GraphTables& tables, int64_t now) {
     const auto after = std::partition_point(tables.scans.begin(), tables.scans.end(),
                                             [&](const HeapScan& scan) { return scan.time < now; });
@@ -80,10 +80,10 @@ GraphContext::GraphContext(std::shared_ptr<const Graph> whole, int64_t time, int
     : graph(std::move(whole)),
       index(graph->index),
       categories(graph->categories),
-      time_point(index, categories, time),
+      state(index, categories, time),
       referrers(index, scan_time),
-      searched(index, categories, referrers.scan() ? referrers.scan()->time : time),
-      groups(referrer_groups(searched, referrers)) {
+      scanned(index, categories, referrers.scan() ? referrers.scan()->time : time),
+      groups(referrer_groups(scanned, referrers)) {
     for (size_t group = 0; group < groups.size(); ++group) {
         for (const uint32_t referrer : groups[group].referrers) {
             group_of_referrer.emplace(referrer, group);
@@ -111,7 +111,7 @@ AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::
     const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
     select_now(tables);
     find_floor();
-    look_behind_the_steps();
+    use_growth_after_steps();
     row_ = breakdown_.at(now_);
     surviving_allocations_ = SurvivingAllocations(trace(), device(), iterations_, now_);
     if (tables) {
@@ -125,7 +125,7 @@ void AnalysisContext::select_now(const GraphTables* tables) {
     now_ = before_last_frees(device());
     const bool counts_iterations = !iterations_.empty() && iterations_.source() != IterationSource::repetition;
     const EventNumber last = counts_iterations ? iterations_.all().back().last : 0;
-    if (last > 0 && now_ - last < usual_length(iterations_)) {
+    if (last > 0 && now_ - last < typical_length(iterations_)) {
         now_ = last;
     } else {
         now_ = end_of_work(*analysis_, tables);
@@ -139,7 +139,7 @@ void AnalysisContext::select_now(const GraphTables* tables) {
     now_time_ = device().time_of_state(now_);
 }
 
-void AnalysisContext::look_behind_the_steps() {
+void AnalysisContext::use_growth_after_steps() {
     if (iterations_.source() != IterationSource::steps && iterations_.source() != IterationSource::marks) {
         return;
     }

@@ -1,4 +1,4 @@
-// The case: everything about one device of a trace that diagnoses ask for, made once.
+// The analysis context: everything about one device of a trace that diagnoses ask for, computed once.
 #pragma once
 
 #include <memory>
@@ -6,44 +6,44 @@
 #include <unordered_map>
 #include <vector>
 
-#include "storage/explain/suspects.h"
+#include "storage/breakdown/breakdown.h"
 #include "storage/explain/iterations.h"
+#include "storage/explain/leak_suspects.h"
 #include "storage/explain/surviving_allocations.h"
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
 #include "storage/graph/referrer_groups.h"
-#include "storage/breakdown/breakdown.h"
-#include "storage/replay/analysis.h"
+#include "storage/analysis/analysis.h"
 
 namespace tidemark {
 
-/// What there is only where a graph was recorded, at the moment the case is about.
+/// What exists only where a graph was recorded, at the context's time point.
 struct GraphContext {
     std::shared_ptr<const Graph> graph;
     const GraphIndex& index;
     const Categories& categories;
-    GraphState time_point;
-    ReferrerIndex referrers;   ///< of the search that speaks best of the moment
-    GraphState searched;  ///< the graph as it was at that search: a variable may have gone on to another root since
-    std::vector<ReferrerGroup> groups;                       ///< at that search
-    std::unordered_map<uint32_t, size_t> group_of_referrer;  ///< position in GraphTables::holders -> in groups
+    GraphState state;
+    ReferrerIndex referrers;  ///< at the heap scan that describes the time point best
+    GraphState scanned;       ///< the graph at that scan: a variable may refer to another root at the time point
+    std::vector<ReferrerGroup> groups;                       ///< at that scan
+    std::unordered_map<uint32_t, size_t> group_of_referrer;  ///< in GraphTables::referrers -> in groups
 
     GraphContext(std::shared_ptr<const Graph> whole, int64_t time, int64_t scan_time);
     GraphContext(const GraphContext&) = delete;
     GraphContext& operator=(const GraphContext&) = delete;
 
     const GraphTables& tables() const { return index.tables(); }
-    /// It was there when the program's objects were searched.
+    /// Returns whether the allocation existed at the heap scan.
     bool was_scanned(AllocationRef allocation) const;
     const std::string& text(uint32_t id) const { return tables().texts[id]; }
-    /// nullptr: of none.
+    /// Returns nullptr if the referrer belongs to no group.
     const ReferrerGroup* group_of(const Referrer* referrer) const;
 };
 
-/// Immutable once made. Thread: any.
+/// Immutable after construction. Thread: any.
 class AnalysisContext {
 public:
-    /// `graph` may be nullptr or empty: an imported snapshot has none. Walks every event a few times.
+    /// `graph` may be nullptr or empty, as for an imported snapshot. Walks all events a few times.
     AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph);
 
     const Trace& trace() const { return analysis_->trace(); }
@@ -55,27 +55,28 @@ public:
     const Iterations& iterations() const { return iterations_; }
     const SurvivingAllocations& surviving_allocations() const { return surviving_allocations_; }
     const std::vector<LeakSuspect>& suspects() const { return suspects_; }
-    /// nullptr: no graph was recorded.
+    /// Returns nullptr if no graph was recorded.
     const GraphContext* graph() const { return graph_.get(); }
 
-    /// The moment the case is about: the OOM if the run had one at its end, else the end of the last round, else the
-    /// last state before the program's tensors went away.
+    /// Returns the context's time point: the OOM if the run ended with one, else the end of the last iteration, else
+    /// the last state before the program freed its tensors.
     EventNumber now() const { return now_; }
     int64_t now_time() const { return now_time_; }
-    const BreakdownRow& row() const { return row_; }  ///< of that moment
-    /// The last OOM that was not survived by a retry; nothing: none.
+    const BreakdownRow& row() const { return row_; }  ///< at the context's time point
+    /// Returns the last OOM that a retry did not resolve; nullptr: there was none.
     const OtherEvent* out_of_memory() const { return oom_; }
 
-    /// Lowest bytes per round: what stays when the round's own work is gone. One value per round.
+    /// Returns the lowest allocated bytes of each iteration: what stays when the iteration's own memory is freed.
     const std::vector<int64_t>& allocated_floor() const { return floor_; }
     const Trend& allocated_trend() const { return trend_; }
-    /// Highest bytes within each round.
+    /// Returns the highest bytes within each iteration.
     std::vector<int64_t> peaks(Series series) const;
 
 private:
     void select_now(const GraphTables* tables);
-    /// After training a program may evaluate, in rounds that are no steps: if memory grows there, these are the rounds.
-    void look_behind_the_steps();
+    /// Replaces the iterations by those after the last step, if memory grows there: a program may evaluate after
+    /// training.
+    void use_growth_after_steps();
     void find_floor();
 
     std::shared_ptr<const Analysis> analysis_;

@@ -4,11 +4,12 @@
 #include <numeric>
 
 #include "storage/base/units.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark {
 namespace {
 
-/// Less is put together with what else is little.
+/// Smaller shares are added up as one.
 constexpr double least_share = 0.01;
 
 template <class Visit>
@@ -30,7 +31,7 @@ std::string category_words(const Words& words, Category category) {
         case Category::gradient: return words("gradients");
         case Category::optimizer_state: return words("optimizer state");
         case Category::saved: return words("activations saved for backward");
-        case Category::input: return words("inputs and other tensors the program made");
+        case Category::input: return words("inputs and other tensors from the program");
         case Category::output: return words("outputs of operations");
         case Category::temporary: return words("temporaries");
         case Category::workspace: return words("library workspaces");
@@ -47,7 +48,8 @@ Composition composition_at(const AnalysisContext& context, EventNumber state) {
     for_each_allocated(context, state, [&](AllocationIndex a) {
         const Category category =
             context.graph() ? context.graph()->categories.at({context.device_position(), a}, time) : Category::unknown;
-        composition.bytes[static_cast<size_t>(category)] += static_cast<int64_t>(context.device().allocations.block_size[a]);
+        composition.bytes[static_cast<size_t>(category)] +=
+            static_cast<int64_t>(context.device().allocations.block_size[a]);
     });
     return composition;
 }
@@ -57,7 +59,8 @@ std::string composition_words(const Words& words, const Composition& composition
     for (size_t i = 0; i < order.size(); ++i) {
         order[i] = static_cast<Category>(i);
     }
-    std::stable_sort(order.begin(), order.end(), [&](Category a, Category b) { return composition.of(a) > composition.of(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Category a, Category b) { return composition.of(a) > composition.of(b); });
     const auto total = static_cast<double>(composition.total());
     const auto part = [&](const std::string& name, int64_t bytes) {
         return words("{name} {bytes}", with("name", name), with("bytes", format_bytes(bytes)));

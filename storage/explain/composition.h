@@ -1,4 +1,4 @@
-// What the memory of one moment is to the program: parameters, gradients, optimizer state, ...
+// The composition of memory at one point in time: parameters, gradients, optimizer state, ...
 #pragma once
 
 #include <array>
@@ -7,26 +7,26 @@
 #include <vector>
 
 #include "storage/explain/analysis_context.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// "parameters", "activations saved for backward", ...
+/// Returns "parameters", "activations saved for backward", ...
 std::string category_words(const Words& words, Category category);
 
-/// Block bytes that are allocated at one state, by category.
+/// Allocated block bytes at one state, by category.
 struct Composition {
     std::array<int64_t, category_count> bytes{};
 
     int64_t of(Category category) const { return bytes[static_cast<size_t>(category)]; }
     int64_t total() const;
 };
-/// Without a graph all is of unknown category.
+/// Without a graph all memory is of unknown category.
 Composition composition_at(const AnalysisContext& context, EventNumber state);
-/// "parameters 8.00 MiB, gradients 8.00 MiB and other 12.0 KiB": most bytes first.
+/// Returns "parameters 8.00 MiB, gradients 8.00 MiB and everything else 12.0 KiB": most bytes first.
 std::string composition_words(const Words& words, const Composition& composition);
 
-/// What is allocated (not yet freed by its owner) at a state, most bytes first.
+/// Returns what is allocated at a state and not yet freed by its owner, most bytes first.
 std::vector<AllocationIndex> allocated_at(const AnalysisContext& context, EventNumber state);
 
 }  // namespace tidemark

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "storage/base/units.h"
 #include "storage/breakdown/driver_components.h"
+#include "storage/text/data_gap_words.h"
 
 namespace tidemark {
 namespace {
@@ -12,23 +12,29 @@ std::string data_gap_words(const Words& words, const DataGap& data_gap) {
     const auto count = with("count", format_count(data_gap.count));
     switch (data_gap.kind) {
         case DataGapKind::history_truncated:
-            return words("The history lacks its beginning: the state before it was rebuilt from its end.");
-        case DataGapKind::block_size_guessed: return words("The true size of {count} blocks had to be guessed.", count);
+            return words("The history lacks its beginning; the state before it was derived from its end.");
+        case DataGapKind::block_size_guessed:
+            return words("The exact size is unknown for {count} blocks and was estimated.", count);
         case DataGapKind::events_inconsistent:
-            return words("{count} events contradict each other; what depends on them may be wrong.", count);
-        case DataGapKind::unknown_actions: return words("{count} events are of kinds this version does not know.", count);
-        case DataGapKind::pool_unknown: return words("Of {count} segments the memory pool is not known.", count);
+            return words("Contradictory events: {count}. Results that depend on them may be wrong.", count);
+        case DataGapKind::unknown_actions:
+            return words("Events of kinds that this version does not know: {count}.", count);
+        case DataGapKind::pool_unknown: return words("Segments whose memory pool is unknown: {count}.", count);
         case DataGapKind::recorder_overrun:
-            return words("The recorder lost {count} events, because the program made them faster than it could write.",
-                         count);
-        case DataGapKind::unclean_end: return words("The recording was not ended; its last moments may be missing.");
+            return words(
+                "The recorder lost events: {count}. The program produced them faster than the recorder wrote them.",
+                count);
+        case DataGapKind::unclean_end:
+            return words("The recording did not end cleanly; its last events may be missing.");
         case DataGapKind::no_stacks:
-            return words("{count} events carry no stack: their line of code is not known.", count);
-        case DataGapKind::no_times: return words("The source has no times: rounds and durations are counted in events.");
-        case DataGapKind::redacted: return words("Names were replaced or parts cut out before this trace was shared.");
+            return words("Events without a stack: {count}. Their line of code is unknown.", count);
+        case DataGapKind::no_times:
+            return words("The source has no times: iterations and durations are counted in events.");
+        case DataGapKind::redacted:
+            return words("Names were replaced or parts were removed before this trace was shared.");
         case DataGapKind::not_recorded: return words("Not recorded: {text}", with("text", data_gap.text));
         case DataGapKind::state_disagrees:
-            return words("{count} blocks of the replayed state differ from PyTorch's own snapshot.", count);
+            return words("Blocks of the replayed state that differ from PyTorch's own snapshot: {count}.", count);
     }
     return {};
 }
@@ -39,19 +45,18 @@ std::vector<std::string> what_was_not_recorded(const AnalysisContext& context, c
     std::vector<std::string> gaps;
     if (!context.graph()) {
         gaps.push_back(
-            words("There is no autograd graph in this trace: which node or variable keeps memory alive is not "
-                  "known. `tidemark record` would tell."));
+            words("The trace has no autograd graph: the node or variable that retains memory is unknown. `tidemark "
+                  "record` records the graph."));
     } else if (!context.graph()->referrers.scan()) {
-        gaps.push_back(words("The program's objects were never searched: which variables hold tensors is not known."));
+        gaps.push_back(words("The recording has no heap scan: the variables that retain tensors are unknown."));
     }
     if (context.trace().samples.empty()) {
         gaps.push_back(
-            words("There are no samples of NVML: what libraries, the CUDA context and other programs take is "
-                  "not known. `tidemark record` would tell."));
+            words("The trace has no NVML samples: the memory of libraries, the CUDA context and other programs is "
+                  "unknown. `tidemark record` samples NVML."));
     } else if (context.row().device_used && !has_driver_calls(context.trace(), context.device().device)) {
-        gaps.push_back(
-            words("Calls of the driver were not recorded: what libraries took cannot be told from the CUDA "
-                  "context."));
+        gaps.push_back(words(
+            "Driver calls were not recorded: the memory of libraries cannot be separated from the CUDA context."));
     }
     for (const DataGap& data_gap : context.trace().data_gaps) {
         if (data_gap.device < 0 || data_gap.device == context.device().device) {

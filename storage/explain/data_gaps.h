@@ -1,15 +1,15 @@
-// What a trace cannot tell, and what would have told it.
+// Data gaps of a trace, in words, with what would have recorded the data.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "storage/explain/analysis_context.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// One sentence each: no graph, no holders, no samples, a history without its beginning, ...
+/// Returns one sentence for each gap: no graph, no heap scan, no samples, a history without its beginning, ...
 std::vector<std::string> what_was_not_recorded(const AnalysisContext& context, const Words& words);
 
 }  // namespace tidemark

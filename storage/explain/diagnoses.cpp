@@ -1,50 +1,46 @@
 #include "storage/explain/diagnoses.h"
 
-#include <array>
-
-#include "storage/explain/diagnoses/all.h"
+#include <algorithm>
+#include <iterator>
 
 namespace tidemark {
 
-std::span<const Diagnosis> all_diagnoses() {
-    static constexpr std::array<Diagnosis, 34> list{
-        diagnose_growth,
-        diagnose_out_of_memory,
-        diagnose_empty_cache_thrash,
-        diagnose_cached_memory,
-        diagnose_reserved_high_water,
-        diagnose_block_reuse,
-        diagnose_private_pools,
-        diagnose_pending_free,
-        diagnose_stray_context,
-        diagnose_non_pytorch_growth,
-        diagnose_library_workspace,
-        diagnose_workspace_burst,
-        diagnose_collective_buffers,
-        diagnose_pinned_memory_growth,
-        diagnose_profiler_overhead,
-        diagnose_checkpoint_on_gpu,
-        diagnose_optimizer_state,
-        diagnose_gradient_accumulation,
-        diagnose_gradients_not_cleared,
-        diagnose_second_iteration_peak,
-        diagnose_outlier_iteration,
-        diagnose_retain_grad,
-        diagnose_stale_local,
-        diagnose_garbage_cycles,
-        diagnose_saved_in_two_dtypes,
-        diagnose_broadcast_materialized,
-        diagnose_released_graph,
-        diagnose_op_temporary,
-        diagnose_live_variables,
-        diagnose_eval_without_no_grad,
-        diagnose_bounded_cache,
-        // These ask whether anybody else had an answer: last.
-        diagnose_steady,
-        diagnose_other_processes,
-        diagnose_cuda_context,
-    };
-    return list;
+std::span<const Diagnosis* const> all_diagnoses() {
+    static const std::vector<const Diagnosis*> sorted = [] {
+#define TIDEMARK_DIAGNOSIS(name, word) &diagnoses::name,
+        std::vector<const Diagnosis*> list{
+            &diagnoses::growth, TIDEMARK_FINDING_KINDS(TIDEMARK_NO_KIND, TIDEMARK_DIAGNOSIS, TIDEMARK_DIAGNOSIS)};
+#undef TIDEMARK_DIAGNOSIS
+        std::stable_sort(list.begin(), list.end(),
+                         [](const Diagnosis* a, const Diagnosis* b) { return a->phase < b->phase; });
+        return list;
+    }();
+    return sorted;
+}
+
+Finding Diagnosis::new_finding() const {
+    Finding finding;
+    finding.kind = id;
+    finding.severity = severity;
+    return finding;
+}
+
+Findings run_diagnoses(const AnalysisContext& context, const Words& words, Progress& progress) {
+    Findings earlier, of_phase;
+    Phase phase = Phase::observation;
+    for (const Diagnosis* diagnosis : all_diagnoses()) {
+        if (progress.canceled) {
+            break;
+        }
+        if (diagnosis->phase != phase) {
+            std::move(of_phase.begin(), of_phase.end(), std::back_inserter(earlier));
+            of_phase.clear();
+            phase = diagnosis->phase;
+        }
+        diagnosis->run(context, earlier, words, of_phase, progress);
+    }
+    std::move(of_phase.begin(), of_phase.end(), std::back_inserter(earlier));
+    return earlier;
 }
 
 }  // namespace tidemark

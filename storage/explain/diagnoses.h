@@ -1,5 +1,4 @@
-// The list of all diagnoses. Each lives in a file of its own in storage/explain/diagnoses/ and says nothing where it
-// does not apply.
+// Diagnoses. Each has one descriptor in a file of its own, diagnoses/NAME.cpp, and a line in finding_kinds.h.
 #pragma once
 
 #include <span>
@@ -8,16 +7,51 @@
 #include "storage/base/progress.h"
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
 using Findings = std::vector<Finding>;
 
-/// Adds what it finds to `findings`.
-using Diagnosis = void (*)(const AnalysisContext& context, const Words& words, Findings& findings, Progress& progress);
+/// Phases run one after another. A diagnosis reads the findings of earlier phases only, so the order within a phase
+/// has no effect.
+enum class Phase : uint8_t {
+    observation,  ///< reads the trace alone
+    comparison,   ///< also reads what the observations found: it adds to a finding, or yields to one
+    conclusion,   ///< asks whether the phases before have explained the memory
+    remainder,    ///< explains memory only if no phase before did
+};
 
-/// In no order that matters: findings are sorted afterwards.
-std::span<const Diagnosis> all_diagnoses();
+/// What one diagnosis is: data, so that the list, the documentation and the tests read it.
+struct Diagnosis {
+    FindingKind id;     ///< the finding that it reports
+    Severity severity;  ///< of that finding; some diagnoses change it to fit the trace
+    Phase phase;
+    /// Adds to `findings` what it finds, and nothing where it does not apply. `earlier`: the findings of the phases
+    /// before this one.
+    void (*run)(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,
+                Progress& progress);
+
+    /// Returns a finding with this kind and severity, and nothing else filled in.
+    Finding new_finding() const;
+};
+
+namespace diagnoses {
+
+/// Leak suspects: passes each to the classifiers of growth/.
+extern const Diagnosis growth;
+
+#define TIDEMARK_DIAGNOSIS(name, word) extern const Diagnosis name;
+TIDEMARK_FINDING_KINDS(TIDEMARK_NO_KIND, TIDEMARK_DIAGNOSIS, TIDEMARK_DIAGNOSIS)
+#undef TIDEMARK_DIAGNOSIS
+
+}  // namespace diagnoses
+
+/// Returns all diagnoses, sorted by phase.
+std::span<const Diagnosis* const> all_diagnoses();
+
+/// Runs all diagnoses phase by phase and returns their findings, in the order of all_diagnoses(). Returns what was
+/// found so far when `progress` is canceled.
+Findings run_diagnoses(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

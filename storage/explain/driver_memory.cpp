@@ -5,8 +5,8 @@
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/breakdown/amount.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
@@ -35,7 +35,7 @@ Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Iteratio
     return find_trend(levels);
 }
 
-StackId usual_stack(const std::vector<const DriverAllocation*>& alive) {
+StackId typical_stack(const std::vector<const DriverAllocation*>& alive) {
     std::map<StackId, uint64_t> bytes;
     for (const DriverAllocation* a : alive) {
         bytes[a->stack] += a->bytes;
@@ -65,7 +65,7 @@ std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
     for (auto& [name, library] : by_name) {
         library.name = name;
         library.trend = trend_of(library.taken, context.iterations());
-        library.stack = usual_stack(library.alive);
+        library.stack = typical_stack(library.alive);
         libraries.push_back(std::move(library));
     }
     std::stable_sort(libraries.begin(), libraries.end(),
@@ -74,14 +74,15 @@ std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
 }
 
 std::vector<LibraryMemory> device_memory_by_library(const AnalysisContext& context) {
-    constexpr std::array kinds{"device"sv, "async"sv, "physical"sv, "managed"sv, "array"sv};
+    constexpr std::array kinds{DriverMemoryKind::device, DriverMemoryKind::async, DriverMemoryKind::physical,
+                               DriverMemoryKind::managed, DriverMemoryKind::array};
     return memory_by_library(context, [&](const DriverAllocation& a) {
         return a.device == context.device().device && !a.in_allocator &&
-               std::find(kinds.begin(), kinds.end(), a.kind) != kinds.end();
+               std::find(kinds.begin(), kinds.end(), a.kind.kind) != kinds.end();
     });
 }
 
-size_t began_in(const AnalysisContext& context, const LibraryMemory& library) {
+size_t growth_begin(const AnalysisContext& context, const LibraryMemory& library) {
     const auto first = std::find_if(library.alive.begin(), library.alive.end(),
                                     [&](const DriverAllocation* a) { return a->stack == library.stack; });
     const int64_t time = first == library.alive.end() ? context.now_time() : (*first)->time;
@@ -89,15 +90,17 @@ size_t began_in(const AnalysisContext& context, const LibraryMemory& library) {
     return static_cast<size_t>(std::clamp<int64_t>(position, 0, static_cast<int64_t>(context.iterations().size()) - 1));
 }
 
-void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
-    const auto since = static_cast<int64_t>(began_in(context, library));
-    finding.evidence.push_back(
-        at_iteration(context, words("It begins in {iteration}", with("iteration", iteration_name(context, words, since))), since));
+void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
+                         const Words& words) {
+    const auto since = static_cast<int64_t>(growth_begin(context, library));
+    finding.evidence.push_back(at_iteration(
+        context, words("The growth begins in {iteration}", with("iteration", iteration_name(context, words, since))),
+        since));
     const DriverAllocation& newest = *library.alive.back();
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(newest.bytes)));
-    Evidence piece =
-        at_event(context, words("The newest piece: {bytes} at {time}", bytes, with("time", format_time_point(newest.time))),
-                 context.device().events_until(newest.time));
+    Evidence piece = at_event(
+        context, words("The newest allocation: {bytes} at {time}", bytes, with("time", format_time_point(newest.time))),
+        context.device().events_until(newest.time));
     piece.time = newest.time;
     piece.stack = newest.stack;
     finding.evidence.push_back(std::move(piece));
@@ -110,7 +113,8 @@ std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t ti
     }
     int64_t known = 0;
     for (const Component& component : row.components) {
-        const bool is_own = component.kind != ComponentKind::other_processes && component.kind != ComponentKind::unknown;
+        const bool is_own =
+            component.kind != ComponentKind::other_processes && component.kind != ComponentKind::unknown;
         known += is_own ? component.bytes : 0;
     }
     return *row.process_used - known;
@@ -119,7 +123,7 @@ std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t ti
 std::string library_words(const Words& words, std::string_view name) {
     const auto library = with("library", name);
     if (name.empty()) {
-        return words("a library that was not recorded");
+        return words("an unrecorded library");
     }
     if (name.starts_with("libcudart")) {
         return words("the CUDA runtime ({library})", library);
@@ -128,7 +132,7 @@ std::string library_words(const Words& words, std::string_view name) {
         return words("code called through ctypes ({library})", library);
     }
     if (name.starts_with("libtorch") || name.starts_with("libc10")) {
-        return words("PyTorch beside its allocator ({library})", library);
+        return words("PyTorch outside its allocator ({library})", library);
     }
     return words("the library {library}", library);
 }

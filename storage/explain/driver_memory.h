@@ -1,4 +1,4 @@
-// Memory of the process that somebody took from the driver past PyTorch's allocator, put together by who asked.
+// Memory that the process allocated from the driver outside PyTorch's allocator, by library.
 #pragma once
 
 #include <cstdint>
@@ -10,43 +10,45 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// A few bytes for each round are bookkeeping nobody will notice.
+/// A rise of a few bytes per iteration is bookkeeping.
 constexpr int64_t least_rise = 1 << 20;
 
-/// What one library took.
+/// What one library allocated.
 struct LibraryMemory {
-    std::string name;                            ///< "libcudart.so.13"; "" when nobody told
+    std::string name;                            ///< "libcudart.so.13"; "" if it is unknown
     std::vector<const DriverAllocation*> taken;  ///< by time
-    std::vector<const DriverAllocation*> alive;  ///< those of them that are there at the moment the case is about
+    std::vector<const DriverAllocation*> alive;  ///< those that are alive at the context's time point
     int64_t bytes = 0;                           ///< of `alive`
-    Trend trend;                                 ///< of its level at the ends of rounds
-    /// The user's line that asked for most of what is alive; 0: not known.
+    Trend trend;                                 ///< of its level at the ends of iterations
+    /// The user's stack that allocated most of what is alive; 0: not known.
     StackId stack = 0;
 
     bool grows() const { return trend.shape == Shape::rising && trend.rise >= least_rise; }
     bool is_of(std::string_view word) const { return name.find(word) != std::string::npos; }
 };
 
-/// Those rows of Trace::driver_allocations that `wanted` accepts, by library; most bytes first.
+/// Returns the rows of Trace::driver_allocations that `wanted` accepts, by library; most bytes first.
 std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
                                              const std::function<bool(const DriverAllocation&)>& wanted);
-/// The same for device memory beside the allocator.
+/// Returns the same for device memory outside the allocator.
 std::vector<LibraryMemory> device_memory_by_library(const AnalysisContext& context);
 
-/// Position of the round in which the pieces of LibraryMemory::stack that are alive began to come; there are rounds.
-size_t began_in(const AnalysisContext& context, const LibraryMemory& library);
+/// Returns the position of the iteration in which the alive allocations of LibraryMemory::stack begin. Requires
+/// iterations.
+size_t growth_begin(const AnalysisContext& context, const LibraryMemory& library);
 
-/// The round it began in, and the newest piece.
-void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library, const Words& words);
+/// Adds the first iteration of the growth, and the newest allocation.
+void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
+                         const Words& words);
 
-/// What NVML counted for the process at that time beyond everything known; nothing: it was not asked.
+/// Returns what NVML counted for the process at that time beyond all known memory; nothing: NVML was not sampled.
 std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t time);
 
-/// "the CUDA runtime (libcudart.so.13)", "a library that was not recorded"
+/// Returns "the CUDA runtime (libcudart.so.13)", "an unrecorded library", ...
 std::string library_words(const Words& words, std::string_view name);
 
 }  // namespace tidemark

@@ -5,7 +5,7 @@
 
 namespace tidemark {
 
-/// Without broadcasting the result of such an op ("aten::mul") has as many elements as its largest operand.
+/// Without broadcasting, the result of such an op ("aten::mul") has as many elements as its largest operand.
 bool is_element_wise(std::string_view op);
 
 }  // namespace tidemark

@@ -7,7 +7,7 @@
 namespace tidemark {
 namespace {
 
-/// A replay takes about 100 ns an event: all of them together stay below a second.
+/// A replay takes about 100 ns per event: all replays together stay below a second.
 constexpr int64_t most_events = 1'000'000;
 
 std::string environment(std::string_view setting) { return "export PYTORCH_CUDA_ALLOC_CONF=" + std::string(setting); }
@@ -22,7 +22,7 @@ Change with_expandable() {
     return change;
 }
 
-/// What piled up is freed when the round after the one that made it ends.
+/// Frees each leak suspect at the end of the iteration after the one that allocated it.
 Change without_suspects(const AnalysisContext& context) {
     Change change;
     const Iterations& iterations = context.iterations();
@@ -39,10 +39,11 @@ Change without_suspects(const AnalysisContext& context) {
     return change;
 }
 
-std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure) {
+std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Words& words,
+                                        std::optional<EventNumber> failure) {
     std::vector<Experiment> list;
     if (!context.suspects().empty()) {
-        list.push_back({words("if what piles up were freed each round"), "", without_suspects(context), {}});
+        list.push_back({words("with the leak suspects freed after each iteration"), "", without_suspects(context), {}});
     }
     list.push_back(setting(words, "expandable_segments:True", with_expandable()));
     Change split, divisions, collecting, emptied;
@@ -54,8 +55,10 @@ std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Wo
     list.push_back(setting(words, "garbage_collection_threshold:0.8", std::move(collecting)));
     if (failure) {
         emptied.empty_cache_at = {*failure};
-        list.push_back(
-            {words("with torch.cuda.empty_cache() right before"), "torch.cuda.empty_cache()", std::move(emptied), {}});
+        list.push_back({words("with torch.cuda.empty_cache() right before the request"),
+                        "torch.cuda.empty_cache()",
+                        std::move(emptied),
+                        {}});
     }
     return list;
 }
@@ -63,14 +66,13 @@ std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Wo
 Experiments run(const AnalysisContext& context, const Words& words, std::vector<Experiment> list, Progress& progress) {
     Experiments experiments;
     if (context.device().event_count() > most_events) {
-        experiments.why_not = words("The trace has too many events to replay it with other settings here.");
+        experiments.why_not = words("The trace has too many events for a replay with other settings.");
         return experiments;
     }
     const ModelCheck check = check_model(context.trace(), context.device(), progress);
     if (!check.exact) {
         experiments.why_not = words(
-            "Other settings were not tried: the model of the allocator does not reproduce this "
-            "recording ({difference}).",
+            "Other settings were not replayed: the allocator model does not reproduce this recording ({difference}).",
             with("difference", check.difference));
         return experiments;
     }
@@ -81,7 +83,8 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
     }
     experiments.as_recorded = *recorded;
     for (Experiment& experiment : list) {
-        if (auto outcome = what_if(context.trace(), context.device(), experiment.change, experiments.capacity, progress)) {
+        if (auto outcome =
+                what_if(context.trace(), context.device(), experiment.change, experiments.capacity, progress)) {
             experiment.outcome = *outcome;
             experiments.tried.push_back(std::move(experiment));
         }
@@ -92,7 +95,8 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
 
 }  // namespace
 
-Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure, Progress& progress) {
+Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
+                         Progress& progress) {
     return run(context, words, settings_to_try(context, words, failure), progress);
 }
 

@@ -1,4 +1,4 @@
-// The recorded run with other allocator settings, as findings tell of it.
+// Replays of the recorded run with other allocator settings, as findings quote them.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 #include "storage/base/progress.h"
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 #include "storage/whatif/what_if.h"
 
 namespace tidemark {
@@ -20,20 +20,21 @@ struct Experiment {
     Outcome outcome;
 };
 
-/// What came of replaying a run; nothing is tried where the model cannot reproduce the recording, or where the trace is
-/// too long for an answer while somebody waits.
+/// The results of the replays. Nothing is replayed where the model cannot reproduce the recording, or where the trace
+/// is too long for an interactive answer.
 struct Experiments {
     bool was_tried = false;
-    std::string why_not;  ///< a sentence, where it was not tried
+    std::string why_not;  ///< a sentence, if nothing was replayed
     Outcome as_recorded;
     std::vector<Experiment> tried;
     std::optional<Capacity> capacity;
 };
 
-/// Expandable segments, max_split_size, roundup divisions, garbage collection, empty_cache() right before the failure,
-/// and, if something piled up, the run without the pile.
-Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure, Progress& progress);
-/// Expandable segments alone.
+/// Replays expandable segments, max_split_size, roundup divisions, garbage collection, empty_cache() right before the
+/// failure, and the run without its leak suspects.
+Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
+                         Progress& progress);
+/// Replays expandable segments alone.
 Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

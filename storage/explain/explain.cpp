@@ -4,24 +4,24 @@
 #include <tuple>
 #include <utility>
 
-#include "storage/explain/diagnoses.h"
 #include "storage/explain/data_gaps.h"
-#include "storage/explain/summary.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/summary.h"
 
 namespace tidemark {
 namespace {
 
-/// What a program did deserves to be told before what every program has, unless it is next to nothing.
-constexpr int64_t too_small_to_matter = 1 << 20;
-/// That nothing grows comes before a second round's peak that is a smaller part of the whole than this.
-constexpr int64_t large_part_of_peak = 8;
+/// Patterns below this size rank with the background.
+constexpr int64_t least_pattern_bytes = 1 << 20;
+/// `steady` outranks `second_iteration_peak` when the peak is below this fraction of the total (1 / 8).
+constexpr int64_t least_peak_fraction = 8;
 
-/// Where several patterns are true at once, what explains the others is told first.
+/// Returns the rank among patterns that apply at once: what explains the others comes first.
 int precedence(FindingKind kind) {
     switch (kind) {
-        case FindingKind::reserved_high_water: return 1;  // of a longer round that was told of
-        case FindingKind::block_reuse: return 4;               // a detail of all the others
+        case FindingKind::reserved_high_water: return 1;  // a consequence of an outlier iteration
+        case FindingKind::block_reuse: return 4;          // a detail of all the others
         default: return 0;
     }
 }
@@ -46,10 +46,10 @@ private:
         if (finding.severity != Severity::pattern) {
             return {severity, 0};
         }
-        if (finding.bytes < too_small_to_matter) {
+        if (finding.bytes < least_pattern_bytes) {
             return {static_cast<int>(Severity::background), 1};
         }
-        const bool is_small_part = finding.bytes * large_part_of_peak < peak_;
+        const bool is_small_part = finding.bytes * least_peak_fraction < peak_;
         const bool is_aside = finding.kind == FindingKind::second_iteration_peak && is_small_part;
         return {severity, is_aside ? 3 : precedence(finding.kind)};
     }
@@ -57,7 +57,7 @@ private:
     int64_t peak_;
 };
 
-/// Titles stand alone in a list, and behind "First: " in the headline. Code and names (cuBLAS) stay as they are.
+/// Titles stand alone in a list, and after "First: " in the summary. Code and names (cuBLAS) keep their case.
 std::string capitalized(std::string text) {
     const auto end = std::find(text.begin(), text.end(), ' ');
     if (!text.empty() && std::all_of(text.begin(), end, [](char c) { return c >= 'a' && c <= 'z'; })) {
@@ -75,12 +75,7 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
     explanation.event = context.now();
     explanation.time = context.now_time();
     explanation.time_point = time_point_name(context, words);
-    for (const Diagnosis diagnose : all_diagnoses()) {
-        if (progress.canceled) {
-            break;
-        }
-        diagnose(context, words, explanation.findings, progress);
-    }
+    explanation.findings = run_diagnoses(context, words, progress);
     for (Finding& finding : explanation.findings) {
         finding.device = context.device().device;
     }

@@ -1,4 +1,4 @@
-// From a trace to the explanation.
+// From a trace to its explanation.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,11 @@
 #include "storage/base/result.h"
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// Asks every diagnosis and puts the answers in order. About a second for 10 million events.
+/// Runs all diagnoses and sorts their findings. Takes about a second for 10 million events.
 Explanation explain(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

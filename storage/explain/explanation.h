@@ -1,4 +1,4 @@
-// The whole answer about one device of a trace: a headline, where the memory is, and findings.
+// The explanation of one device of a trace: a summary, the memory breakdown, and findings.
 #pragma once
 
 #include <string>
@@ -8,38 +8,38 @@
 
 namespace tidemark {
 
-/// What the run as a whole does.
+/// What the run does as a whole.
 enum class RunTrend : uint8_t {
-    grows,          ///< allocated or reserved memory rises from round to round
-    out_of_memory,  ///< it ended, or was interrupted, by an OOM; may have grown as well
-    steady,         ///< after the first rounds nothing rises any more
-    too_short,      ///< no rounds to compare: what is there is described
+    grows,          ///< allocated or reserved memory rises from iteration to iteration
+    out_of_memory,  ///< the run ended with an OOM, or was interrupted by one; memory may have grown as well
+    steady,         ///< memory does not rise after the first iterations
+    too_short,      ///< there are no iterations to compare
 };
 std::string_view run_trend_word(RunTrend run_trend);
 
-/// A part of the memory in use; all of them add up to the total.
+/// A part of the memory in use; all parts add up to the total.
 struct Share {
     std::string name;
     int64_t bytes = 0;
-    double of_total = 0;                    ///< 0 to 1
-    std::optional<ComponentKind> component = {};    ///< of the ledger; nothing: put together from several
-    std::optional<Category> category = {};  ///< of the program's tensors, where they are told apart
+    double of_total = 0;                          ///< 0 to 1
+    std::optional<ComponentKind> component = {};  ///< of the memory breakdown; nothing: several components together
+    std::optional<Category> category = {};        ///< of the program's tensors, where categories are known
 };
 
 struct Explanation {
     int device = 0;
     std::string device_name;
-    EventNumber event = 0;  ///< the moment it is about: the end of the last round, or the OOM
-    int64_t time = 0;       ///< of it, ns since trace start
-    std::string time_point;     ///< in words: "the end of step 59"
+    EventNumber event = 0;   ///< the state that it describes: the end of the last iteration, or the OOM
+    int64_t time = 0;        ///< of that state, ns since trace start
+    std::string time_point;  ///< in words: "the end of step 59"
     RunTrend run_trend = RunTrend::steady;
 
     std::vector<std::string> summary;  ///< three sentences
-    int64_t total = 0;                  ///< what nvidia-smi shows, or all that is known
-    std::vector<Share> shares;          ///< most bytes first; what is tiny is put together
+    int64_t total = 0;                 ///< bytes that nvidia-smi shows, or all that is known
+    std::vector<Share> shares;         ///< most bytes first; small ones are added up
 
     std::vector<Finding> findings;      ///< most serious first, then most bytes
-    std::vector<std::string> unknowns;  ///< what was not recorded, for all findings
+    std::vector<std::string> unknowns;  ///< data gaps, for all findings
 };
 
 }  // namespace tidemark

@@ -8,7 +8,7 @@ namespace {
 std::string time_point_of_iteration(const AnalysisContext& context, const Words& words, const Iteration& iteration) {
     const auto number = with("number", iteration.number);
     return context.iterations().source() == IterationSource::steps ? words("step {number}", number)
-                                                      : words("round {number}", number);
+                                                                   : words("iteration {number}", number);
 }
 
 }  // namespace
@@ -24,10 +24,12 @@ std::string doing_of(const Trace& trace, const Words& words, uint32_t origin) {
     if (!what.module.empty()) {
         about.push_back(words("module `{module}`", with("module", what.module)));
     }
-    if (what.phase == "backward" || what.phase == "forward" || what.phase == "optimizer") {
-        about.push_back(what.phase == "backward"  ? words("backward pass")
-                        : what.phase == "forward" ? words("forward pass")
-                                                  : words("optimizer step"));
+    if (what.phase == Phase::backward) {
+        about.push_back(words("backward pass"));
+    } else if (what.phase == Phase::forward) {
+        about.push_back(words("forward pass"));
+    } else if (what.phase == Phase::optimizer) {
+        about.push_back(words("optimizer step"));
     }
     if (what.op.empty()) {
         return words.list(about);
@@ -39,7 +41,8 @@ std::string iteration_name(const AnalysisContext& context, const Words& words, i
     const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
     return last < 0
                ? std::string()
-               : time_point_of_iteration(context, words, context.iterations()[static_cast<size_t>(std::clamp<int64_t>(position, 0, last))]);
+               : time_point_of_iteration(
+                     context, words, context.iterations()[static_cast<size_t>(std::clamp<int64_t>(position, 0, last))]);
 }
 
 std::string iteration_words(const AnalysisContext& context, const Words& words) {
@@ -47,7 +50,7 @@ std::string iteration_words(const AnalysisContext& context, const Words& words) 
 }
 
 std::string each_iteration(const AnalysisContext& context, const Words& words) {
-    return context.iterations().source() == IterationSource::steps ? words("each step") : words("each round");
+    return context.iterations().source() == IterationSource::steps ? words("per step") : words("per iteration");
 }
 
 std::string time_point_name(const AnalysisContext& context, const Words& words) {
@@ -55,8 +58,10 @@ std::string time_point_name(const AnalysisContext& context, const Words& words) 
         return words("the out-of-memory error");
     }
     const Iterations& iterations = context.iterations();
-    if (!iterations.empty() && context.now() == iterations.all().back().last && iterations.source() != IterationSource::repetition) {
-        return words("the end of {iteration}", with("iteration", time_point_of_iteration(context, words, iterations.all().back())));
+    if (!iterations.empty() && context.now() == iterations.all().back().last &&
+        iterations.source() != IterationSource::repetition) {
+        return words("the end of {iteration}",
+                     with("iteration", time_point_of_iteration(context, words, iterations.all().back())));
     }
     return words("the end of the run");
 }

@@ -1,38 +1,38 @@
-// Phrases and links that findings have in common.
+// Phrases, evidence and links that findings share.
 #pragma once
 
 #include <string>
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// The user's own line: "train.py:42 forward", without folders; "" for no stack.
+/// Returns the user's own line without folders, "train.py:42 forward"; "" for no stack.
 std::string line_of(const Trace& trace, StackId stack);
-/// What of an allocation or site the origin knows: "aten::mul (module `net.0`, forward)"; "" when nothing.
+/// Returns what the origin of an allocation says, "aten::mul (module `net.0`, forward)"; "" if it says nothing.
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);
-/// "step 12", "round 12"
+/// Returns "step 12" or "iteration 12".
 std::string iteration_name(const AnalysisContext& context, const Words& words, int64_t position);
-/// "step", "round"
+/// Returns "step" or "iteration".
 std::string iteration_words(const AnalysisContext& context, const Words& words);
-/// "each step", "each round"
+/// Returns "per step" or "per iteration".
 std::string each_iteration(const AnalysisContext& context, const Words& words);
-/// "the end of step 59", "the out-of-memory error", "the end of the trace": Explanation::moment.
+/// Returns the context's time point: "the end of step 59", "the out-of-memory error", "the end of the run".
 std::string time_point_name(const AnalysisContext& context, const Words& words);
 
-/// A state of the device; the text is the caller's.
+/// Returns evidence for a state of the device, with the caller's text.
 Evidence at_event(const AnalysisContext& context, std::string text, EventNumber event);
 Evidence at_iteration(const AnalysisContext& context, std::string text, int64_t position);
-/// The state right after it was made.
+/// Points to the state right after the allocation.
 Evidence at_allocation(const AnalysisContext& context, std::string text, AllocationIndex allocation);
 Evidence at_node(const AnalysisContext& context, std::string text, NodeIndex node);
 Evidence at_component(const AnalysisContext& context, std::string text, ComponentKind component);
 
 /// Sets stack and line.
 void set_line(Finding& finding, const AnalysisContext& context, StackId stack);
-/// Sets since and since_round from a position in rounds.
+/// Sets since and since_iteration from a position in Iterations.
 void set_since(Finding& finding, const AnalysisContext& context, size_t iteration);
 
 }  // namespace tidemark

@@ -5,8 +5,8 @@ namespace {
 
 uint64_t used(const Block& block) { return block.state == BlockState::inactive ? 0 : block.size; }
 
-Window window_of(const SegmentState& segment, size_t first, size_t end, uint64_t size, uint64_t in_use) {
-    Window window{segment.blocks[first].address, size, static_cast<int64_t>(in_use), {}};
+GapCandidate window_of(const SegmentState& segment, size_t first, size_t end, uint64_t size, uint64_t in_use) {
+    GapCandidate window{segment.blocks[first].address, size, static_cast<int64_t>(in_use), {}};
     for (size_t b = first; b < end; ++b) {
         if (used(segment.blocks[b]) > 0) {
             window.blocks.push_back(segment.blocks[b].allocation);
@@ -17,8 +17,8 @@ Window window_of(const SegmentState& segment, size_t first, size_t end, uint64_t
 
 }  // namespace
 
-Window cheapest_window(const MemoryState& state, uint64_t bytes) {
-    Window best;
+GapCandidate cheapest_gap(const MemoryState& state, uint64_t bytes) {
+    GapCandidate best;
     for (const SegmentState& segment : state.segments) {
         uint64_t size = 0, in_use = 0;
         size_t first = 0;

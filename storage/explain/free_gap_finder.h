@@ -1,4 +1,4 @@
-// Where a request could have fitted if a few blocks were not there.
+// Finds where a request would fit if a few blocks were freed.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace tidemark {
 
-/// A stretch of one segment, at least as long as the request, with the fewest bytes of blocks in it.
-struct Window {
+/// A range of one segment, at least as long as the request, with the fewest bytes of blocks in it.
+struct GapCandidate {
     uint64_t address = 0, size = 0;
-    int64_t in_use = 0;                   ///< bytes of blocks that lie in it
+    int64_t in_use = 0;                   ///< bytes of the blocks in the range
     std::vector<AllocationIndex> blocks;  ///< these blocks
 };
 
-/// The best one of all segments; blocks: empty if no segment is as large as that. In O(blocks).
-Window cheapest_window(const MemoryState& state, uint64_t bytes);
+/// Returns the best range of all segments; blocks is empty if no segment is large enough. Takes O(blocks).
+GapCandidate cheapest_gap(const MemoryState& state, uint64_t bytes);
 
 }  // namespace tidemark

@@ -9,20 +9,20 @@ namespace tidemark {
 namespace {
 
 constexpr size_t fewest_iterations = 3;
-constexpr size_t sure_iterations = 5;  ///< fewer than that may be chance, unless another line repeats as often
+constexpr size_t sure_iterations = 5;  ///< fewer may be chance, unless another line repeats as often
 
-/// "ProfilerStep#12" and "ProfilerStep#13" are one thing that repeats.
+/// Removes the number, so that "ProfilerStep#12" and "ProfilerStep#13" are one repeating name.
 std::string name_without_number(const std::string& name) {
     const size_t end = name.find_last_not_of("0123456789");
     return end == std::string::npos ? name : name.substr(0, end + 1);
 }
 
-/// How evenly a line allocates: events between its allocations, one by one.
+/// The allocations of one line, to judge how evenly it allocates.
 struct Period {
     StackId stack = 0;
     std::vector<AllocationIndex> members;
 
-    /// Spread of the distances between neighbours, relative to their mean; warm-up left out.
+    /// Returns the spread of the distances between neighbors relative to their mean, without warm-up.
     double unevenness(const Allocations& allocations) const {
         double sum = 0, squares = 0;
         const size_t from = members.size() > 6 ? 2 : members.size() > 3 ? 1 : 0;
@@ -39,8 +39,8 @@ struct Period {
 
 using Periods = std::unordered_map<uint64_t, Period>;
 
-/// A loop runs more than one line, in most cases.
-bool has_company(const Periods& periods, const Period& period) {
+/// A loop usually contains more than one allocating line.
+bool another_line_repeats(const Periods& periods, const Period& period) {
     return std::any_of(periods.begin(), periods.end(), [&](const auto& other) {
         return &other.second != &period && other.second.stack != period.stack &&
                other.second.members.size() == period.members.size();
@@ -49,30 +49,28 @@ bool has_company(const Periods& periods, const Period& period) {
 
 }  // namespace
 
-bool is_garbage_collection(const Annotation& span) { return span.name.starts_with("garbage collection"); }
-
 Iterations::Iterations(const Trace& trace, const DeviceHistory& device) {
-    take_steps(trace, device);
+    use_steps(trace, device);
     if (empty()) {
-        take_marks(trace, device);
+        use_marks(trace, device);
     }
     if (empty()) {
-        take_period(trace, device, 0, device.event_count());
+        use_repetition(trace, device, 0, device.event_count());
     }
 }
 
 Iterations::Iterations(const Trace& trace, const DeviceHistory& device, EventNumber first, EventNumber last) {
-    take_period(trace, device, first, last);
+    use_repetition(trace, device, first, last);
 }
 
 void Iterations::add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end) {
-    Iteration iteration{number, iterations_.empty() ? device.events_until(start) : iterations_.back().last, device.events_until(end),
-                start, end};
+    Iteration iteration{number, iterations_.empty() ? device.events_until(start) : iterations_.back().last,
+                        device.events_until(end), start, end};
     iteration.first = std::min(iteration.first, iteration.last);
     iterations_.push_back(iteration);
 }
 
-void Iterations::take_steps(const Trace& trace, const DeviceHistory& device) {
+void Iterations::use_steps(const Trace& trace, const DeviceHistory& device) {
     for (const Step& step : trace.steps) {
         if (step.end) {
             add(step.number, device, step.start, *step.end);
@@ -84,10 +82,10 @@ void Iterations::take_steps(const Trace& trace, const DeviceHistory& device) {
     }
 }
 
-void Iterations::take_marks(const Trace& trace, const DeviceHistory& device) {
+void Iterations::use_marks(const Trace& trace, const DeviceHistory& device) {
     std::map<std::string, std::vector<const Annotation*>> spans;
     for (const Annotation& span : trace.annotations) {
-        if (span.closed && span.kind != "phase" && !is_garbage_collection(span)) {
+        if (span.closed && span.kind != AnnotationKind::phase && span.kind != AnnotationKind::garbage_collection) {
             spans[name_without_number(span.name)].push_back(&span);
         }
     }
@@ -113,14 +111,14 @@ void Iterations::take_marks(const Trace& trace, const DeviceHistory& device) {
     }
 }
 
-void Iterations::take_period(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to) {
+void Iterations::use_repetition(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to) {
     const Allocations& allocations = device.allocations;
     Periods periods;
     for (AllocationIndex a = 0; a < allocations.size(); ++a) {
         const uint32_t origin = allocations.origin[a];
         const EventNumber made = allocations.alloc_event[a];
         if (made >= from && made < to && allocations.stack[a] != 0 && trace.origins[origin].phase != "backward") {
-            // One line may run many modules: they are told apart by the origin.
+            // One line may run many modules, so the origin is part of the key.
             Period& period = periods[uint64_t{allocations.stack[a]} << 32 | origin];
             period.stack = allocations.stack[a];
             period.members.push_back(a);
@@ -133,7 +131,7 @@ void Iterations::take_period(const Trace& trace, const DeviceHistory& device, Ev
         if (period.members.size() < fewest_iterations) {
             continue;
         }
-        // Even, covering much of the run, and coarse: the outer loop rather than one inside a round.
+        // Prefers a line that is even, covers much of the run, and is coarse: the outer loop rather than an inner one.
         const double covered =
             (allocations.alloc_event[period.members.back()] - allocations.alloc_event[period.members.front()]) / events;
         const double score =
@@ -144,7 +142,7 @@ void Iterations::take_period(const Trace& trace, const DeviceHistory& device, Ev
             best = &period;
         }
     }
-    if (!best || (best->members.size() < sure_iterations && !has_company(periods, *best))) {
+    if (!best || (best->members.size() < sure_iterations && !another_line_repeats(periods, *best))) {
         return;
     }
     source_ = IterationSource::repetition;
@@ -153,7 +151,7 @@ void Iterations::take_period(const Trace& trace, const DeviceHistory& device, Ev
         const bool is_last = i + 1 == best->members.size();
         const EventNumber last = is_last ? to : allocations.alloc_event[best->members[i + 1]];
         iterations_.push_back({static_cast<int64_t>(i), first, last, device.time_of_state(first + 1),
-                           device.time_of_state(std::max(first, last))});
+                               device.time_of_state(std::max(first, last))});
     }
 }
 

@@ -1,4 +1,4 @@
-// The program's repetition: what a finding means by "each round".
+// The program's iterations: the unit of "per iteration" in findings.
 #pragma once
 
 #include <algorithm>
@@ -7,23 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
 struct Iteration {
-    int64_t number = 0;     ///< as people know it: the step's number, else counted from 0
-    EventNumber first = 0;  ///< states of the device: the round's events are [first, last)
+    int64_t number = 0;     ///< the step's number, else counted from 0
+    EventNumber first = 0;  ///< states of the device: the iteration's events are [first, last)
     EventNumber last = 0;
     int64_t start = 0, end = 0;  ///< ns since trace start
 };
 
-/// Python's garbage collector at work, as the recorder names it.
+/// Returns whether the span is a run of Python's garbage collector.
 bool is_garbage_collection(const Annotation& span);
 
 enum class IterationSource : uint8_t {
     none,        ///< nothing repeats
-    steps,       ///< told by the program, or seen: the optimizer's steps
+    steps,       ///< training steps: reported by the program, or detected from the optimizer
     marks,       ///< spans or marks of one name that repeat ("ProfilerStep#3")
     repetition,  ///< derived: the same line allocates again and again
 };
@@ -32,10 +32,10 @@ enum class IterationSource : uint8_t {
 class Iterations {
 public:
     Iterations() = default;
-    /// Of the steps if there are at least three; else of repeating marks or spans; else of the line that allocated most
-    /// regularly. Long runs keep every round.
+    /// Uses the training steps if there are at least three; else repeating marks or spans; else the line that allocates
+    /// most regularly. Keeps all iterations, of long runs as well.
     Iterations(const Trace& trace, const DeviceHistory& device);
-    /// Derived from what repeats in the states from `first` to `last`.
+    /// Derives iterations from what repeats between the states `first` and `last`.
     Iterations(const Trace& trace, const DeviceHistory& device, EventNumber first, EventNumber last);
 
     IterationSource source() const { return source_; }
@@ -43,16 +43,15 @@ public:
     size_t size() const { return iterations_.size(); }
     bool empty() const { return iterations_.empty(); }
     const Iteration& operator[](size_t i) const { return iterations_[i]; }
-    /// Position of the round this event belongs to; those before the first belong to -1, those after the last to
-    /// size().
+    /// Returns the position of the iteration that contains the event; -1 before the first, size() after the last.
     int64_t at(EventNumber event) const;
-    /// The last round ends with this state.
+    /// Ends the last iteration at this state.
     void end_at(EventNumber state) { iterations_.back().last = std::max(iterations_.back().first, state); }
 
 private:
-    void take_steps(const Trace& trace, const DeviceHistory& device);
-    void take_marks(const Trace& trace, const DeviceHistory& device);
-    void take_period(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to);
+    void use_steps(const Trace& trace, const DeviceHistory& device);
+    void use_marks(const Trace& trace, const DeviceHistory& device);
+    void use_repetition(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to);
     void add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end);
 
     IterationSource source_ = IterationSource::none;

@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-/// When the driver had freed memory at an address, by address; some addresses come again.
+/// Times at which the driver had freed memory, by address; addresses repeat.
 using FreeTimes = std::unordered_multimap<uint64_t, int64_t>;
 
 FreeTimes driver_free_times(const AnalysisContext& context) {
@@ -23,7 +23,7 @@ FreeTimes driver_free_times(const AnalysisContext& context) {
     return times;
 }
 
-/// From the allocator's event, which comes right before the driver's call, to its end.
+/// Returns the time from the allocator's event, which comes right before the driver's call, to the end of that call.
 std::optional<int64_t> time_of_free(const FreeTimes& times, uint64_t address, int64_t event_time) {
     std::optional<int64_t> least;
     const auto [begin, end] = times.equal_range(address);
@@ -40,7 +40,8 @@ int64_t time_of(const DeviceHistory& device, EventNumber event) {
     return device.event_time[static_cast<size_t>(event)];
 }
 
-ReturnedMemory read_run(const AnalysisContext& context, const std::vector<DriverMove>& moves, const ReturnRun& run, const FreeTimes& times) {
+ReturnedMemory read_run(const AnalysisContext& context, const std::vector<DriverMove>& moves, const ReturnRun& run,
+                        const FreeTimes& times) {
     ReturnedMemory back;
     back.event = moves[run.first].event;
     back.stack = moves[run.first].stack;
@@ -48,7 +49,8 @@ ReturnedMemory read_run(const AnalysisContext& context, const std::vector<Driver
     for (size_t i = run.first; i < run.end; ++i) {
         back.bytes += static_cast<int64_t>(moves[i].size);
         if (back.free_time) {
-            *back.free_time += time_of_free(times, moves[i].address, time_of(context.device(), moves[i].event)).value_or(0);
+            *back.free_time +=
+                time_of_free(times, moves[i].address, time_of(context.device(), moves[i].event)).value_or(0);
         }
     }
     return back;

@@ -1,4 +1,4 @@
-// Memory the allocator gave back to the driver because it was told to, and what it asked for again.
+// Memory that empty_cache() returned to the driver, and what the allocator requested again.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace tidemark {
 struct ReturnedMemory {
     EventNumber event = 0;  ///< the state before it
     int64_t bytes = 0;
-    int64_t taken_again = 0;           ///< bytes asked from the driver before the next such call, at most `bytes`
+    int64_t taken_again = 0;           ///< bytes requested from the driver before the next such call, at most `bytes`
     std::optional<int64_t> free_time;  ///< ns in the driver's calls; nothing: they were not recorded
-    int64_t ask_time = 0;              ///< ns: at most so much passed in the calls that asked again
+    int64_t ask_time = 0;              ///< ns: an upper bound for the calls that requested memory again
     StackId stack = 0;
 };
 
-/// By event.
+/// Returns them by event.
 std::vector<ReturnedMemory> returned_memory(const AnalysisContext& context);
 
 }  // namespace tidemark

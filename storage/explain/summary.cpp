@@ -7,34 +7,37 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark {
 namespace {
 
-constexpr double too_little_for_a_name = 0.02;
+constexpr double least_named_share = 0.02;
 constexpr size_t most_shares = 7;
 constexpr size_t fewest_iterations = 5;  ///< to say that nothing grows
 
 std::string component_name(const Words& words, const Component& component) {
     switch (component.kind) {
         case ComponentKind::requested: return words("the program's tensors");
-        case ComponentKind::rounding: return words("rounding of block sizes");
-        case ComponentKind::pending: return words("freed, but waiting for a stream");
+        case ComponentKind::rounding: return words("allocator rounding");
+        case ComponentKind::pending: return words("pending free: freed, but possibly in use by another stream");
         case ComponentKind::free_in_segments: return words("free gaps between tensors");
-        case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
-        case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
-        case ComponentKind::library: return words("{library}, past PyTorch's allocator", with("library", component.name));
+        case ComponentKind::cached_segments: return words("cached segments: freed memory that PyTorch keeps");
+        case ComponentKind::private_pools: return words("private pools: free, but reserved for CUDA graphs");
+        case ComponentKind::library:
+            return words("{library}, outside PyTorch's allocator", with("library", component.name));
         case ComponentKind::context: return words("the CUDA context");
         case ComponentKind::kernels: return words("loaded kernels");
         case ComponentKind::other_processes: return words("other programs on this GPU");
-        case ComponentKind::unknown: return words("not explained by what was recorded");
+        case ComponentKind::unknown: return words("unexplained by the recording");
     }
     return {};
 }
 
 using Parts = std::map<std::string, Share>;
 
-void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component, std::optional<Category> category = {}) {
+void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component,
+              std::optional<Category> category = {}) {
     Share& part = parts[name];
     part.name = std::move(name);
     part.bytes += bytes;
@@ -42,7 +45,7 @@ void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind compo
     part.category = category;
 }
 
-/// The program's tensors by what they are to it; blocks' requested bytes add up to the layer.
+/// Adds the program's tensors by category; the requested bytes of the blocks add up to the component.
 void add_categories(const AnalysisContext& context, const Words& words, const Component& component, Parts& parts) {
     int64_t known = 0;
     const GraphContext& graph = *context.graph();
@@ -56,7 +59,7 @@ void add_categories(const AnalysisContext& context, const Words& words, const Co
         }
     });
     if (known != component.bytes) {
-        add_part(parts, component_name(words, component), component.bytes - known, component.kind);
+        add_part(parts, part_name(words, component), component.bytes - known, component.kind);
     }
 }
 
@@ -66,7 +69,7 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
         if (component.kind == ComponentKind::requested && context.graph()) {
             add_categories(context, words, component, parts);
         } else {
-            add_part(parts, component_name(words, component), component.bytes, component.kind);
+            add_part(parts, part_name(words, component), component.bytes, component.kind);
         }
         explanation.total += component.bytes;
     }
@@ -78,7 +81,7 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     }
     std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
     Share rest{words("everything else"), 0, 0};
-    while (!shares.empty() && (shares.size() > most_shares || shares.back().of_total < too_little_for_a_name)) {
+    while (!shares.empty() && (shares.size() > most_shares || shares.back().of_total < least_named_share)) {
         rest.bytes += shares.back().bytes;
         rest.of_total += shares.back().of_total;
         shares.pop_back();
@@ -88,7 +91,7 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     }
 }
 
-/// Page-locked host memory is none of the GPU's.
+/// Pinned host memory is not GPU memory.
 bool is_leak_of_the_gpu(const Finding& finding) {
     return finding.severity == Severity::leak && finding.kind != FindingKind::pinned_memory_growth;
 }
@@ -120,10 +123,10 @@ std::string where_it_is(const AnalysisContext& context, const Words& words, cons
     const auto parts = with("parts", words.list(largest));
     std::string text =
         context.row().device_used
-            ? words("At {time_point} this program takes {total} of the GPU: {parts}.", time_point, total, parts)
-            : words("At {time_point} {total} of the GPU are known to be in use: {parts}.", time_point, total, parts);
+            ? words("At {time_point} this program uses {total} of GPU memory: {parts}.", time_point, total, parts)
+            : words("At {time_point} {total} of GPU memory are known to be in use: {parts}.", time_point, total, parts);
     if (others > mine / 10) {
-        text += words(" Other programs take {bytes} beside it.", with("bytes", format_bytes(others)));
+        text += words(" Other programs use another {bytes}.", with("bytes", format_bytes(others)));
     }
     return text;
 }
@@ -139,19 +142,20 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
     }
     const auto each = with("each", each_iteration(context, words));
     if (leaks > 0 && per_iteration > 0) {
-        return words("It grows by {bytes} {each} and does not come back.", with("bytes", format_bytes(per_iteration)),
+        return words("Memory grows by {bytes} {each} and is never freed.", with("bytes", format_bytes(per_iteration)),
                      each);
     }
     if (leaks > 0) {
-        return words("It grows and does not come back.");
+        return words("Memory grows and is never freed.");
     }
     if (explanation.run_trend == RunTrend::too_short) {
-        return words("Nothing repeats often enough to say whether it would grow.");
+        return words("Too few iterations: whether memory grows is unknown.");
     }
-    return words("It does not grow: after the first rounds {each} ends where the one before did.", each);
+    return words("Memory does not grow: after the warm-up every {iteration} ends at the same level.",
+                 with("iteration", iteration_words(context, words)));
 }
 
-/// Both mend all of it, each by itself.
+/// Each of the first two fixes frees all of it.
 bool has_two_ways(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
 }
@@ -160,16 +164,17 @@ std::string first_step(const Words& words, const Explanation& explanation) {
     const auto& findings = explanation.findings;
     if (findings.empty() || findings.front().severity > Severity::pattern ||
         findings.front().kind == FindingKind::steady) {
-        return words("There is nothing to mend.");
+        return words("No fix is needed.");
     }
     const Finding& first = findings.front();
     const auto title = with("title", first.title);
     if (first.severity == Severity::pattern) {
-        return words("Nothing needs mending; what stands out: {title}.", title);
+        return words("No fix is needed; most notable: {title}.", title);
     }
     std::string text = words("First: {title}.", title);
     if (!first.fixes.empty()) {
-        text += words(" ") + first.fixes[0].text + (has_two_ways(first) ? words(" ") + first.fixes[1].text : "");
+        text = words.sentences(
+            {text, first.fixes[0].text, has_two_ways(first) ? first.fixes[1].text : std::string()});
     }
     return text;
 }
@@ -180,7 +185,7 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                            first_step(words, explanation)};
+                           first_step(words, explanation)};
 }
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// Three sentences for somebody who reads nothing else: where the memory is, whether it grows, what to do first.
+// The summary: three sentences about where the memory is, whether it grows, and what to do first.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// Fills course, headline, total and shares; findings are sorted already.
+/// Fills in run_trend, summary, total and shares. Requires sorted findings.
 void write_summary(const AnalysisContext& context, const Words& words, Explanation& explanation);
 
 }  // namespace tidemark

@@ -9,10 +9,10 @@ namespace {
 constexpr size_t most_slices = 256;
 constexpr size_t retained_of_site = 4096;
 
-/// Sites with the changes of their levels, until all allocations were seen.
-class Counting {
+/// Collects the sites and the changes of their levels.
+class SiteCounter {
 public:
-    Counting(const Trace& trace, const DeviceHistory& device, std::vector<EventNumber> ends, EventNumber now)
+    SiteCounter(const Trace& trace, const DeviceHistory& device, std::vector<EventNumber> ends, EventNumber now)
         : trace_(trace), allocations_(device.allocations), ends_(std::move(ends)), now_(now) {}
 
     std::vector<Site> count() {
@@ -39,7 +39,7 @@ private:
             site.now.push_back(a);
         }
         while (slice_ < ends_.size() && ends_[slice_] <= made) {
-            ++slice_;  // allocations come by alloc event
+            ++slice_;  // allocations are sorted by alloc event
         }
         if (slice_ == ends_.size() || freed < ends_[slice_]) {
             return;
@@ -54,7 +54,7 @@ private:
     Site& site_of(AllocationIndex a) {
         const StackId stack = allocations_.stack[a];
         const uint32_t origin = allocations_.origin[a];
-        const bool is_backward = trace_.origins[origin].phase == "backward";
+        const bool is_backward = trace_.origins[origin].phase == Phase::backward;
         const auto [found, is_new] = by_key_.try_emplace(uint64_t{stack} << 1 | is_backward, sites_.size());
         if (is_new) {
             Site& site = sites_.emplace_back();
@@ -80,20 +80,21 @@ private:
     const Allocations& allocations_;
     std::vector<EventNumber> ends_;  ///< states at which the slices end
     EventNumber now_;
-    size_t slice_ = 0;  ///< the first whose end comes after the allocation
+    size_t slice_ = 0;  ///< the first slice that ends after the allocation
     std::vector<Site> sites_;
     std::unordered_map<uint64_t, size_t> by_key_;
 };
 
 }  // namespace
 
-SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations, EventNumber now)
+SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHistory& device,
+                                           const Iterations& iterations, EventNumber now)
     : iterations_per_slice_(std::max<size_t>(1, (iterations.size() + most_slices - 1) / most_slices)) {
     std::vector<EventNumber> ends;
     for (size_t end = iterations_per_slice_; end <= iterations.size(); end += iterations_per_slice_) {
         ends.push_back(iterations[end - 1].last);
     }
-    sites_ = Counting(trace, device, std::move(ends), now).count();
+    sites_ = SiteCounter(trace, device, std::move(ends), now).count();
 }
 
 }  // namespace tidemark

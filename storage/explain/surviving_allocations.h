@@ -1,4 +1,4 @@
-// Who outlives its round: allocations added up by the place in the program that made them, round by round.
+// Surviving allocations: allocations that outlive their iteration, added up by the stack that allocated them.
 #pragma once
 
 #include <cstdint>
@@ -6,31 +6,32 @@
 
 #include "storage/explain/iterations.h"
 #include "storage/explain/trend.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
 /// All allocations of one stack in one phase.
 struct Site {
     StackId stack = 0;
-    uint32_t origin = 0;           ///< index into Trace::origins, of its first allocation: op, module, phase
-    std::vector<int64_t> level;    ///< bytes allocated at the end of each slice (see Survivors::slice_rounds)
+    uint32_t origin = 0;           ///< position in Trace::origins, of its first allocation: op, module, phase
+    std::vector<int64_t> level;    ///< bytes allocated at the end of each slice of iterations
     Trend trend;                   ///< of level
-    int64_t bytes = 0, count = 0;  ///< allocated now, at the moment the case is about
+    int64_t bytes = 0, count = 0;  ///< allocated at the context's time point
     int64_t total_bytes = 0, total_count = 0;  ///< ever allocated
-    std::vector<AllocationIndex> now;          ///< allocated now, by age; at most 4096: the oldest and the newest
+    std::vector<AllocationIndex> now;          ///< allocated at that point, by age; at most 4096: the oldest and newest
 };
 
 /// Immutable. Thread: any.
 class SurvivingAllocations {
 public:
     SurvivingAllocations() = default;
-    /// In one walk over the allocations. `now`: the state the case is about.
-    SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations, EventNumber now);
+    /// Walks the allocations once. `now`: the context's time point.
+    SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations,
+                         EventNumber now);
 
-    /// Most bytes now first.
+    /// Returns most bytes at the time point first.
     const std::vector<Site>& sites() const { return sites_; }
-    /// Levels are kept per slice of so many rounds: at most 256 slices.
+    /// Returns how many iterations form one slice of Site::level; there are at most 256 slices.
     size_t iterations_per_slice() const { return iterations_per_slice_; }
 
 private:

@@ -16,7 +16,7 @@ double quantile(std::vector<double> values, double share) {
     return *at;
 }
 
-/// Median of the slopes between values half the series apart: single outliers do not move it.
+/// Returns the median of the slopes between values half the series apart, so that single outliers have no effect.
 double robust_slope(std::span<const int64_t> values) {
     const size_t half = values.size() / 2;
     std::vector<double> slopes;
@@ -26,7 +26,7 @@ double robust_slope(std::span<const int64_t> values) {
     return quantile(std::move(slopes), 0.5);
 }
 
-/// The lowest of what is still to come, for each value: what has gone for good does not count.
+/// Returns, for each value, the lowest of all later ones: what is freed later does not count.
 std::vector<int64_t> lasting(std::span<const int64_t> values) {
     std::vector<int64_t> lowest(values.begin(), values.end());
     for (size_t i = lowest.size() - 1; i-- > 0;) {
@@ -51,15 +51,16 @@ Moves moves_of(std::span<const int64_t> values, int64_t noise) {
     return moves;
 }
 
-/// Still goes up in each part of what follows the warm-up: in thirds, where there are enough rounds.
+/// Returns whether the values rise in each part of what follows the warm-up: in thirds, if there are enough iterations.
 bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise) {
     const size_t iterations = floor.size() - from;
     const size_t parts = iterations >= 9 ? 3 : 2;
     const int64_t all = floor.back() - floor[from];
     for (size_t part = 0; part < parts; ++part) {
-        const size_t first = from + part * (iterations - 1) / parts, last = from + (part + 1) * (iterations - 1) / parts;
+        const size_t first = from + part * (iterations - 1) / parts,
+                     last = from + (part + 1) * (iterations - 1) / parts;
         const int64_t by = floor[last] - floor[first];
-        // A part that brings next to nothing beside the others means that it came to rest there.
+        // A part that adds almost nothing, compared with the others, means that the growth ended there.
         if (by <= noise || by * static_cast<int64_t>(parts) * 5 < all) {
             return false;
         }
@@ -67,8 +68,8 @@ bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise)
     return true;
 }
 
-/// The last third lies above the first by more than what each of them spreads over, and by a good part of the rise: in
-/// mere noise the lowest of what is still to come rises towards the end as well.
+/// Returns whether the last third lies above the first by more than each of them spreads, and by a good part of the
+/// rise. In mere noise the lowest later value rises towards the end as well.
 bool moves_as_a_whole(std::span<const int64_t> values, int64_t rise) {
     const size_t third = std::max<size_t>(1, values.size() / 3);
     const std::vector<double> first(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(third));
@@ -78,7 +79,8 @@ bool moves_as_a_whole(std::span<const int64_t> values, int64_t rise) {
     return moved * 2 >= static_cast<double>(rise) && moved >= 0.75 * (spread(first) + spread(last));
 }
 
-/// Warm-up may hide the first rounds of a rise: those that brought about as much belong to it.
+/// Returns the first position of the rise. Warm-up may hide its beginning: earlier iterations that add about as much
+/// belong to it.
 size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_iteration) {
     const auto brought = [&](size_t i) { return static_cast<double>(floor[i] - (i == 0 ? 0 : floor[i - 1])); };
     while (from > 0 && brought(from - 1) > per_iteration / 2 && brought(from - 1) < per_iteration * 2) {
@@ -87,7 +89,7 @@ size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_it
     return from;
 }
 
-/// Position behind which the series never again differs from its end.
+/// Returns the position after which the series no longer differs from its end.
 size_t rest_begins(std::span<const int64_t> values, int64_t noise) {
     size_t at = values.size();
     while (at > 0 && std::llabs(values[at - 1] - values.back()) <= noise) {

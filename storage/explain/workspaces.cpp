@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Whether an op is one that hands its work to cuBLAS: the last of "AddmmBackward0 > aten::mm".
+/// Returns whether cuBLAS does the work of an op: judges the last part of "AddmmBackward0 > aten::mm".
 bool multiplies_matrices(std::string_view op) {
     constexpr std::array names{"linear"sv, "mm"sv, "addmm"sv, "bmm"sv,  "baddbmm"sv, "matmul"sv,
                                "addmv"sv,  "mv"sv, "dot"sv,   "vdot"sv, "addbmm"sv,  "_addmm_activation"sv};
@@ -18,11 +18,11 @@ bool multiplies_matrices(std::string_view op) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// By size and op, where the recorder did not say: such a block stays to the end.
+/// Recognizes a workspace by size and op if the recorder did not label it: such a block is never freed.
 bool looks_like_one(const AnalysisContext& context, AllocationIndex a) {
     const Allocations& allocations = context.device().allocations;
     const auto requested = static_cast<int64_t>(allocations.requested[a]);
-    // Nobody else asks for just so many bytes; 32 MiB many ask for.
+    // Only cuBLAS requests exactly so many bytes; 32 MiB are a common size.
     return allocations.free_event[a] == never &&
            (requested == small_workspace ||
             (requested == large_workspace && multiplies_matrices(context.trace().origins[allocations.origin[a]].op)));

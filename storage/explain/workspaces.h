@@ -1,4 +1,4 @@
-// Scratch memory that cuBLAS keeps in PyTorch's memory: one piece for each thread and stream that multiplied matrices.
+// Workspaces of cuBLAS in PyTorch's memory: one for each thread and stream that multiplies matrices.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace tidemark {
 
-/// Allocated at the moment the case is about.
+/// The workspaces that are allocated at the context's time point.
 struct Workspaces {
     std::vector<AllocationIndex> all;  ///< by age
     int64_t bytes = 0;
-    size_t streams = 0;  ///< different ones they lie on
+    size_t streams = 0;  ///< number of different streams
 };
 Workspaces find_workspaces(const AnalysisContext& context);
 
-/// What PyTorch gives cuBLAS by default before Hopper (":4096:2:16:8"), and from Hopper on.
+/// PyTorch's default size for cuBLAS before Hopper (":4096:2:16:8"), and from Hopper on.
 constexpr int64_t small_workspace = 8'519'680, large_workspace = 32 << 20;
 
 }  // namespace tidemark

@@ -238,7 +238,7 @@ Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph) {
     part.samples = cut_samples(trace.samples, stretch);
     part.data_gaps = trace.data_gaps;
     for (DataGap& data_gap : part.data_gaps) {
-        data_gap.text = "In the whole trace: " + data_gap.text;
+        data_gap.arguments["of_whole_trace"] = "yes";
         data_gap.time = std::clamp(data_gap.time - stretch.start, int64_t{0}, part.duration);
     }
     std::vector<Places> allocations;

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "storage/format/graph_tables.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark {
 

@@ -263,11 +263,6 @@ void Redactor::redact_stacks() {
     trace_.stacks = std::move(table);
 }
 
-/// Phases that a recorder names by itself; others are the user's words.
-bool is_recorders_phase(std::string_view phase) {
-    return phase.empty() || phase == "forward" || phase == "backward" || phase == "optimizer" || phase == "eval";
-}
-
 void Redactor::redact_origins() {
     std::vector<uint32_t> moved(trace_.origins.size(), 0);
     std::vector<Origin> kept(1);
@@ -287,7 +282,7 @@ void Redactor::redact_origins() {
     for (Origin& origin : kept) {
         origin.op = origin.op.starts_with("aten::") ? origin.op : name(origin.op, ops_);
         origin.module = name(origin.module, modules_);
-        origin.phase = is_recorders_phase(origin.phase) ? origin.phase : name(origin.phase, phases_);
+        origin.phase.text = name(origin.phase.text, phases_);
         origin.compile_context = name(origin.compile_context, contexts_);
         origin.user_metadata = redaction_.source ? "" : free_text(origin.user_metadata);
     }
@@ -330,6 +325,9 @@ void Redactor::redact_source() {
     }
     for (DataGap& data_gap : trace_.data_gaps) {
         data_gap.text = free_text(data_gap.text);
+        for (auto& [name, value] : data_gap.arguments) {
+            value = free_text(value);
+        }
     }
 }
 
@@ -342,8 +340,9 @@ bool is_known_library(std::string_view name) {
 void Redactor::redact_surroundings() {
     for (Process& process : trace_.processes) {
         process.command_line = redaction_.source ? "" : free_text(process.command_line);
-        const size_t details = redaction_.source ? process.how_ended.find(": ") : std::string::npos;
-        process.how_ended = free_text(process.how_ended.substr(0, details));
+        const bool has_details = process.how_ended == ProcessEnd::exception || process.how_ended == ProcessEnd::unknown;
+        std::string& details = process.how_ended.text;
+        details = redaction_.source && has_details ? "" : free_text(details);
     }
     for (DriverAllocation& allocation : trace_.driver_allocations) {
         const std::string name = allocation.source.substr(allocation.source.find_last_of("/\\") + 1);
@@ -402,7 +401,7 @@ void Redactor::redact_graph() {
     }
     for (Referrer& referrer : graph_->referrers) {
         for (PathLink& link : referrer.links) {
-            link.name = texts(link.kind == "index" ? old[link.name] : name(old[link.name], variables_));
+            link.name = texts(link.kind == PathLinkKind::index ? old[link.name] : name(old[link.name], variables_));
             link.function = texts(function(old[link.function]));
             link.file = texts(file(old[link.file]));
         }
@@ -411,10 +410,9 @@ void Redactor::redact_graph() {
 }
 
 void Redactor::redact_scans() {
-    constexpr std::string_view mark = "mark ";
     for (HeapScan& scan : graph_->scans) {
-        scan.reason = scan.reason.starts_with(mark) ? std::string(mark) + name(scan.reason.substr(mark.size()), marks_)
-                                                    : free_text(scan.reason);
+        std::string& text = scan.reason.text;
+        text = scan.reason == ScanReason::mark ? name(text, marks_) : free_text(text);
     }
 }
 

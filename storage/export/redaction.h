@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "storage/base/result.h"
-#include "storage/format/graph_tables.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark {
 

@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "storage/base/units.h"
 #include "storage/export/excerpt.h"
-#include "storage/graph/read_graph.h"
 #include "storage/read/database.h"
-#include "storage/read/trace.h"
-#include "storage/replay/time_point.h"
+#include "storage/read/open_trace.h"
+#include "storage/read/read_graph.h"
 #include "storage/timeline/curves.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {
@@ -48,34 +49,31 @@ Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
     return stretch;
 }
 
-std::string redaction_sentence(const Redaction& redaction) {
-    std::vector<std::string_view> what;
-    if (redaction.paths) {
-        what.emplace_back("file paths were replaced by stand-ins");
-    }
-    if (redaction.names) {
-        what.emplace_back("names of functions, variables, annotations and marks were replaced by stand-ins");
-    }
-    if (redaction.source) {
-        what.emplace_back("the source, the command line and user metadata were removed");
-    }
-    std::string text;
-    for (const std::string_view part : what) {
-        text += fmt::format("{}{}", text.empty() ? "Before sharing, " : "; ", part);
-    }
-    return text.empty() ? text : text + '.';
+DataGap shared_gap(DataGapReason reason, DataGapArguments arguments) {
+    return {DataGapKind::redacted, -1, 0, 0, 0, reason, std::move(arguments), {}};
 }
 
-std::string stretch_sentence(const Trace& trace, const Stretch& stretch) {
+/// Nothing, if nothing is redacted.
+std::optional<DataGap> redaction_gap(const Redaction& redaction) {
+    std::string what;
+    for (const auto& [is_redacted, name] : {std::pair(redaction.paths, "paths"), std::pair(redaction.names, "names"),
+                                            std::pair(redaction.source, "source")}) {
+        what += is_redacted ? fmt::format("{}{}", what.empty() ? "" : ",", name) : "";
+    }
+    return what.empty() ? std::nullopt : std::optional(shared_gap(DataGapReason::redacted, {{"what", what}}));
+}
+
+DataGap excerpt_gap(const Trace& trace, const Stretch& stretch) {
     const DeviceHistory& main = trace.main_device();
     const Stretch::Range range = stretch.events.at(main.device);
-    return fmt::format("Only events {} to {} of {} were kept (device {}); what was alive then is as it was.",
-                       format_count(range.first), format_count(range.last), format_count(main.event_count()),
-                       main.device);
+    return shared_gap(DataGapReason::excerpt, {{"first", fmt::to_string(range.first)},
+                                               {"last", fmt::to_string(range.last)},
+                                               {"events", fmt::to_string(main.event_count())},
+                                               {"device", fmt::to_string(main.device)}});
 }
 
-/// Says which tables with rows are not carried over; empty if none.
-Result<std::string> left_out_sentence(const std::string& path, Progress& progress) {
+/// Names of the tables with rows that are not carried over, separated by commas; empty if none.
+Result<std::string> tables_with_rows_left_out(const std::string& path, Progress& progress) {
     const auto file = look_at(path);
     if (!file) {
         return file.error();
@@ -94,14 +92,14 @@ Result<std::string> left_out_sentence(const std::string& path, Progress& progres
             names += fmt::format("{}{}", names.empty() ? "" : ", ", table);
         }
     }
-    return names.empty() ? names : fmt::format("Sharing left out the tables {}.", names);
+    return names;
 }
 
 }  // namespace
 
 Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph) {
     const bool is_cut = !request.from.empty() || !request.to.empty();
-    std::string what_was_done = redaction_sentence(request.redaction);
+    std::optional<DataGap> cut;
     Trace shared;
     if (is_cut && !trace.devices.empty()) {
         const auto stretch = find_stretch(trace, request);
@@ -109,14 +107,16 @@ Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, 
             return stretch.error();
         }
         shared = excerpt(trace, *stretch, graph);
-        what_was_done += (what_was_done.empty() ? "" : " ") + stretch_sentence(trace, *stretch);
+        cut = excerpt_gap(trace, *stretch);
     } else {
         shared = trace;
     }
     redact(shared, request.redaction, graph);
     shared.writer = "Tidemark " TIDEMARK_VERSION;
-    if (!what_was_done.empty()) {
-        shared.data_gaps.push_back({DataGapKind::redacted, -1, 0, 0, 0, std::move(what_was_done)});
+    for (const std::optional<DataGap>& done : {redaction_gap(request.redaction), cut}) {
+        if (done) {
+            shared.data_gaps.push_back(*done);
+        }
     }
     return shared;
 }
@@ -136,14 +136,14 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (!shared) {
         return shared.error();
     }
-    auto left_out = left_out_sentence(input, progress);
+    auto left_out = tables_with_rows_left_out(input, progress);
     if (!left_out) {
         return left_out.error();
     }
     if (!left_out->empty()) {
-        shared->data_gaps.push_back({DataGapKind::redacted, -1, 0, 0, 0, *std::move(left_out)});
+        shared->data_gaps.push_back(shared_gap(DataGapReason::tables_left_out, {{"tables", *std::move(left_out)}}));
     }
-    TIDEMARK_TRY(write_trace(*shared, output, if_exists, progress, &graph));
+    TIDEMARK_TRY(write_trace(*shared, peak_events(*shared), output, if_exists, progress, &graph));
 
     ShareReport report;
     for (const DeviceHistory& device : shared->devices) {

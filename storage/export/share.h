@@ -7,7 +7,7 @@
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
 #include "storage/export/redaction.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 #include "storage/write/trace_writer.h"
 
 namespace tidemark {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "storage/base/result.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

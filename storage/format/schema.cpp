@@ -49,7 +49,7 @@ CREATE TABLE mark(id INTEGER PRIMARY KEY, name TEXT NOT NULL, time INTEGER NOT N
 CREATE TABLE mark_event(mark INTEGER NOT NULL, device INTEGER NOT NULL, events INTEGER NOT NULL,
   PRIMARY KEY(mark, device)) STRICT, WITHOUT ROWID;
 CREATE TABLE data_gap(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, device INTEGER, time INTEGER NOT NULL,
-  count INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, text TEXT NOT NULL) STRICT;
+  count INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, reason TEXT, arguments TEXT, text TEXT) STRICT;
 
 CREATE TABLE driver_allocation(id INTEGER PRIMARY KEY, process INTEGER, device INTEGER, kind TEXT NOT NULL,
   address INTEGER, bytes INTEGER NOT NULL, time INTEGER, free_time INTEGER, source INTEGER, stack INTEGER,
@@ -115,7 +115,7 @@ CREATE VIEW saved_tensors AS SELECT saved_tensor.id, saved_tensor.node, type.tex
   byte_offset, bytes, version, is_view, is_packed, created_time, executed_time, released_time, destroyed_time
   FROM saved_tensor LEFT JOIN autograd_node ON autograd_node.id = saved_tensor.node
   LEFT JOIN string type ON type.id = autograd_node.type LEFT JOIN string name ON name.id = saved_tensor.name;
-CREATE VIEW data_gaps AS SELECT kind, device, time, count, bytes, text FROM data_gap;
+CREATE VIEW data_gaps AS SELECT kind, reason, device, time, count, bytes, arguments, text FROM data_gap;
 )sql";
 
 struct KnownTable {
@@ -162,7 +162,8 @@ constexpr KnownTable known_tables[] = {
 
 /// What formats 1 and 2 call otherwise, under the names of today.
 constexpr const char* names_since_format_1 = R"sql(
-CREATE TEMP VIEW data_gap AS SELECT * FROM main.loss;
+CREATE TEMP VIEW data_gap AS SELECT id, kind, device, time, count, bytes, NULL AS reason, NULL AS arguments, text
+  FROM main.loss;
 CREATE TEMP VIEW allocation AS SELECT id, time, free_after, free_delay, done_after AS free_completed_after,
   done_delay AS free_completed_delay, address, requested, rounding, segment, stack, free_stack, origin
   FROM main.allocation;
@@ -177,9 +178,9 @@ CREATE TEMP VIEW path_link AS SELECT holder AS referrer, position, kind, name, f
 )sql";
 
 Error foreign(const std::string& path, const std::string& what) {
-    return input_error(fmt::format(
-        "{}: {} Tidemark opens traces (*{}) and imports PyTorch memory snapshots (tidemark import FILE).", path, what,
-        trace_extension));
+    return input_error(
+        fmt::format("{}: {} Tidemark opens traces (*{}) and imports PyTorch memory snapshots (tidemark import FILE).",
+                    path, what, trace_extension));
 }
 
 /// All tables of the version are there, and none of any version is anything but a table.
@@ -249,9 +250,9 @@ std::vector<std::string_view> table_names(int64_t version) {
 }
 
 Status create_schema(Connection& connection) {
-    TIDEMARK_TRY(connection.execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", trace_application_id,
-                                                trace_format_version)
-                                        .c_str()));
+    TIDEMARK_TRY(connection.execute(
+        fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", trace_application_id, trace_format_version)
+            .c_str()));
     TIDEMARK_TRY(connection.execute(tables));
     return connection.execute(views);
 }
@@ -269,9 +270,10 @@ Status check_schema(Connection& connection, const std::string& path) {
         return version.error();
     }
     if (*version > trace_format_version) {
-        return input_error(fmt::format("{}: written by a newer Tidemark (trace format {}, this one reads up to {}). "
-                                       "Update Tidemark to open it.",
-                                       path, *version, trace_format_version));
+        return input_error(
+            fmt::format("{}: written by a newer Tidemark (trace format {}, this one reads up to {}). "
+                        "Update Tidemark to open it.",
+                        path, *version, trace_format_version));
     }
     const int64_t known_version = std::max<int64_t>(*version, 1);
     TIDEMARK_TRY(check_tables(connection, path, known_version));

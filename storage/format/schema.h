@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "storage/base/result.h"
-#include "storage/format/sqlite.h"
+#include "storage/sqlite/sqlite.h"
 
 namespace tidemark {
 

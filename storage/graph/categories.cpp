@@ -47,7 +47,7 @@ std::vector<bool> made_within_an_op(const Trace& trace, const Allocations& all) 
 std::vector<bool> phases_without_graph(const Trace& trace) {
     std::vector<bool> without;
     for (const Origin& origin : trace.origins) {
-        without.push_back(origin.phase == "backward" || origin.phase == "optimizer");
+        without.push_back(origin.phase == Phase::backward || origin.phase == Phase::optimizer);
     }
     return without;
 }
@@ -132,9 +132,7 @@ void add_saved(Lifetime& lifetime, const GraphIndex& index, AllocationRef alloca
 
 }  // namespace
 
-bool holds_from_birth(Category category) {
-    return category != Category::gradient;
-}
+bool holds_from_birth(Category category) { return category != Category::gradient; }
 
 Categories::Categories(const GraphIndex& index) : index_(index), name_(index.places(), 0) {
     const auto& labels = index.tables().labels;

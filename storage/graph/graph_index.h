@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "storage/format/graph_tables.h"
 #include "storage/graph/lists.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark {
 

@@ -19,7 +19,7 @@ std::optional<int64_t> index_of(const GraphTables& tables, const PathLink& link)
     int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool is_number = error == std::errc() && end == text.data() + text.size();
-    return link.kind == "index" && is_number ? std::optional(number) : std::nullopt;
+    return link.kind == PathLinkKind::index && is_number ? std::optional(number) : std::nullopt;
 }
 
 /// The same for chains that differ in nothing but indices.
@@ -27,7 +27,7 @@ std::string shape_of(const GraphTables& tables, const Referrer& referrer) {
     std::string shape;
     for (const PathLink& link : referrer.links) {
         const uint32_t name = index_of(tables, link) ? 0 : link.name;
-        shape += fmt::format("{} {} {} {} {}\n", link.kind, name, link.function, link.file, link.line);
+        shape += fmt::format("{} {} {} {} {}\n", word_of(link.kind), name, link.function, link.file, link.line);
     }
     return shape;
 }
@@ -51,36 +51,13 @@ void find_range(const GraphTables& tables, ReferrerGroup& group) {
     }
 }
 
-std::string expression(const GraphTables& tables, std::span<const PathLink> links) {
-    std::string text;
-    for (const PathLink& link : links) {
-        if (!append_link(text, tables, link)) {
-            const std::string& name = tables.texts[link.name];
-            text += fmt::format("{}<{}{}{}>", text.empty() ? "" : " ", link.kind, name.empty() ? "" : " ", name);
-        }
-    }
-    return text;
-}
-
-/// "variable of main, s01.py:31", "global, s01.py"; empty if nothing is known.
-std::string whereabouts(const GraphTables& tables, const PathLink& link) {
-    const std::string& function = tables.texts[link.function];
-    const std::string& path = tables.texts[link.file];
-    std::string text = link.kind == "local" ? "variable" : link.kind;
-    text += function.empty() ? "" : " of " + function;
-    if (!path.empty()) {
-        text += ", " + path.substr(path.find_last_of("/\\") + 1);
-        text += link.line > 0 ? fmt::format(":{}", link.line) : "";
-    }
-    return text;
-}
-
 /// What nodes saved has tensors that only C++ holds: these nodes, and nobody beside the graph.
 bool is_the_graphs_own(const GraphState& time_point, const Referrer& referrer) {
     if (referrer.links.empty() || !is_native(referrer)) {
         return false;
     }
-    const auto parents = referrer.node == no_node ? std::span<const NodeIndex>() : time_point.index().parents(referrer.node);
+    const auto parents =
+        referrer.node == no_node ? std::span<const NodeIndex>() : time_point.index().parents(referrer.node);
     return std::any_of(parents.begin(), parents.end(), [&](NodeIndex parent) { return time_point.is_alive(parent); }) ||
            (referrer.allocation && !time_point.retainers(referrer.allocation).empty());
 }
@@ -89,11 +66,11 @@ bool is_the_graphs_own(const GraphState& time_point, const Referrer& referrer) {
 
 bool append_link(std::string& text, const GraphTables& tables, const PathLink& link) {
     const std::string& name = tables.texts[link.name];
-    if (link.kind == "attribute") {
+    if (link.kind == PathLinkKind::attribute) {
         text += '.' + name;
-    } else if (link.kind == "item") {
+    } else if (link.kind == PathLinkKind::item) {
         text += fmt::format("[{:?}]", name);
-    } else if (link.kind == "index") {
+    } else if (link.kind == PathLinkKind::index) {
         text += fmt::format("[{}]", name);
     } else if (text.empty() && !name.empty()) {
         text = name;
@@ -103,7 +80,9 @@ bool append_link(std::string& text, const GraphTables& tables, const PathLink& l
     return true;
 }
 
-bool is_native(const Referrer& referrer) { return referrer.links.empty() || referrer.links.front().kind == "native"; }
+bool is_native(const Referrer& referrer) {
+    return referrer.links.empty() || referrer.links.front().kind == PathLinkKind::native;
+}
 
 ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(index) {
     const auto& scans = index.tables().scans;
@@ -155,8 +134,9 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const R
     for (auto& [shape, group] : by_shape) {
         groups.push_back(std::move(group));
     }
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const ReferrerGroup& a, const ReferrerGroup& b) { return a.referrers.size() > b.referrers.size(); });
+    std::stable_sort(groups.begin(), groups.end(), [](const ReferrerGroup& a, const ReferrerGroup& b) {
+        return a.referrers.size() > b.referrers.size();
+    });
     groups.resize(std::min(groups.size(), most_groups));
 
     std::vector<Held> held;
@@ -183,30 +163,13 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const R
         groups[g].reachable_bytes = kept[g].bytes;
         groups[g].freed_bytes = kept[g].freed_bytes;
     }
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const ReferrerGroup& a, const ReferrerGroup& b) { return a.reachable_bytes > b.reachable_bytes; });
+    std::stable_sort(groups.begin(), groups.end(), [](const ReferrerGroup& a, const ReferrerGroup& b) {
+        return a.reachable_bytes > b.reachable_bytes;
+    });
     return groups;
 }
 
-std::string describe_referrer(const GraphTables& tables, const ReferrerGroup& group) {
-    if (group.links.empty()) {
-        return "unknown";
-    }
-    const std::span links(group.links);
-    const size_t end = group.varying.value_or(links.size());
-    std::string text = fmt::format("{}`{}` ({})", group.varying ? "list " : "", expression(tables, links.first(end)),
-                                   whereabouts(tables, links.front()));
-    if (!group.varying) {
-        return text;
-    }
-    text += group.first_index == group.last_index
-                ? fmt::format(", element {}", group.first_index)
-                : fmt::format(", elements {} to {}", group.first_index, group.last_index);
-    const std::string rest = expression(tables, links.subspan(end + 1));
-    return rest.empty() ? text : fmt::format("{}, there `{}`", text, rest);
-}
-
-std::string describe_referrer(const GraphTables& tables, const Referrer& referrer) {
+ReferrerGroup group_of(const GraphTables& tables, const Referrer& referrer) {
     ReferrerGroup alone;
     alone.links = referrer.links;
     for (size_t position = 0; position < referrer.links.size(); ++position) {
@@ -215,7 +178,7 @@ std::string describe_referrer(const GraphTables& tables, const Referrer& referre
             alone.first_index = alone.last_index = *index;
         }
     }
-    return describe_referrer(tables, alone);
+    return alone;
 }
 
 }  // namespace tidemark

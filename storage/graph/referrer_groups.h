@@ -46,15 +46,15 @@ private:
 
 /// Holders whose chains are the same but for indices.
 struct ReferrerGroup {
-    std::vector<PathLink> links;  ///< of its first holder
+    std::vector<PathLink> links;    ///< of its first holder
     std::optional<size_t> varying;  ///< the link whose index goes from first_index to last_index; none: no index at all
     int64_t first_index = 0, last_index = 0;
-    int64_t count = 0;              ///< tensors
+    int64_t count = 0;                ///< tensors
     std::vector<uint32_t> referrers;  ///< positions in GraphTables::holders
-    int64_t nodes = 0;              ///< of the graph, that are kept alive through them
-    int64_t allocations = 0;        ///< the tensors' own memory
-    int64_t reachable_bytes = 0;         ///< of the tensors and of what their graphs saved, each allocation once
-    int64_t freed_bytes = 0;        ///< of them what nobody else keeps
+    int64_t nodes = 0;                ///< of the graph, that are kept alive through them
+    int64_t allocations = 0;          ///< the tensors' own memory
+    int64_t reachable_bytes = 0;      ///< of the tensors and of what their graphs saved, each allocation once
+    int64_t freed_bytes = 0;          ///< of them what nobody else keeps
 };
 
 /// Most kept bytes first. Of more than 252 groups those with most tensors. Tensors that only nodes hold, which saved
@@ -65,8 +65,7 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const R
 /// of these, and nothing was added.
 bool append_link(std::string& text, const GraphTables& tables, const PathLink& link);
 
-/// "list `outputs` (variable of main, s01.py:31), elements 0 to 99"; files without their folders.
-std::string describe_referrer(const GraphTables& tables, const ReferrerGroup& group);
-std::string describe_referrer(const GraphTables& tables, const Referrer& referrer);
+/// Links and index of one referrer alone; nothing else of it is filled.
+ReferrerGroup group_of(const GraphTables& tables, const Referrer& referrer);
 
 }  // namespace tidemark

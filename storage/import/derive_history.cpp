@@ -91,8 +91,8 @@ private:
     void compare_with_end();
     void fill_columns();
     void report_data_gaps();
-    void lose(DataGapKind kind, int64_t count, int64_t bytes, std::string text) {
-        data_gaps_.push_back({kind, device_, history_.time_of_state(0), count, bytes, std::move(text)});
+    void lose(DataGapKind kind, DataGapReason reason, int64_t count, int64_t bytes = 0) {
+        data_gaps_.push_back({kind, device_, history_.time_of_state(0), count, bytes, reason, {}, {}});
     }
 
     const Snapshot& snapshot_;
@@ -104,10 +104,11 @@ private:
     std::vector<const SnapshotSegment*> final_segments_;
 
     DeviceHistory history_;
-    std::vector<Lifetime> before_;             ///< alive before event 0
-    uint32_t start_lifetimes_ = 0;             ///< how many of lives_ are from before the history, once ordered
-    std::vector<Lifetime> lifetimes_;              ///< first of the trace's own; after order_lives: before_, then own
-    std::vector<uint32_t> lifetime_of_event_;  ///< for alloc and free events; before_ lives are counted down from the top
+    std::vector<Lifetime> before_;     ///< alive before event 0
+    uint32_t start_lifetimes_ = 0;     ///< how many of lives_ are from before the history, once ordered
+    std::vector<Lifetime> lifetimes_;  ///< first of the trace's own; after order_lives: before_, then own
+    std::vector<uint32_t>
+        lifetime_of_event_;  ///< for alloc and free events; before_ lives are counted down from the top
     std::unordered_map<uint64_t, uint32_t> open_;  ///< address -> life not completed yet
     Pieces pieces_;
     BlockMap map_{settings_};
@@ -134,8 +135,7 @@ void Derivation::set_times() {
         history_.event_time[i] = last;
     }
     if (!any_time && !events_.empty()) {
-        lose(DataGapKind::no_times, static_cast<int64_t>(events_.size()), 0,
-             "The snapshot carries no times (PyTorch before 2.2): events are drawn one microsecond apart.");
+        lose(DataGapKind::no_times, DataGapReason::no_times, static_cast<int64_t>(events_.size()));
     }
 }
 
@@ -417,7 +417,8 @@ void Derivation::walk() {
     // From the top down, so that what is left free always lies in front.
     for (size_t k = start_lifetimes_; k-- > 0;) {
         Lifetime& lifetime = lifetimes_[k];
-        if (!map_.place(lifetime.address, lifetime.requested, lifetime.block_size, lifetime.free_event == before_history)) {
+        if (!map_.place(lifetime.address, lifetime.requested, lifetime.block_size,
+                        lifetime.free_event == before_history)) {
             ++inconsistent_;
         }
         const auto piece = piece_covering(pieces_, lifetime.address);
@@ -589,8 +590,8 @@ void Derivation::fill_columns() {
     const auto piece_of = [&](const Lifetime& lifetime) {
         for (uint32_t k : expandable) {
             const Segment& s = history_.segments[k];
-            if (s.address <= lifetime.address && lifetime.address < s.address + s.size && s.alloc_event <= lifetime.alloc_event &&
-                lifetime.alloc_event < s.free_event) {
+            if (s.address <= lifetime.address && lifetime.address < s.address + s.size &&
+                s.alloc_event <= lifetime.alloc_event && lifetime.alloc_event < s.free_event) {
                 return k;
             }
         }
@@ -616,42 +617,24 @@ void Derivation::report_data_gaps() {
         }
     }
     if (history_.truncated) {
-        lose(DataGapKind::history_truncated, start_lifetimes_, 0,
-             fmt::format("The history does not reach back to the start of the run (recording began late, or the ring "
-                         "buffer dropped its oldest events). The {} allocations alive at its first event were rebuilt "
-                         "from its end; peaks and totals count from that event.",
-                         format_count(start_lifetimes_)));
+        lose(DataGapKind::history_truncated, DataGapReason::late_start, start_lifetimes_);
     }
     if (guessed_ > 0) {
-        lose(DataGapKind::block_size_guessed, guessed_, guessed_bytes_,
-             fmt::format("{} blocks from before the history were freed before their exact size showed; each may have "
-                         "been up to 1 MiB larger than drawn.",
-                         format_count(guessed_)));
+        lose(DataGapKind::block_size_guessed, DataGapReason::size_before_history, guessed_, guessed_bytes_);
     }
     if (inconsistent_ > 0) {
-        lose(DataGapKind::events_inconsistent, inconsistent_, 0,
-             fmt::format("{} events or blocks contradict the allocator's rules or the state at the end; sizes near "
-                         "them may be wrong.",
-                         format_count(inconsistent_)));
+        lose(DataGapKind::events_inconsistent, DataGapReason::contradicting_events, inconsistent_);
     }
     if (unknown_ > 0) {
-        lose(DataGapKind::unknown_actions, unknown_, 0,
-             fmt::format("{} events have an action this version does not know; they are kept and shown, but not "
-                         "understood.",
-                         format_count(unknown_)));
+        lose(DataGapKind::unknown_actions, DataGapReason::unknown_actions, unknown_);
     }
     if (pools_unknown_ > 0) {
-        lose(DataGapKind::pool_unknown, pools_unknown_, 0,
-             fmt::format("For {} segments the memory pool was not recorded (PyTorch before 2.12) and they were gone at "
-                         "the end; they are shown in the default pool.",
-                         format_count(pools_unknown_)));
+        lose(DataGapKind::pool_unknown, DataGapReason::pool_not_in_history, pools_unknown_);
     }
     if (bare > 0 && all_bytes > 0) {
-        lose(DataGapKind::no_stacks, bare, bare_bytes,
-             fmt::format("{} of {} allocations ({:.1f} % of the bytes) carry no stack: PyTorch records none for memory "
-                         "allocated on the backward thread, or stacks were off.",
-                         format_count(bare), format_count(static_cast<int64_t>(lifetimes_.size())),
-                         100.0 * static_cast<double>(bare_bytes) / static_cast<double>(all_bytes)));
+        lose(DataGapKind::no_stacks, DataGapReason::no_stacks, bare, bare_bytes);
+        data_gaps_.back().arguments = {{"allocations", fmt::to_string(lifetimes_.size())},
+                                       {"requested_bytes", fmt::to_string(all_bytes)}};
     }
 }
 

@@ -9,8 +9,8 @@
 
 #include <vector>
 
-#include "storage/format/trace.h"
 #include "storage/import/snapshot.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

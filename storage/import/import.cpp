@@ -10,6 +10,7 @@
 #include "storage/format/schema.h"
 #include "storage/import/derive_history.h"
 #include "storage/import/snapshot_reader.h"
+#include "storage/timeline/curves.h"
 
 namespace tidemark {
 
@@ -45,7 +46,11 @@ std::vector<Annotation> pair_annotations(const Snapshot& snapshot, int64_t zero_
             stack.push_back(result.size());
             const bool optimizer = a.name.starts_with("Optimizer.");
             const bool step = a.name.starts_with("ProfilerStep#");
-            result.push_back({a.name, step ? "step" : optimizer ? "optimizer" : "user", a.device, time, end, false});
+            result.push_back({a.name,
+                              step        ? AnnotationKind::step
+                              : optimizer ? AnnotationKind::optimizer
+                                          : AnnotationKind::user,
+                              a.device, time, end, false});
         } else if (!stack.empty()) {
             result[stack.back()].end = std::max(time, result[stack.back()].start);
             result[stack.back()].closed = true;
@@ -131,7 +136,7 @@ Result<std::shared_ptr<const Trace>> import_snapshot(const std::string& snapshot
     if (!trace) {
         return trace.error();
     }
-    if (auto written = write_trace(**trace, path, if_exists, progress); !written) {
+    if (auto written = write_trace(**trace, peak_events(**trace), path, if_exists, progress); !written) {
         return written.error();
     }
     (*trace)->path = path;

@@ -1,7 +1,6 @@
 // The text forms of numbers and strings in pickle protocol 0.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +11,5 @@ namespace tidemark {
 std::optional<std::string> decode_raw_unicode(std::string_view line);
 /// A Python string literal in single or double quotes.
 std::optional<std::string> decode_quoted(std::string_view line);
-void append_utf8(std::string& text, uint32_t code_point);
-/// Bytes that are not UTF-8 become U+FFFD.
-std::string valid_utf8(std::string_view bytes);
 
 }  // namespace tidemark

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/format/stack_table.h"
-#include "storage/format/vocabulary.h"
+#include "storage/trace/stack_table.h"
+#include "storage/trace/vocabulary.h"
 
 namespace tidemark {
 

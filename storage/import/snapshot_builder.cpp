@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "storage/base/utf8.h"
 #include "storage/import/pickle_text.h"
 
 namespace tidemark {

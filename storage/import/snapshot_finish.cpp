@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "storage/base/utf8.h"
 #include "storage/import/pickle_text.h"
 #include "storage/import/snapshot_builder.h"
 

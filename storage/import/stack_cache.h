@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "storage/format/stack_table.h"
+#include "storage/trace/stack_table.h"
 
 namespace tidemark {
 

@@ -8,7 +8,7 @@
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
-#include "storage/format/sqlite.h"
+#include "storage/sqlite/sqlite.h"
 
 namespace tidemark {
 

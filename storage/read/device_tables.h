@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "storage/format/trace.h"
 #include "storage/read/dictionaries.h"
 #include "storage/read/row_source.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

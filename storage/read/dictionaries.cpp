@@ -83,8 +83,9 @@ Status Dictionaries::read_origins(RowSource& source, Trace& trace) {
                                origins_.resize(std::max(origins_.size(), at + 1));
                                trace.origins.resize(origins_.size() + 1);
                                origins_[at] = now;
-                               trace.origins[at + 1] = {text(trace, now[0]), text(trace, now[1]), text(trace, now[2]),
-                                                        text(trace, now[3]), text(trace, now[4]), now[5]};
+                               trace.origins[at + 1] = {
+                                   text(trace, now[0]), text(trace, now[1]), fact_from_word<Phase>(text(trace, now[2])),
+                                   text(trace, now[3]), text(trace, now[4]), now[5]};
                            }
                            ++at;
                            return row.integer(0) == static_cast<int64_t>(at);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/format/trace.h"
 #include "storage/read/row_source.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

@@ -6,7 +6,7 @@
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <nlohmann/json.hpp>
+
+#include "storage/base/units.h"
 #include "storage/format/schema.h"
 #include "storage/read/settle.h"
 
@@ -16,6 +19,7 @@ namespace {
 constexpr int64_t least_bytes_per_row = 4;
 constexpr int64_t most_events_per_row = 3;
 constexpr int64_t most_bytes = int64_t{1} << 60;
+constexpr size_t most_argument_bytes = 1 << 16;
 
 int64_t number(std::string_view text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
@@ -29,13 +33,55 @@ int device_number(const Statement& row, int column) {
     return device >= 0 && device < max_devices ? static_cast<int>(device) : -1;
 }
 
-DataGapKind data_gap_kind(std::string_view name) {
-    for (int k = 0; k < data_gap_kind_count; ++k) {
-        if (data_gap_name(static_cast<DataGapKind>(k)) == name) {
-            return static_cast<DataGapKind>(k);
+/// Recordings of earlier versions name a garbage collection where a kind of its own is missing.
+Fact<AnnotationKind> annotation_kind(std::string_view word, std::string_view name) {
+    const auto kind = fact_from_word<AnnotationKind>(word);
+    const bool is_collection = kind == AnnotationKind::user && name.starts_with("garbage collection");
+    return is_collection ? Fact(AnnotationKind::garbage_collection) : kind;
+}
+
+/// A JSON object of texts; empty if it is anything else.
+DataGapArguments arguments_of(std::string_view json_text) {
+    DataGapArguments arguments;
+    if (json_text.empty() || json_text.size() > most_argument_bytes) {
+        return arguments;
+    }
+    const auto json = nlohmann::json::parse(json_text, nullptr, false);
+    if (json.is_object()) {
+        for (const auto& [name, value] : json.items()) {
+            if (value.is_string()) {
+                arguments.emplace(name, value.get<std::string>());
+            }
         }
     }
-    return DataGapKind::events_inconsistent;
+    return arguments;
+}
+
+/// Takes "1.234567 s" off the front of `text`, up to and including `end`. Nothing: there is no such time.
+std::optional<int64_t> take_time(std::string_view& text, std::string_view end) {
+    const size_t at = text.find(end);
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string number(text.substr(0, at));
+    std::erase_if(number, [](char c) { return c == ' ' || c == ','; });
+    text.remove_prefix(at + end.size());
+    return parse_duration(number);
+}
+
+/// Formats 1 and 2 say only in a sentence from when to when CUPTI was paused.
+void recognize_pause(DataGap& data_gap) {
+    constexpr std::string_view paused = "Driver memory was not seen from ";
+    std::string_view text = data_gap.text;
+    if (data_gap.kind != DataGapKind::not_recorded || !text.starts_with(paused)) {
+        return;
+    }
+    text.remove_prefix(paused.size());
+    const auto from = take_time(text, " to "), until = take_time(text, ":");
+    if (from && until) {
+        data_gap.reason = DataGapReason::cupti_paused;
+        data_gap.arguments = {{"from_ns", fmt::to_string(*from)}, {"until_ns", fmt::to_string(*until)}};
+    }
 }
 
 }  // namespace
@@ -111,15 +157,20 @@ Status GrowingTrace::read_spans(RowSource& source) {
         source, "SELECT id, name, kind, device, start_time, end_time FROM annotation WHERE", annotations_,
         raw_.annotations,
         [](Statement& row, Annotation& a, size_t) {
-            a = {std::string(row.text(1)), std::string(row.text(2)), static_cast<int>(row.integer(3)),
-                 row.integer(4),           row.integer(5),           !row.is_null(5)};
+            a = {std::string(row.text(1)),
+                 annotation_kind(row.text(2), row.text(1)),
+                 static_cast<int>(row.integer(3)),
+                 row.integer(4),
+                 row.integer(5),
+                 !row.is_null(5)};
             return true;
         },
         [](const Annotation& a) { return !a.closed; }));
     // Steps told by the user replace those that were guessed before.
     raw_.steps.clear();
     return source.each("SELECT number, source, start_time, end_time FROM step ORDER BY id", [&](Statement& row) {
-        raw_.steps.push_back({row.integer(0), std::string(row.text(1)), row.integer(2), optional_integer(row, 3)});
+        raw_.steps.push_back(
+            {row.integer(0), fact_from_word<StepSource>(row.text(1)), row.integer(2), optional_integer(row, 3)});
         return true;
     });
 }
@@ -148,11 +199,22 @@ Status GrowingTrace::read_marks(RowSource& source) {
 
 Status GrowingTrace::read_data_gaps(RowSource& source) {
     raw_.data_gaps.clear();
-    return source.each("SELECT kind, device, time, count, bytes, text FROM data_gap ORDER BY id", [&](Statement& row) {
-        raw_.data_gaps.push_back({data_gap_kind(row.text(0)), row.is_null(1) ? -1 : static_cast<int>(row.integer(1)),
-                               row.integer(2), row.integer(3), row.integer(4), std::string(row.text(5))});
-        return true;
-    });
+    return source.each("SELECT kind, device, time, count, bytes, reason, arguments, text FROM data_gap ORDER BY id",
+                       [&](Statement& row) {
+                           DataGap& data_gap = raw_.data_gaps.emplace_back();
+                           data_gap.kind = data_gap_from_name(row.text(0));
+                           data_gap.device = device_number(row, 1);
+                           data_gap.time = row.integer(2);
+                           data_gap.count = row.integer(3);
+                           data_gap.bytes = row.integer(4);
+                           data_gap.reason = fact_from_word<DataGapReason>(row.text(5));
+                           data_gap.arguments = arguments_of(row.text(6));
+                           data_gap.text = row.text(7);
+                           if (raw_.format_version < 3) {
+                               recognize_pause(data_gap);
+                           }
+                           return true;
+                       });
 }
 
 /// What a recorder saw beside the allocator.
@@ -163,7 +225,7 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
         [&](Statement& row) {
             raw_.processes.push_back({row.integer(0), optional_integer(row, 1), std::string(row.text(2)),
                                       row.integer(3), optional_integer(row, 4), optional_integer(row, 5),
-                                      std::string(row.text(6))});
+                                      fact_from_word<ProcessEnd>(row.text(6))});
             return true;
         }));
     TIDEMARK_TRY(read_tail(
@@ -176,7 +238,7 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
             if (!stack || bytes < 0 || bytes > most_bytes) {
                 return false;
             }
-            a = {std::string(row.text(1)),
+            a = {fact_from_word<DriverMemoryKind>(row.text(1)),
                  device_number(row, 2),
                  static_cast<uint64_t>(row.integer(3)),
                  static_cast<uint64_t>(bytes),
@@ -197,7 +259,7 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
                               optional_integer(row, 3),
                               std::clamp<int64_t>(row.integer(4), 0, most_bytes),
                               std::clamp<int64_t>(row.integer(5), 0, most_bytes),
-                              std::string(row.text(6))};
+                              fact_from_word<SampleSource>(row.text(6))};
                          return true;
                      });
 }

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "storage/format/trace.h"
 #include "storage/read/device_tables.h"
 #include "storage/read/dictionaries.h"
 #include "storage/read/row_source.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

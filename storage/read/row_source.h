@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "storage/base/progress.h"
-#include "storage/format/sqlite.h"
 #include "storage/read/database.h"
+#include "storage/sqlite/sqlite.h"
 
 namespace tidemark {
 

@@ -46,8 +46,8 @@ void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
         ref = EventRef(Action::unknown, static_cast<uint32_t>(device.others.size() - 1));
     }
     if (gaps > 0) {
-        data_gaps.push_back({DataGapKind::events_inconsistent, device.device, 0, gaps, 0,
-                          fmt::format("The trace does not say what {} of its events were.", gaps)});
+        data_gaps.push_back(
+            {DataGapKind::events_inconsistent, device.device, 0, gaps, 0, DataGapReason::undescribed_events, {}, {}});
     }
 }
 
@@ -88,11 +88,12 @@ void complete_ends(Trace& trace) {
 
 void say_how_it_ended(Trace& trace) {
     const auto says_so = [](const DataGap& data_gap) { return data_gap.kind == DataGapKind::unclean_end; };
-    if (trace.clean_end || trace.being_written || std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), says_so)) {
+    if (trace.clean_end || trace.being_written ||
+        std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), says_so)) {
         return;
     }
-    trace.data_gaps.push_back({DataGapKind::unclean_end, -1, trace.duration, 0, 0,
-                            "The recording was not ended cleanly; what came last may be missing."});
+    trace.data_gaps.push_back(
+        {DataGapKind::unclean_end, -1, trace.duration, 0, 0, DataGapReason::recorder_gone, {}, {}});
 }
 
 }  // namespace

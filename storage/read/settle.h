@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "storage/base/result.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "storage/read/trace.h"
-#include "storage/read/alive_index.h"
+#include "storage/replay/alive_index.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

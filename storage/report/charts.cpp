@@ -17,13 +17,13 @@ std::string figure(const std::string& title, const std::string& plot, const std:
 
 bool counts_steps(const ReportInput& reported) { return reported.context.iterations().source() == IterationSource::steps; }
 
-/// A number per round, or per slice of rounds.
+/// A number per iteration, or per slice of iterations.
 struct Levels {
-    std::vector<double> numbers;  ///< of the rounds
+    std::vector<double> numbers;  ///< of the iterations
     std::vector<int64_t> bytes;
 };
 
-/// From the third round on, where there are enough: the first two are warm-up, and would make the rest look flat.
+/// Starts at the third iteration of a long run: the warm-up before it would make the rest look flat.
 Levels after_warm_up(const Iterations& iterations, std::span<const int64_t> values, size_t iterations_per_value) {
     constexpr size_t warm_up = 2, enough = 6;
     Levels levels;
@@ -52,7 +52,7 @@ std::string levels_plot(const Levels& levels, int height, const std::string& lab
     return plot.svg(label);
 }
 
-/// What an allocating line holds at the end of each slice of rounds; empty: nothing is known of it.
+/// Memory from an allocation site at the end of each slice of iterations; empty if unknown.
 std::vector<int64_t> levels_of(const AnalysisContext& context, StackId stack) {
     std::vector<int64_t> sum;
     const auto add = [&](const Site& site) {
@@ -84,7 +84,7 @@ std::string floor_chart(const ReportInput& reported, const Words& words) {
     }
     const Levels levels = after_warm_up(reported.context.iterations(), floor, 1);
     const std::string title = counts_steps(reported) ? words("What stays: the lowest allocated memory of each step")
-                                                 : words("What stays: the lowest allocated memory of each round");
+                                                 : words("What stays: the lowest allocated memory of each iteration");
     return figure(title, levels_plot(levels, 200, title), "");
 }
 
@@ -98,8 +98,8 @@ std::string finding_chart(const ReportInput& reported, const Finding& finding, c
         return {};
     }
     const Levels levels = after_warm_up(reported.context.iterations(), values, reported.context.surviving_allocations().iterations_per_slice());
-    const std::string title = counts_steps(reported) ? words("What this line holds at the end of each step")
-                                                 : words("What this line holds at the end of each round");
+    const std::string title = counts_steps(reported) ? words("Memory from this line at the end of each step")
+                                                 : words("Memory from this line at the end of each iteration");
     return figure(title, levels_plot(levels, 150, title), "");
 }
 

@@ -1,4 +1,4 @@
-// The plots of an HTML report, drawn from the case.
+// The plots of an HTML report.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace tidemark {
 
-/// A plot with its heading and its legend, as HTML; "" where there is nothing to draw.
+// Each function returns a plot with its heading and legend as HTML, or "" if there is nothing to draw.
 
-/// What the memory was made of over time, with nvidia-smi's figure, rounds, and the findings' moments as flags.
+/// The memory breakdown over time, with the figure of nvidia-smi, iterations, and flags at the evidence of findings.
 std::string components_chart(const ReportInput& reported, const Words& words);
-/// The lowest allocated memory of each round: what stays.
+/// The lowest allocated memory of each iteration.
 std::string floor_chart(const ReportInput& reported, const Words& words);
-/// What a finding's line holds at the end of each round.
+/// Memory from the line of a finding at the end of each iteration.
 std::string finding_chart(const ReportInput& reported, const Finding& finding, const Words& words);
 
 }  // namespace tidemark

@@ -7,13 +7,14 @@
 #include "storage/report/charts.h"
 #include "storage/report/phrases.h"
 #include "storage/report/svg.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark {
 namespace {
 
 constexpr size_t kind_count = static_cast<size_t>(ComponentKind::unknown) + 1;
 
-/// One moment of the plot.
+/// One point in time of the plot.
 struct Slice {
     int64_t time = 0;
     std::array<int64_t, kind_count> bytes{};
@@ -49,7 +50,7 @@ Stretch stretch_of(const AnalysisContext& context) {
     return {std::max<int64_t>(0, first - (end - first) / 50), end};
 }
 
-/// In each column the moment with most allocated memory, so that no peak is lost.
+/// The point in time with most allocated memory in each column, so that no peak is lost.
 std::vector<int64_t> time_points_of(const AnalysisContext& context, const Stretch& stretch) {
     constexpr int columns = 200;
     std::vector<int64_t> time_points{stretch.start};
@@ -59,8 +60,9 @@ std::vector<int64_t> time_points_of(const AnalysisContext& context, const Stretc
             stretch.start + static_cast<int64_t>(static_cast<double>(stretch.end - stretch.start) * i / columns);
         const EventNumber until = context.device().events_until(end);
         time_points.push_back(
-            until == seen ? end
-                          : context.device().time_of_state(context.curves().extremes(Series::active, seen + 1, until).max_event));
+            until == seen
+                ? end
+                : context.device().time_of_state(context.curves().extremes(Series::active, seen + 1, until).max_event));
         seen = until;
     }
     time_points.back() = std::max(time_points.back(), stretch.end);
@@ -82,7 +84,7 @@ std::vector<Slice> slices_of(const AnalysisContext& context, const Stretch& stre
     return slices;
 }
 
-/// A finding's moment.
+/// The point in time of a finding.
 struct Flag {
     int64_t time = 0;
     int row = 0;
@@ -133,7 +135,7 @@ void Flags::add(const Finding& finding, size_t number, const Evidence& evidence)
     flag.hint += "\n" + evidence.text;
 }
 
-/// Each in the lowest row where it covers none before it; what needs more rows than there are is left out.
+/// Puts each flag into the lowest row where it covers no other; leaves out flags that need more rows.
 void Flags::arrange() {
     constexpr double flag_width = 20, plot_width = 868;
     constexpr size_t most_rows = 4;
@@ -181,8 +183,8 @@ public:
         iterations();
         columns();
         flags();
-        const std::string title = stretch_.is_part ? words_("What the GPU's memory is made of, while most happened")
-                                                   : words_("What the GPU's memory is made of, over time");
+        const std::string title = stretch_.is_part ? words_("Memory breakdown during the busiest period")
+                                                   : words_("Memory breakdown over time");
         return fmt::format("<figure><figcaption>{}</figcaption>{}<ul class=\"legend\">{}</ul></figure>\n",
                            html_escaped(title), plot_.svg(title), legend_);
     }
@@ -223,15 +225,15 @@ private:
 };
 
 void ComponentsChart::components() {
-    constexpr int64_t seen_share = 200;  // thinner ones are only told under the pointer
+    constexpr int64_t seen_share = 200;  // thinner ones are only shown under the pointer
     std::vector<double> lower(slices_.size(), 0), upper = lower;
     for (size_t kind = 0; kind < kind_count; ++kind) {
         for (size_t i = 0; i < slices_.size(); ++i) {
             upper[i] = lower[i] + static_cast<double>(std::max<int64_t>(0, slices_[i].bytes[kind]));
         }
         if (upper != lower) {
-            const std::string css = fmt::format("layer l{}", kind),
-                              name = component_title(words_, static_cast<ComponentKind>(kind));
+            const std::string css = fmt::format("component l{}", kind),
+                              name = component_name(words_, static_cast<ComponentKind>(kind));
             plot_.area(xs_, lower, upper, css, name);
             if (thickest(kind) * seen_share >= highest_) {
                 legend(css, name);
@@ -268,9 +270,9 @@ void ComponentsChart::iterations() {
         }
     }
     const bool is_steps = iterations.source() == IterationSource::steps;
-    legend("iteration", every == 1 ? is_steps ? words_("a step begins") : words_("a round begins")
+    legend("iteration", every == 1 ? is_steps ? words_("a step begins") : words_("an iteration begins")
                     : is_steps ? words_("every {n}th step begins", with("n", every))
-                               : words_("every {n}th round begins", with("n", every)));
+                               : words_("every {n}th iteration begins", with("n", every)));
 }
 
 std::string ComponentsChart::hint(const Slice& slice) const {
@@ -280,7 +282,7 @@ std::string ComponentsChart::hint(const Slice& slice) const {
     }
     for (size_t kind = kind_count; kind-- > 0;) {
         if (slice.bytes[kind] != 0) {
-            text += fmt::format("\n{}: {}", component_title(words_, static_cast<ComponentKind>(kind)),
+            text += fmt::format("\n{}: {}", component_name(words_, static_cast<ComponentKind>(kind)),
                                 format_bytes(slice.bytes[kind]));
         }
     }
@@ -302,6 +304,8 @@ void ComponentsChart::flags() {
 
 }  // namespace
 
-std::string components_chart(const ReportInput& reported, const Words& words) { return ComponentsChart(reported, words).draw(); }
+std::string components_chart(const ReportInput& reported, const Words& words) {
+    return ComponentsChart(reported, words).draw();
+}
 
 }  // namespace tidemark

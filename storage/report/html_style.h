@@ -31,10 +31,10 @@ i.key, .legend i { display: inline-block; width: .8em; height: .8em; border-radi
 figure { margin: 1.2rem 0; } figcaption { font-weight: 600; margin-bottom: .3rem; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; padding: 0; margin: .3rem 0 0; font-size: .88rem; color: var(--quiet); }
 .legend i.smi { height: 0; width: 1.3em; border-top: 2px solid var(--text); background: none; vertical-align: .28em; border-radius: 0; }
-.legend i.round { width: 0; border-left: 1px dashed var(--quiet); border-radius: 0; }
+.legend i.iteration { width: 0; border-left: 1px dashed var(--quiet); border-radius: 0; }
 svg.plot { width: 100%; height: auto; display: block; } svg.plot text { font-size: 12px; fill: var(--quiet); }
 .grid { stroke: var(--rule); fill: none; } .axis { stroke: var(--quiet); fill: none; } .smi { stroke: var(--text); stroke-width: 1.6; fill: none; }
-.round { stroke: var(--quiet); stroke-dasharray: 2 3; opacity: .55; fill: none; } path.level { stroke: var(--strong); stroke-width: 1.8; fill: none; }
+.iteration { stroke: var(--quiet); stroke-dasharray: 2 3; opacity: .55; fill: none; } path.level { stroke: var(--strong); stroke-width: 1.8; fill: none; }
 circle.level { fill: var(--strong); } .column { fill: transparent; } .column:hover { fill: var(--text); opacity: .14; }
 path.l0 { fill: var(--l0); } path.l1 { fill: var(--l1); } path.l2 { fill: var(--l2); } path.l3 { fill: var(--l3); }
 path.l4 { fill: var(--l4); } path.l5 { fill: var(--l5); } path.l6 { fill: var(--l6); } path.l7 { fill: var(--l7); }
@@ -47,15 +47,15 @@ svg.plot .flag text { fill: var(--page); font-weight: 700; font-size: 11px; }
 .leak { color: var(--leak); } .failure { color: var(--failure); } .waste { color: var(--waste); } .pattern { color: var(--pattern); } .background { color: var(--background); }
 details.finding { background: var(--card); border: 1px solid var(--rule); border-left: 4px solid currentColor; border-radius: 6px; padding: .6rem 1rem; margin: .8rem 0; }
 details.finding > * { color: var(--text); } details.finding > summary { cursor: pointer; font-weight: 600; }
-summary .verdict { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6em; font-size: .8rem; margin: 0 .35em; white-space: nowrap; }
+summary .severity { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6em; font-size: .8rem; margin: 0 .35em; white-space: nowrap; }
 summary .size { color: var(--quiet); font-weight: 400; font-size: .9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .6rem 0; } dt { color: var(--quiet); } dd { margin: 0; }
-ul, ol { padding-left: 1.3rem; margin: .3rem 0; } li { margin: .15rem 0; } .moment { color: var(--strong); user-select: all; }
+ul, ol { padding-left: 1.3rem; margin: .3rem 0; } li { margin: .15rem 0; } .time-point { color: var(--strong); user-select: all; }
 footer { margin-top: 3rem; border-top: 1px solid var(--rule); padding-top: .6rem; }
 @media print { details.finding { break-inside: avoid; } .column { display: none; } }
 )css";
 
-/// The sheet's colours: --l0 to --l10, the number being that of a LayerKind, and so many for parts of tensors: --t0,
+/// The colors of the sheet: --l0 to --l10 by the number of a ComponentKind, and others for parts of tensors: --t0,
 /// ...
 constexpr int html_tensor_colors = 6;
 

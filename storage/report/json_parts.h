@@ -1,10 +1,10 @@
-// What all JSON we write has in common.
+// Parts that all JSON output has in common.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "storage/format/stack_table.h"
+#include "storage/trace/stack_table.h"
 
 namespace tidemark {
 

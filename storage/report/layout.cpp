@@ -2,72 +2,29 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
 #include <iterator>
+
+#include "storage/base/utf8.h"
 
 namespace tidemark {
 namespace {
 
-constexpr uint32_t not_a_character = 0xfffd;
-
-struct Character {
-    uint32_t code = not_a_character;
-    size_t bytes = 1;
-};
-
-/// Smallest code that needs so many bytes: what is longer than necessary is no UTF-8.
-constexpr uint32_t smallest_of_length[] = {0, 0, 0x80, 0x800, 0x10000};
-
-Character first_character(std::string_view text) {
-    const auto lead = static_cast<unsigned char>(text.front());
-    const size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
-    if (length == 0 || length > text.size()) {
-        return {};
-    }
-    uint32_t code = length == 1 ? lead : lead & (0x7fU >> length);
-    for (size_t i = 1; i < length; ++i) {
-        const auto next = static_cast<unsigned char>(text[i]);
-        if (next >> 6 != 2) {
-            return {};
-        }
-        code = code << 6 | (next & 0x3f);
-    }
-    const bool is_surrogate = code >= 0xd800 && code < 0xe000;
-    return code < smallest_of_length[length] || code > 0x10ffff || is_surrogate ? Character{} : Character{code, length};
-}
-
-bool is_control(uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
-
-/// Marks that turn the direction of text can make a line read as something else.
-bool is_invisible(uint32_t code) {
-    return (code >= 0x200b && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
-}
-
-bool is_wide(uint32_t code) {
-    return (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
-           (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
-           (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
-           (code >= 0xffe0 && code <= 0xffe6) || (code >= 0x1f300 && code <= 0x1faff) ||
-           (code >= 0x20000 && code <= 0x3fffd);
-}
+bool is_wide(Character c) { return columns_of(c) == 2; }
 
 /// Chinese punctuation that may not begin a line.
-bool ends_a_phrase(uint32_t code) {
+bool ends_a_phrase(Character c) {
     constexpr std::u32string_view marks = U"，。；：、！？）》」』】”’%";
-    return marks.find(static_cast<char32_t>(code)) != marks.npos;
+    return c.is_valid() && marks.find(static_cast<char32_t>(c.code)) != marks.npos;
 }
 
 std::string cleaned(std::string_view text, bool keeps_lines) {
     std::string clean;
     while (!text.empty()) {
         const Character c = first_character(text);
-        if (is_control(c.code) || is_invisible(c.code)) {
+        if (is_control(c)) {
             clean += keeps_lines && c.code == '\n' ? '\n' : '?';
-        } else if (c.code == not_a_character) {
-            clean += "\xef\xbf\xbd";
         } else {
-            clean += text.substr(0, c.bytes);
+            clean += c.is_valid() ? text.substr(0, c.bytes) : "\xef\xbf\xbd";
         }
         text.remove_prefix(c.bytes);
     }
@@ -82,11 +39,11 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
         const Character c = first_character(text.substr(at));
         const bool is_space = c.code == ' ';
-        if (at > begin && !is_space && !ends_a_phrase(c.code) && (may_break || is_wide(c.code))) {
+        if (at > begin && !is_space && !ends_a_phrase(c) && (may_break || is_wide(c))) {
             pieces.push_back(text.substr(begin, at - begin));
             begin = at;
         }
-        may_break = is_space || is_wide(c.code);
+        may_break = is_space || is_wide(c);
         at += c.bytes;
     }
     if (begin < text.size()) {
@@ -128,7 +85,7 @@ size_t display_width(std::string_view text) {
     size_t width = 0;
     while (!text.empty()) {
         const Character c = first_character(text);
-        width += is_wide(c.code) ? 2 : 1;
+        width += static_cast<size_t>(columns_of(c));
         text.remove_prefix(c.bytes);
     }
     return width;

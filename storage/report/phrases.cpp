@@ -16,7 +16,7 @@ std::string since_value(const ReportInput& reported, const Finding& finding, con
     }
     const bool is_step = reported.context.iterations().source() == IterationSource::steps;
     const auto number = with("number", *finding.since_iteration);
-    const std::string iteration = is_step ? words("step {number}", number) : words("round {number}", number);
+    const std::string iteration = is_step ? words("step {number}", number) : words("iteration {number}", number);
     return time.empty() ? iteration : fmt::format("{} ({})", iteration, time);
 }
 
@@ -42,23 +42,6 @@ std::string confidence_title(const Words& words, Confidence confidence) {
     return {};
 }
 
-std::string component_title(const Words& words, ComponentKind kind) {
-    switch (kind) {
-        case ComponentKind::requested: return words("the program's tensors");
-        case ComponentKind::rounding: return words("rounding of block sizes");
-        case ComponentKind::pending: return words("freed, but waiting for a stream");
-        case ComponentKind::free_in_segments: return words("free gaps between tensors");
-        case ComponentKind::cached_segments: return words("freed memory that PyTorch keeps for later");
-        case ComponentKind::private_pools: return words("free, but reserved for CUDA graphs and private pools");
-        case ComponentKind::library: return words("libraries, past PyTorch's allocator");
-        case ComponentKind::context: return words("the CUDA context");
-        case ComponentKind::kernels: return words("loaded kernels");
-        case ComponentKind::other_processes: return words("other programs on this GPU");
-        case ComponentKind::unknown: return words("not explained by what was recorded");
-    }
-    return {};
-}
-
 std::string page_title(const ReportInput& reported, const Words& words) {
     const Explanation& explanation = reported.explanation;
     const auto device = with("device", explanation.device);
@@ -73,11 +56,11 @@ std::string page_title(const ReportInput& reported, const Words& words) {
 
 std::string total_phrase(const ReportInput& reported, const Words& words) {
     return reported.context.row().device_used ? words("total, as nvidia-smi shows it")
-                                     : words("total of what is known; nvidia-smi may show more");
+                                     : words("known total; nvidia-smi may show more");
 }
 
-std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
-    std::vector<Fact> facts;
+std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
+    std::vector<LabeledFact> facts;
     const auto add = [&](std::string label, std::string value) {
         if (!value.empty()) {
             facts.push_back({std::move(label), std::move(value)});
@@ -91,7 +74,7 @@ std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, 
                             : "");
     add(words("Since"), since_value(reported, finding, words));
     add(words("Line"), finding.line);
-    add(words("Held by"), finding.referrer);
+    add(words("Retained by"), finding.referrer);
     return facts;
 }
 
@@ -125,12 +108,12 @@ std::string gain_phrase(const ReportInput& reported, const Fix& fix, const Words
     const auto more = with("more", format_bytes(fix.per_iteration.value_or(0)));
     const auto iteration = with("each_iteration", each_iteration(reported.context, words));
     if (fix.bytes && fix.per_iteration) {
-        return words("Gives back {bytes}, and {more} {each_iteration}.", bytes, more, iteration);
+        return words("Frees {bytes}, and {more} {each_iteration}.", bytes, more, iteration);
     }
     if (fix.bytes) {
-        return words("Gives back {bytes}.", bytes);
+        return words("Frees {bytes}.", bytes);
     }
-    return fix.per_iteration ? words("Gives back {more} {each_iteration}.", more, iteration) : "";
+    return fix.per_iteration ? words("Frees {more} {each_iteration}.", more, iteration) : "";
 }
 
 std::string confidence_phrase(const Finding& finding, const Words& words) {
@@ -145,22 +128,15 @@ std::string size_phrase(const ReportInput& reported, const Finding& finding, con
         return format_bytes(finding.bytes);
     }
     return words("{bytes}, {more} {each_iteration}", with("bytes", format_bytes(finding.bytes)),
-                 with("more", signed_bytes(*finding.per_iteration)), with("each_iteration", each_iteration(reported.context, words)));
+                 with("more", signed_bytes(*finding.per_iteration)),
+                 with("each_iteration", each_iteration(reported.context, words)));
 }
 
 std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words) {
     const std::string size = size_phrase(reported, finding, words);
-    const bool is_reported = finding.title.find(format_bytes(finding.bytes)) != finding.title.npos && !finding.per_iteration;
+    const bool is_reported =
+        finding.title.find(format_bytes(finding.bytes)) != finding.title.npos && !finding.per_iteration;
     return is_reported ? finding.title : words("{title} ({size})", with("title", finding.title), with("size", size));
-}
-
-std::string joined_sentences(const std::vector<std::string>& sentences) {
-    std::string text;
-    for (const std::string& sentence : sentences) {
-        const bool needs_space = !text.empty() && !sentence.empty() && !text.ends_with("。") && !text.ends_with("！");
-        text += (needs_space ? " " : "") + sentence;
-    }
-    return text;
 }
 
 }  // namespace tidemark

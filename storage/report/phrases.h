@@ -1,4 +1,4 @@
-// How reports of all kinds call what is in an explanation.
+// Phrases about an explanation that all kinds of reports share.
 #pragma once
 
 #include <string>
@@ -12,25 +12,23 @@ namespace tidemark {
 std::string severity_title(const Words& words, Severity severity);
 /// "certain", "likely", "possible"
 std::string confidence_title(const Words& words, Confidence confidence);
-/// "the program's tensors", "the CUDA context", ...
-std::string component_title(const Words& words, ComponentKind kind);
 
 /// "Device 0 (NVIDIA H200), the end of step 59, 12.345678 s"
 std::string page_title(const ReportInput& reported, const Words& words);
-/// What the shares add up to: "what nvidia-smi shows"
+/// The label of the sum of all shares: "total, as nvidia-smi shows it"
 std::string total_phrase(const ReportInput& reported, const Words& words);
 
-struct Fact {
+struct LabeledFact {
     std::string label, value;
 };
-/// Bytes, count, growth, beginning, line and holder, where known.
-std::vector<Fact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words);
+/// Bytes, count, growth, beginning, line and referrer; unknown ones are left out.
+std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words);
 
-/// As `--at` takes it: "event:12", "time:34ns"; "" where no moment belongs to it.
+/// An argument of `--at`: "event:12", "time:34ns"; "" for evidence without a point in time.
 std::string time_point_argument(const Evidence& evidence);
-/// What else there is to look at: "allocation 12, node 5, until 3.400000 s", ids as other commands take them; or "".
+/// Ids for other commands: "allocation 12, node 5, until 3.400000 s"; "" without ids.
 std::string evidence_ids(const ReportInput& reported, const Evidence& evidence, const Words& words);
-/// "Gives back 480 KiB, and 8.00 KiB each step."; "" where it is not known.
+/// "Gives back 480 KiB, and 8.00 KiB each step."; "" if unknown.
 std::string gain_phrase(const ReportInput& reported, const Fix& fix, const Words& words);
 /// "certain. Every allocation was seen."
 std::string confidence_phrase(const Finding& finding, const Words& words);
@@ -39,8 +37,5 @@ std::string size_phrase(const ReportInput& reported, const Finding& finding, con
 
 /// A background finding in a line: "the CUDA context and its kernels take 624 MiB"
 std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words);
-
-/// Sentences one after another: with a space between those that end without a Chinese full stop.
-std::string joined_sentences(const std::vector<std::string>& sentences);
 
 }  // namespace tidemark

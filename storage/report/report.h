@@ -7,33 +7,33 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/explanation.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// What was said about one device, and from what.
+/// The explanation of one device, and the data it is based on.
 struct ReportInput {
     const AnalysisContext& context;
     const Explanation& explanation;
 };
 
 struct TextOptions {
-    int width = 100;       ///< columns of a terminal; sentences are broken there
+    int width = 100;      ///< columns of a terminal; sentences are broken there
     bool colors = false;  ///< with escape sequences
-    bool all = false;      ///< background findings in full, too
+    bool all = false;     ///< background findings in full, too
 };
 
-/// For a terminal. Control characters of names are replaced, so that only the colours' own escapes are in it.
+/// For a terminal. Control characters in names are replaced: only colors add escape sequences.
 std::string report_text(const ReportInput& reported, const Words& words, const TextOptions& options);
 
-/// One device's object; docs/EXPLAIN.md describes its keys. Times in ns since the trace's start, null for what is not
-/// known.
+/// The object of one device; docs/EXPLAIN.md describes its keys. Times in ns since the start of the trace, null if
+/// unknown.
 nlohmann::ordered_json report_json(const ReportInput& reported);
 
 /// For a ticket or a chat: GitHub's Markdown.
 std::string report_markdown(std::span<const ReportInput> devices, const Words& words);
 
-/// One file that needs nothing else: no script, nothing from a network, light and dark, with plots.
+/// One self-contained file with plots: no script, no network, light and dark.
 std::string report_html(std::span<const ReportInput> devices, const Words& words);
 
 }  // namespace tidemark

@@ -7,6 +7,7 @@
 #include "storage/report/phrases.h"
 #include "storage/report/report.h"
 #include "storage/report/svg.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark {
 namespace {
@@ -54,11 +55,11 @@ std::string share_row(std::string_view css, const std::string& key, const std::s
                        marked_up(name), format_bytes(bytes), share);
 }
 
-/// That of the layer in the plot above; parts of the program's tensors, which are one layer there, are told apart.
+/// The color of the component in the plot above. Parts of the tensors, which are one component there, get their own.
 std::string color_of(const ReportInput& reported, const Share& share, const Words& words, int& tensors) {
     for (const Component& component : reported.context.row().components) {
         const bool is_library = component.kind == ComponentKind::library && share.name.starts_with(component.name);
-        if (is_library || share.name == component_title(words, component.kind)) {
+        if (is_library || share.name == component_name(words, component.kind)) {
             return fmt::format("l{}", static_cast<int>(component.kind));
         }
     }
@@ -89,7 +90,7 @@ std::string shares(const ReportInput& reported, const Words& words) {
 
 std::string facts(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string rows;
-    for (const Fact& fact : facts_of(reported, finding, words)) {
+    for (const LabeledFact& fact : facts_of(reported, finding, words)) {
         rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_escaped(fact.label), marked_up(fact.value));
     }
     return rows.empty() ? "" : "<dl>\n" + rows + "</dl>\n";
@@ -99,36 +100,38 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
     std::string items;
     for (const Evidence& item : finding.evidence) {
         const std::string time_point = time_point_argument(item), ids = evidence_ids(reported, item, words);
-        items += fmt::format("<li>{}{}{}</li>\n",
-                             time_point.empty() ? "" : fmt::format("<code class=\"moment\">--at {}</code> ", time_point),
-                             marked_up(item.text),
-                             ids.empty() ? "" : fmt::format(" <span class=\"quiet\">[{}]</span>", html_escaped(ids)));
+        items +=
+            fmt::format("<li>{}{}{}</li>\n",
+                        time_point.empty() ? "" : fmt::format("<code class=\"time-point\">--at {}</code> ", time_point),
+                        marked_up(item.text),
+                        ids.empty() ? "" : fmt::format(" <span class=\"quiet\">[{}]</span>", html_escaped(ids)));
     }
-    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Look at")), items);
+    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Evidence")), items);
 }
 
 std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string items;
     for (const Fix& fix : finding.fixes) {
-        items += fmt::format("<li>{}{}</li>\n", marked_up(joined_sentences({fix.text, gain_phrase(reported, fix, words)})),
-                             fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
+        items +=
+            fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(reported, fix, words)})),
+                        fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
     }
-    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("What helps")), items);
+    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("Recommended fix")), items);
 }
 
 std::string finding_card(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
     const std::string_view severity = severity_word(finding.severity);
     const bool is_open = finding.severity != Severity::background;
     std::string card = fmt::format(
-        "<details class=\"finding {}\"{}>\n<summary>{}<span class=\"verdict {}\">{}</span>{} <span "
+        "<details class=\"finding {}\"{}>\n<summary>{}<span class=\"severity {}\">{}</span>{} <span "
         "class=\"size\">{}</span></summary>\n",
         severity, is_open ? " open" : "", number, severity, html_escaped(severity_title(words, finding.severity)),
         marked_up(finding.title), html_escaped(size_phrase(reported, finding, words)));
     card += facts(reported, finding, words) + paragraphs(finding.text) + finding_chart(reported, finding, words);
     card += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
-    card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("How sure:")),
+    card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("Confidence:")),
                         marked_up(confidence_phrase(finding, words)));
-    return card + bullets(words("Not known"), finding.unknowns) + "</details>\n";
+    return card + bullets(words("Unknown"), finding.unknowns) + "</details>\n";
 }
 
 std::string summary(const Explanation& explanation) {
@@ -142,12 +145,13 @@ std::string summary(const Explanation& explanation) {
 
 std::string device_section(const ReportInput& reported, const Words& words) {
     const Explanation& explanation = reported.explanation;
-    std::string section =
-        fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n", html_escaped(page_title(reported, words)));
-    section += summary(explanation) + components_chart(reported, words) + shares(reported, words) + floor_chart(reported, words);
+    std::string section = fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n",
+                                      html_escaped(page_title(reported, words)));
+    section += summary(explanation) + components_chart(reported, words) + shares(reported, words) +
+               floor_chart(reported, words);
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
-        section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("What was found")));
+        section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("Findings")));
         section += finding_card(reported, finding, ++number, words);
     }
     return section + bullets(words("Not recorded"), explanation.unknowns) + "</section>\n";
@@ -168,8 +172,7 @@ std::string report_html(std::span<const ReportInput> devices, const Words& words
         page += device_section(reported, words);
     }
     const std::string by = words(
-        "{trace}, explained by Tidemark {version}. Flags, bars and columns tell more under the "
-        "pointer.",
+        "{trace}, explained by Tidemark {version}. Markers, bars and columns show details under the pointer.",
         with("trace", name), with("version", TIDEMARK_VERSION));
     return page + fmt::format("<footer class=\"quiet\">{}</footer>\n</main>\n</body>\n</html>\n", html_escaped(by));
 }

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "storage/replay/time_point.h"
 #include "storage/report/json_parts.h"
 #include "storage/report/report.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {
@@ -45,24 +45,25 @@ ordered_json array_of(const Items& items, Write&& write) {
 }
 
 ordered_json finding_json(const AnalysisContext& context, const Finding& finding) {
-    return {{"kind", finding_word(finding.kind)},
-            {"severity", severity_word(finding.severity)},
-            {"confidence", confidence_word(finding.confidence)},
-            {"basis", finding.basis},
-            {"title", finding.title},
-            {"text", finding.text},
-            {"bytes", finding.bytes},
-            {"per_iteration_bytes", or_null(finding.per_iteration)},
-            {"count", finding.count},
-            {"since_ns", or_null(finding.since)},
-            {"since_iteration", or_null(finding.since_iteration)},
-            {"component", component_json(finding.component)},
-            {"line", finding.line},
-            {"stack", frames_json(context.trace().stacks, finding.stack)},
-            {"referrer", finding.referrer},
-            {"evidence", array_of(finding.evidence, [&](const Evidence& item) { return evidence_json(context, item); })},
-            {"fixes", array_of(finding.fixes, fix_json)},
-            {"unknowns", finding.unknowns}};
+    return {
+        {"kind", finding_word(finding.kind)},
+        {"severity", severity_word(finding.severity)},
+        {"confidence", confidence_word(finding.confidence)},
+        {"basis", finding.basis},
+        {"title", finding.title},
+        {"text", finding.text},
+        {"bytes", finding.bytes},
+        {"per_iteration_bytes", or_null(finding.per_iteration)},
+        {"count", finding.count},
+        {"since_ns", or_null(finding.since)},
+        {"since_iteration", or_null(finding.since_iteration)},
+        {"component", component_json(finding.component)},
+        {"line", finding.line},
+        {"stack", frames_json(context.trace().stacks, finding.stack)},
+        {"referrer", finding.referrer},
+        {"evidence", array_of(finding.evidence, [&](const Evidence& item) { return evidence_json(context, item); })},
+        {"fixes", array_of(finding.fixes, fix_json)},
+        {"unknowns", finding.unknowns}};
 }
 
 ordered_json share_json(const Share& share) {
@@ -73,16 +74,17 @@ ordered_json share_json(const Share& share) {
 
 ordered_json report_json(const ReportInput& reported) {
     const Explanation& explanation = reported.explanation;
-    return {{"device", explanation.device},
-            {"device_name", explanation.device_name},
-            {"time_point", {{"event", explanation.event}, {"time_ns", explanation.time}, {"text", explanation.time_point}}},
-            {"run_trend", run_trend_word(explanation.run_trend)},
-            {"summary", explanation.summary},
-            {"total_bytes", explanation.total},
-            {"shares", array_of(explanation.shares, share_json)},
-            {"findings",
-             array_of(explanation.findings, [&](const Finding& finding) { return finding_json(reported.context, finding); })},
-            {"unknowns", explanation.unknowns}};
+    return {
+        {"device", explanation.device},
+        {"device_name", explanation.device_name},
+        {"time_point", {{"event", explanation.event}, {"time_ns", explanation.time}, {"text", explanation.time_point}}},
+        {"run_trend", run_trend_word(explanation.run_trend)},
+        {"summary", explanation.summary},
+        {"total_bytes", explanation.total},
+        {"shares", array_of(explanation.shares, share_json)},
+        {"findings", array_of(explanation.findings,
+                              [&](const Finding& finding) { return finding_json(reported.context, finding); })},
+        {"unknowns", explanation.unknowns}};
 }
 
 }  // namespace tidemark

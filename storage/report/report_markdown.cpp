@@ -29,7 +29,7 @@ std::string escaped_character(std::string_view text, size_t i) {
     }
 }
 
-/// Names come from strangers: outside of `code`, what Markdown or HTML would take for its own is escaped.
+/// Names come from strangers: outside of `code`, the syntax of Markdown and HTML is escaped.
 std::string escaped(std::string_view text) {
     const std::string plain = plain_text(text);
     const bool has_code_spans = std::count(plain.begin(), plain.end(), '`') % 2 == 0 && plain.find("``") == plain.npos;
@@ -81,23 +81,24 @@ std::string shares_table(const ReportInput& reported, const Words& words) {
         text += fmt::format("| {} | {} | {} |\n", escaped(share.name), format_bytes(share.bytes),
                             Words::percent(share.of_total));
     }
-    return text + fmt::format("| **{}** | **{}** | |\n", total_phrase(reported, words), format_bytes(explanation.total));
+    return text +
+           fmt::format("| **{}** | **{}** | |\n", total_phrase(reported, words), format_bytes(explanation.total));
 }
 
 std::string evidence_list(const ReportInput& reported, const Finding& finding, const Words& words) {
-    std::string text = finding.evidence.empty() ? "" : fmt::format("\n**{}**\n\n", words("Look at"));
+    std::string text = finding.evidence.empty() ? "" : fmt::format("\n**{}**\n\n", words("Evidence"));
     for (const Evidence& item : finding.evidence) {
         const std::string time_point = time_point_argument(item), ids = evidence_ids(reported, item, words);
-        text += fmt::format("- {}{}{}\n", time_point.empty() ? "" : fmt::format("`--at {}` ", time_point), escaped(item.text),
-                            ids.empty() ? "" : fmt::format(" \\[{}\\]", escaped(ids)));
+        text += fmt::format("- {}{}{}\n", time_point.empty() ? "" : fmt::format("`--at {}` ", time_point),
+                            escaped(item.text), ids.empty() ? "" : fmt::format(" \\[{}\\]", escaped(ids)));
     }
     return text;
 }
 
 std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
-    std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("What helps"));
+    std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
-        text += fmt::format("- {}\n", escaped(joined_sentences({fix.text, gain_phrase(reported, fix, words)})));
+        text += fmt::format("- {}\n", escaped(words.sentences({fix.text, gain_phrase(reported, fix, words)})));
         text += fix.code.empty() ? "" : '\n' + fenced(fix.code) + '\n';
     }
     return text;
@@ -106,21 +107,21 @@ std::string fix_list(const ReportInput& reported, const Finding& finding, const 
 std::string finding_section(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
     std::string text =
         fmt::format("\n### {}. {}: {}\n\n", number, severity_title(words, finding.severity), escaped(finding.title));
-    for (const Fact& fact : facts_of(reported, finding, words)) {
+    for (const LabeledFact& fact : facts_of(reported, finding, words)) {
         text += fmt::format("- **{}**: {}\n", fact.label, escaped(fact.value));
     }
     for (const std::string& sentences : finding.text) {
         text += '\n' + escaped(sentences) + '\n';
     }
     text += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
-    text += fmt::format("\n*{}* {}\n", words("How sure:"), escaped(confidence_phrase(finding, words)));
-    return text + bullets(words("Not known"), finding.unknowns);
+    text += fmt::format("\n*{}* {}\n", words("Confidence:"), escaped(confidence_phrase(finding, words)));
+    return text + bullets(words("Unknown"), finding.unknowns);
 }
 
 std::string device_section(const ReportInput& reported, const Words& words) {
     const Explanation& explanation = reported.explanation;
-    std::string text =
-        fmt::format("## {}\n\n{}\n", escaped(page_title(reported, words)), escaped(joined_sentences(explanation.summary)));
+    std::string text = fmt::format("## {}\n\n{}\n", escaped(page_title(reported, words)),
+                                   escaped(words.sentences(explanation.summary)));
     text += shares_table(reported, words);
     std::vector<std::string> background;
     size_t number = 0;

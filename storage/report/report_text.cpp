@@ -10,7 +10,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::string_view no_color, bold = "\033[1m", dim = "\033[2m", red = "\033[1;31m", yellow = "\033[1;33m",
-                                      green = "\033[32m", blue = "\033[36m";
+                                     green = "\033[32m", blue = "\033[36m";
 
 std::string_view color_of(Severity severity) {
     switch (severity) {
@@ -44,7 +44,7 @@ public:
         const Explanation& explanation = reported_.explanation;
         paragraph(0, page_title(reported_, words_), dim);
         text_ += '\n';
-        paragraph(0, joined_sentences(explanation.summary), bold);
+        paragraph(0, words_.sentences(explanation.summary), bold);
         shares();
         findings();
         list(words_("Not recorded"), explanation.unknowns);
@@ -71,7 +71,7 @@ private:
     }
     /// The text behind a label, its further lines under its first.
     void labeled(size_t indent, std::string_view label, std::string_view label_color, std::string_view text,
-                  std::string_view color = no_color);
+                 std::string_view color = no_color);
 
     const ReportInput& reported_;
     const Words& words_;
@@ -80,7 +80,7 @@ private:
 };
 
 void Page::labeled(size_t indent, std::string_view label, std::string_view label_color, std::string_view text,
-                    std::string_view color) {
+                   std::string_view color) {
     constexpr size_t narrowest = 20;
     const size_t begin = indent + display_width(label);
     const auto width = static_cast<size_t>(options_.width);
@@ -107,8 +107,8 @@ void Page::shares() {
     for (const Share& share : explanation.shares) {
         share_row(format_bytes(share.bytes), share.of_total, share.name);
     }
-    text_ +=
-        fmt::format("{:>12}  {:>7}  {:20}  {}\n", format_bytes(explanation.total), "", "", total_phrase(reported_, words_));
+    text_ += fmt::format("{:>12}  {:>7}  {:20}  {}\n", format_bytes(explanation.total), "", "",
+                         total_phrase(reported_, words_));
 }
 
 void Page::findings() {
@@ -120,7 +120,7 @@ void Page::findings() {
             continue;
         }
         if (number == 0) {
-            heading(words_("What was found"));
+            heading(words_("Findings"));
         }
         finding(++number, each);
     }
@@ -140,26 +140,26 @@ void Page::folded(std::span<const Finding* const> findings) {
 void Page::finding(size_t number, const Finding& finding) {
     text_ += number == 1 ? "" : "\n";
     labeled(0, fmt::format("{:>2}. ", number), bold,
-             fmt::format("{}: {}", severity_title(words_, finding.severity), finding.title), color_of(finding.severity));
+            fmt::format("{}: {}", severity_title(words_, finding.severity), finding.title), color_of(finding.severity));
     facts(finding);
     for (const std::string& sentences : finding.text) {
         paragraph(4, sentences);
     }
     evidence(finding);
     fixes(finding);
-    labeled(4, words_("How sure:") + " ", bold, confidence_phrase(finding, words_));
+    labeled(4, words_("Confidence:") + " ", bold, confidence_phrase(finding, words_));
     for (const std::string& unknown : finding.unknowns) {
-        labeled(4, words_("Not known") + ": ", bold, unknown);
+        labeled(4, words_("Unknown") + ": ", bold, unknown);
     }
 }
 
 void Page::facts(const Finding& finding) {
-    const std::vector<Fact> facts = facts_of(reported_, finding, words_);
+    const std::vector<LabeledFact> facts = facts_of(reported_, finding, words_);
     size_t width = 0;
-    for (const Fact& fact : facts) {
+    for (const LabeledFact& fact : facts) {
         width = std::max(width, display_width(fact.label) + 2);
     }
-    for (const Fact& fact : facts) {
+    for (const LabeledFact& fact : facts) {
         labeled(6, pad_right(fact.label, width), dim, fact.value);
     }
 }
@@ -168,7 +168,7 @@ void Page::evidence(const Finding& finding) {
     if (finding.evidence.empty()) {
         return;
     }
-    paragraph(4, words_("Look at"), bold);
+    paragraph(4, words_("Evidence"), bold);
     size_t width = 0;
     for (const Evidence& item : finding.evidence) {
         width = std::max(width, time_point_argument(item).size() + 2);
@@ -176,7 +176,7 @@ void Page::evidence(const Finding& finding) {
     for (const Evidence& item : finding.evidence) {
         const std::string ids = evidence_ids(reported_, item, words_);
         labeled(6, pad_right(time_point_argument(item), width), blue,
-                 ids.empty() ? item.text : fmt::format("{} [{}]", item.text, ids));
+                ids.empty() ? item.text : fmt::format("{} [{}]", item.text, ids));
     }
 }
 
@@ -184,9 +184,9 @@ void Page::fixes(const Finding& finding) {
     if (finding.fixes.empty()) {
         return;
     }
-    paragraph(4, finding.fixes.size() == 1 ? words_("What helps") : words_("What helps, each by itself"), bold);
+    paragraph(4, finding.fixes.size() == 1 ? words_("Recommended fix") : words_("Recommended fixes, each sufficient by itself"), bold);
     for (const Fix& fix : finding.fixes) {
-        labeled(6, "- ", no_color, joined_sentences({fix.text, gain_phrase(reported_, fix, words_)}));
+        labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(reported_, fix, words_)}));
         for (const std::string& line : split_lines(plain_lines(fix.code))) {
             text_ += std::string(12, ' ') + colored(green, line) + '\n';
         }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int most_ticks = 5;
 
-/// `label` of every multiple of `step` within the two.
+/// A tick with its `label` at every multiple of `step` between the two.
 template <class Label>
 std::vector<Tick> multiples(double low, double high, double step, Label&& label) {
     std::vector<Tick> ticks;
@@ -45,7 +45,7 @@ std::string seconds(int64_t time, double step) {
     return fmt::format("{:.{}f} s", static_cast<double>(time) / second, decimals);
 }
 
-/// With as many digits as tell ticks apart that are `step` bytes from each other.
+/// With enough digits to distinguish ticks that are `step` bytes apart.
 std::string bytes_label(int64_t bytes, double step) {
     constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
     auto value = static_cast<double>(bytes);

@@ -1,4 +1,4 @@
-// Plots as SVG inside of a page, whose style sheet gives them their colours.
+// Plots as SVG inside a page; the style sheet of the page sets the colors.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace tidemark {
 
-/// For HTML and its attributes: markup is escaped, control characters and broken UTF-8 are replaced.
+/// Escapes markup for HTML and its attributes; replaces control characters and broken UTF-8.
 std::string html_escaped(std::string_view text);
 
 struct Tick {
     double value = 0;
     std::string label;
 };
-/// At most six, at round numbers of binary units.
+/// At most six, at multiples of binary units.
 std::vector<Tick> byte_ticks(int64_t low, int64_t high);
 /// The same for nanoseconds since the trace's start.
 std::vector<Tick> time_ticks(int64_t start, int64_t end);
@@ -26,7 +26,7 @@ std::vector<Tick> number_ticks(int64_t first, int64_t last);
 struct Range {
     double low = 0, high = 1;
 };
-/// From zero, unless the values differ by less than a third of the highest: then around them.
+/// Starts at zero, unless the values differ by less than a third of the highest: then it is around them.
 Range range_of(std::span<const int64_t> values);
 
 struct PlotSize {
@@ -34,7 +34,7 @@ struct PlotSize {
     int above = 14;  ///< room over the plot, for flags
 };
 
-/// One picture: axes, then what is drawn, in the order of the calls. Classes are those of the page's style sheet.
+/// One picture: axes, then shapes in the order of the calls. CSS classes are those of the style sheet of the page.
 class Plot {
 public:
     Plot(PlotSize size, Range x, Range y);
@@ -58,7 +58,7 @@ public:
     /// An invisible column that shows `hint` under the pointer.
     void column(double from, double to, std::string_view hint);
 
-    /// `label`: what the picture shows, for those who cannot see it.
+    /// `label` describes the picture for screen readers.
     std::string svg(std::string_view label) const;
 
 private:

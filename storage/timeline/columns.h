@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "storage/read/alive_index.h"
+#include "storage/replay/alive_index.h"
 #include "storage/timeline/curves.h"
 
 namespace tidemark {
@@ -14,7 +14,7 @@ enum class TimeAxis : uint8_t { wall_clock, event_index };
 
 struct Column {
     EventNumber first = 0, last = 0;  ///< states the column covers
-    EventNumber time_point = 0;           ///< the state drawn: where active memory was highest
+    EventNumber time_point = 0;       ///< the state drawn: where active memory was highest
     std::array<int64_t, series_count> min{}, max{};
 };
 

@@ -173,4 +173,12 @@ Curves::All Curves::extremes(EventNumber first, EventNumber last) const {
     return result;
 }
 
+std::vector<EventNumber> peak_events(const Trace& trace) {
+    std::vector<EventNumber> peaks;
+    for (const DeviceHistory& device : trace.devices) {
+        peaks.push_back(Curves(device).peak(Series::allocated).max_event);
+    }
+    return peaks;
+}
+
 }  // namespace tidemark

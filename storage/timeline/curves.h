@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "storage/read/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
@@ -50,5 +50,8 @@ private:
     std::vector<Values> base_;              ///< values at each 64th state
     std::vector<std::vector<All>> levels_;  ///< [level][bucket]
 };
+
+/// Returns the event with the most allocated bytes of each device of the trace, in the order of Trace::devices.
+std::vector<EventNumber> peak_events(const Trace& trace);
 
 }  // namespace tidemark

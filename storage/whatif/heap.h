@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "storage/allocator/block_map.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 

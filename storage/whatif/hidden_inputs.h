@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "storage/base/progress.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 #include "storage/whatif/what_if.h"
 
 namespace tidemark {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/read/alive_index.h"
+#include "storage/replay/alive_index.h"
 #include "storage/replay/memory_state.h"
 
 namespace tidemark {

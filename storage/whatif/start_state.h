@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 #include "storage/whatif/caching_allocator.h"
 
 namespace tidemark {

@@ -12,7 +12,7 @@
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
@@ -53,7 +53,7 @@ struct Outcome {
     int64_t end_reserved = 0;
     int64_t driver_allocations = 0;  ///< calls of cudaMalloc, or mappings
     int64_t driver_frees = 0;
-    int64_t cached_bytes_returned = 0;  ///< by retries, the garbage collector and empty_cache
+    int64_t cached_bytes_returned = 0;    ///< by retries, the garbage collector and empty_cache
     bool fits = true;                     ///< every request was served within the capacity
     std::optional<EventNumber> fails_at;  ///< the first that was not; the model stops there
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "storage/base/result.h"
-#include "storage/format/sqlite.h"
+#include "storage/sqlite/sqlite.h"
 #include "storage/write/trace_rows.h"
 #include "storage/write/trace_writer.h"
 
@@ -46,7 +46,7 @@ struct StreamingBatch {
     Rows<int, DeviceRow> devices;
 
     struct Link {
-        std::string kind;
+        Fact<PathLinkKind> kind;
         StringId name, function, file;
         int32_t line;
     };

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "storage/base/result.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 #include "storage/write/trace_rows.h"
 #include "storage/write/trace_writer.h"
 
@@ -76,7 +76,7 @@ public:
     void node_changed(int64_t id, const NodeRow& row);  ///< its variable and times, as far as they are known now
     void category(const CategoryRow& row);
     int64_t heap_scan(const HeapScan& scan);
-    /// `links`: outermost first; kinds are copied. Node and allocation: row ids, 0: none.
+    /// `links`: outermost first. Node and allocation: row ids, 0: none.
     void referrer(int64_t scan, int64_t node, int64_t allocation, std::span<const PathLinkRow> links);
 
     /// How many events of a device the trace holds so far, and the state (event) of its highest allocated bytes.

@@ -1,5 +1,7 @@
 #include "storage/write/trace_rows.h"
 
+#include <nlohmann/json.hpp>
+
 #include "storage/format/chunk_codec.h"
 
 namespace tidemark {
@@ -17,13 +19,18 @@ std::optional<int64_t> time_or_null(int64_t time) {
     return time == never_happened || time == before_recording ? std::nullopt : std::optional(time);
 }
 
+std::string json_text(const DataGapArguments& arguments) {
+    return nlohmann::json(arguments).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 /// Columns free_after, free_delay, done_after, done_delay from parameter `first` on.
 void bind_end(Statement& statement, int first, const AllocationRow& row) {
     const Allocation& lifetime = row.lifetime;
     if (lifetime.free_event == never) {
         statement.bind_null(first).bind_null(first + 1);
     } else {
-        statement.bind(first, int64_t{lifetime.free_event} - lifetime.alloc_event).bind(first + 1, row.free_time - row.time);
+        statement.bind(first, int64_t{lifetime.free_event} - lifetime.alloc_event)
+            .bind(first + 1, row.free_time - row.time);
     }
     if (lifetime.free_event == never || lifetime.free_completed == never) {
         statement.bind_null(first + 2).bind_null(first + 3);
@@ -49,13 +56,14 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT OR REPLACE INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO event VALUES(?,?,?,?,?,NULL,?,?)",
     "INSERT INTO allocation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "UPDATE allocation SET free_after=?, free_delay=?, free_completed_after=?, free_completed_delay=?, free_stack=? WHERE id=?",
+    "UPDATE allocation SET free_after=?, free_delay=?, free_completed_after=?, free_completed_delay=?, free_stack=? "
+    "WHERE id=?",
     "INSERT INTO allocation_chunk VALUES(NULL,?,?,?,?)",
     "INSERT OR REPLACE INTO annotation VALUES(?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO step VALUES(?,?,?,?,?)",
     "INSERT INTO mark VALUES(?,?,?,?)",
     "INSERT INTO mark_event VALUES(?,?,?)",
-    "INSERT INTO data_gap VALUES(NULL,?,?,?,?,?,?)",
+    "INSERT INTO data_gap VALUES(NULL,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO driver_allocation VALUES(?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO sample VALUES(NULL,?,?,?,?,?,?)",
     "INSERT INTO autograd_node VALUES(?,?,?,?,?,?,?,?,?,?,?)",
@@ -132,10 +140,11 @@ Status TraceRows::origin(uint32_t id, const OriginRow& origin) {
 }
 
 Status TraceRows::process(int64_t id, const Process& process) {
+    const std::string how_ended = word_of(process.how_ended);
     Statement& row = (*this)[process_row];
     row.bind(0, id).bind(1, process.pid).bind(2, process.rank).bind(3, std::string_view(process.command_line));
     row.bind(4, process.start).bind(5, process.end).bind(6, process.exit_status);
-    process.how_ended.empty() ? row.bind_null(7) : row.bind(7, std::string_view(process.how_ended));
+    how_ended.empty() ? row.bind_null(7) : row.bind(7, std::string_view(how_ended));
     return row.run();
 }
 
@@ -219,7 +228,7 @@ Status TraceRows::annotation(int64_t id, const AnnotationRow& row) {
     return (*this)[annotation_row]
         .bind(0, id)
         .bind(1, std::string_view(a.name))
-        .bind(2, std::string_view(a.kind))
+        .bind(2, word_of(a.kind))
         .bind(3, int64_t{a.device})
         .bind(4, nonzero(row.thread))
         .bind(5, a.start)
@@ -231,7 +240,7 @@ Status TraceRows::step(int64_t id, const Step& step) {
     return (*this)[step_row]
         .bind(0, id)
         .bind(1, step.number)
-        .bind(2, std::string_view(step.source))
+        .bind(2, word_of(step.source))
         .bind(3, step.start)
         .bind(4, step.end)
         .run();
@@ -249,13 +258,20 @@ Status TraceRows::mark(int64_t id, const Mark& mark) {
 }
 
 Status TraceRows::data_gap(const DataGap& data_gap) {
-    return (*this)[data_gap_row]
-        .bind(0, data_gap_name(data_gap.kind))
+    const auto bind_text = [](Statement& row, int column, const std::string& text) {
+        text.empty() ? row.bind_null(column) : row.bind(column, std::string_view(text));
+    };
+    const std::string reason = word_of(data_gap.reason);
+    const std::string arguments = data_gap.arguments.empty() ? std::string() : json_text(data_gap.arguments);
+    Statement& row = (*this)[data_gap_row];
+    bind_text(row, 5, reason);
+    bind_text(row, 6, arguments);
+    bind_text(row, 7, data_gap.text);
+    return row.bind(0, data_gap_name(data_gap.kind))
         .bind(1, data_gap.device < 0 ? std::nullopt : std::optional(int64_t{data_gap.device}))
         .bind(2, data_gap.time)
         .bind(3, data_gap.count)
         .bind(4, data_gap.bytes)
-        .bind(5, std::string_view(data_gap.text))
         .run();
 }
 
@@ -265,7 +281,7 @@ Status TraceRows::driver_allocation(int64_t id, const DriverRow& row) {
         .bind(0, id)
         .bind(1, int64_t{1})  // a trace is of one process
         .bind(2, a.device < 0 ? std::nullopt : std::optional(int64_t{a.device}))
-        .bind(3, std::string_view(a.kind))
+        .bind(3, word_of(a.kind))
         .bind(4, static_cast<int64_t>(a.address))
         .bind(5, static_cast<int64_t>(a.bytes))
         .bind(6, a.time)
@@ -283,7 +299,7 @@ Status TraceRows::sample(const Sample& sample) {
         .bind(2, sample.pid)
         .bind(3, sample.used_bytes)
         .bind(4, nonzero(sample.total_bytes))
-        .bind(5, std::string_view(sample.source))
+        .bind(5, word_of(sample.source))
         .run();
 }
 
@@ -343,7 +359,7 @@ Status TraceRows::heap_scan(int64_t id, const HeapScan& scan) {
     return (*this)[heap_scan_row]
         .bind(0, id)
         .bind(1, scan.time)
-        .bind(2, std::string_view(scan.reason))
+        .bind(2, word_of(scan.reason))
         .bind(3, scan.duration)
         .bind(4, scan.objects)
         .bind(5, scan.tensors)
@@ -351,14 +367,19 @@ Status TraceRows::heap_scan(int64_t id, const HeapScan& scan) {
 }
 
 Status TraceRows::referrer(int64_t id, int64_t scan, int64_t node, int64_t allocation) {
-    return (*this)[referrer_row].bind(0, id).bind(1, scan).bind(2, nonzero(node)).bind(3, allocation_id(allocation)).run();
+    return (*this)[referrer_row]
+        .bind(0, id)
+        .bind(1, scan)
+        .bind(2, nonzero(node))
+        .bind(3, allocation_id(allocation))
+        .run();
 }
 
 Status TraceRows::path_link(int64_t referrer, int64_t position, const PathLinkRow& link) {
     return (*this)[path_link_row]
         .bind(0, referrer)
         .bind(1, position)
-        .bind(2, link.kind)
+        .bind(2, word_of(link.kind))
         .bind(3, nonzero(link.name))
         .bind(4, nonzero(link.function))
         .bind(5, nonzero(link.file))

@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "storage/base/result.h"
-#include "storage/format/graph_tables.h"
-#include "storage/format/sqlite.h"
-#include "storage/format/trace.h"
+#include "storage/sqlite/sqlite.h"
+#include "storage/trace/graph_tables.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
@@ -57,7 +57,8 @@ struct NodeRow {
     uint32_t origin = 0;
     StackId stack = 0;
     int64_t output = no_allocation_row;
-    int64_t created = before_recording, executed = never_happened, released = never_happened, destroyed = never_happened;
+    int64_t created = before_recording, executed = never_happened, released = never_happened,
+            destroyed = never_happened;
 };
 
 struct EdgeRow {
@@ -80,7 +81,7 @@ struct CategoryRow {
 };
 
 struct PathLinkRow {
-    std::string_view kind;
+    Fact<PathLinkKind> kind;
     StringId name = 0, function = 0, file = 0;
     int32_t line = 0;
 };

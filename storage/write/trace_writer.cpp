@@ -13,8 +13,7 @@
 
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
-#include "storage/format/sqlite.h"
-#include "storage/timeline/curves.h"
+#include "storage/sqlite/sqlite.h"
 #include "storage/write/trace_rows.h"
 
 namespace tidemark {
@@ -74,8 +73,14 @@ private:
 /// Fills one open, empty trace database.
 class Filling {
 public:
-    Filling(Connection& connection, TraceRows& rows, const Trace& trace, const GraphTables* graph, Progress& progress)
-        : connection_(connection), rows_(rows), trace_(trace), graph_(graph), progress_(progress) {}
+    Filling(Connection& connection, TraceRows& rows, const Trace& trace, std::span<const EventNumber> peak_events,
+            const GraphTables* graph, Progress& progress)
+        : connection_(connection),
+          rows_(rows),
+          trace_(trace),
+          peak_events_(peak_events),
+          graph_(graph),
+          progress_(progress) {}
 
     Status run() {
         TIDEMARK_TRY(connection_.execute("BEGIN"));
@@ -84,8 +89,9 @@ public:
         TIDEMARK_TRY(write_dictionaries());
         TIDEMARK_TRY(write_spans());
         TIDEMARK_TRY(write_surroundings());
-        for (const DeviceHistory& device : trace_.devices) {
-            TIDEMARK_TRY(write_device(device));
+        for (size_t d = 0; d < trace_.devices.size(); ++d) {
+            const DeviceHistory& device = trace_.devices[d];
+            TIDEMARK_TRY(write_device(device, peak_events_[d]));
             TIDEMARK_TRY(write_allocations(device));
             TIDEMARK_TRY(write_chunks(device));
         }
@@ -152,10 +158,11 @@ private:
         }
         for (uint32_t i = 1; i < trace_.origins.size(); ++i) {
             const Origin& o = trace_.origins[i];
+            const std::string phase = word_of(o.phase);
             OriginRow row;
             row.thread = o.thread;
             for (const auto& [id, text] :
-                 {std::pair(&row.op, &o.op), std::pair(&row.module, &o.module), std::pair(&row.phase, &o.phase),
+                 {std::pair(&row.op, &o.op), std::pair(&row.module, &o.module), std::pair(&row.phase, &phase),
                   std::pair(&row.compile_context, &o.compile_context),
                   std::pair(&row.user_metadata, &o.user_metadata)}) {
                 const auto known = string_id(*text);
@@ -223,11 +230,10 @@ private:
         return 0;
     }
 
-    Status write_device(const DeviceHistory& device) {
+    Status write_device(const DeviceHistory& device, EventNumber peak_event) {
         TIDEMARK_TRY(
             rows_.device(device.device, {device.name, "", device.total_bytes, device.event_count(), device.truncated}));
-        const Extremes peak = Curves(device).peak(Series::allocated);
-        TIDEMARK_TRY(rows_.meta(fmt::format("peak_event.{}", device.device), fmt::format("{}", peak.max_event)));
+        TIDEMARK_TRY(rows_.meta(fmt::format("peak_event.{}", device.device), fmt::format("{}", peak_event)));
         first_segment_ = next_segment_;
         for (const Segment& s : device.segments) {
             TIDEMARK_TRY(rows_.segment(
@@ -283,7 +289,9 @@ private:
         return {};
     }
 
-    int64_t row_id(AllocationRef ref) const { return ref ? trace_.devices[ref.device].allocation_id(ref.index) : no_allocation_row; }
+    int64_t row_id(AllocationRef ref) const {
+        return ref ? trace_.devices[ref.device].allocation_id(ref.index) : no_allocation_row;
+    }
 
     /// Row id of a text of the graph.
     Result<StringId> text_id(const GraphTables& graph, uint32_t text) { return string_id(graph.texts[text]); }
@@ -354,8 +362,8 @@ private:
         id = 0;
         for (const Referrer& referrer : graph.referrers) {
             TIDEMARK_TRY(rows_.referrer(++id, int64_t{referrer.scan} + 1,
-                                      referrer.node == no_node ? 0 : graph.nodes.id[referrer.node],
-                                      row_id(referrer.allocation)));
+                                        referrer.node == no_node ? 0 : graph.nodes.id[referrer.node],
+                                        row_id(referrer.allocation)));
             TIDEMARK_TRY(write_links(graph, id, referrer.links));
         }
         return {};
@@ -381,6 +389,7 @@ private:
     Connection& connection_;
     TraceRows& rows_;
     const Trace& trace_;
+    std::span<const EventNumber> peak_events_;
     const GraphTables* graph_;
     Progress& progress_;
     StringId next_string_ = 0;
@@ -388,16 +397,17 @@ private:
     std::unordered_map<std::string, StringId> extra_strings_;
 };
 
-Status fill(Connection& connection, const Trace& trace, const GraphTables* graph, Progress& progress) {
+Status fill(Connection& connection, const Trace& trace, std::span<const EventNumber> peak_events,
+            const GraphTables* graph, Progress& progress) {
     TIDEMARK_TRY(create_schema(connection));
     auto rows = TraceRows::prepare(connection);
-    return rows ? Filling(connection, *rows, trace, graph, progress).run() : rows.error();
+    return rows ? Filling(connection, *rows, trace, peak_events, graph, progress).run() : rows.error();
 }
 
 }  // namespace
 
-Status write_trace(const Trace& trace, const std::string& path, IfExists if_exists, Progress& progress,
-                   const GraphTables* graph) {
+Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events, const std::string& path,
+                   IfExists if_exists, Progress& progress, const GraphTables* graph) {
     struct stat existing {};
     if (if_exists == IfExists::fail && lstat(path.c_str(), &existing) == 0) {
         return environment_error(path + " exists already; it is not overwritten.");
@@ -412,7 +422,7 @@ Status write_trace(const Trace& trace, const std::string& path, IfExists if_exis
     TIDEMARK_TRY(
         connection->execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
                             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384"));
-    if (auto filled = fill(*connection, trace, graph, progress); !filled) {
+    if (auto filled = fill(*connection, trace, peak_events, graph, progress); !filled) {
         Error error = filled.error();
         if (error.kind != ErrorKind::canceled) {
             error.message = fmt::format("{} could not be written. {}", path, error.message);

@@ -1,5 +1,5 @@
-// What it takes to read a graph of a million nodes, all alive, and to ask it things: 100 steps of a model of 400 layers
-// whose losses somebody keeps. Counters say percentiles of single questions in µs, and memory in MiB.
+// Measures reading and querying a graph of a million alive nodes: 100 steps of a model of 400 layers whose losses are
+// retained. Counters are percentiles of single queries in µs, and memory in MiB.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -11,29 +11,30 @@
 #include <memory>
 #include <random>
 
+#include "storage/attribution/category_grouping.h"
 #include "storage/graph/categories.h"
 #include "storage/graph/graph_growth.h"
 #include "storage/graph/graph_state.h"
-#include "storage/graph/read_graph.h"
-#include "storage/read/trace.h"
-#include "storage/timeline/category_grouping.h"
+#include "storage/read/open_trace.h"
+#include "storage/read/read_graph.h"
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 
 namespace {
 
 using namespace tidemark;
 
-constexpr int steps = 100, components = 400, nodes_per_layer = 25;
+constexpr int steps = 100, layers = 400, nodes_per_layer = 25;
 
 class Program {
 public:
     Program() {
         trace_.streams = {{0, ""}};
         trace_.pools = {Pool{}};
-        trace_.origins = {{}, {"aten::mm", "components", "forward", "", "", 1}};
+        trace_.origins = {{}, {"aten::mm", "layers", "forward", "", "", 1}};
         trace_.devices.emplace_back();
         graph_.texts = {"", "AccumulateGrad", "MmBackward0", "AddBackward0", "GeluBackward0", "self", "weight"};
-        for (int component = 0; component < 2 * components; ++component) {
+        for (int parameter = 0; parameter < 2 * layers; ++parameter) {
             const AllocationRef weight = allocate(1 << 22);
             parameters_.push_back(node(1, {}, {}, weight));
             graph_.labels.push_back({weight, 0, Category::parameter, 6});
@@ -41,7 +42,7 @@ public:
         for (int step = 0; step < steps; ++step) {
             const int64_t start = now_;
             run_step();
-            trace_.steps.push_back({step, "optimizer", start, now_});
+            trace_.steps.push_back({step, StepSource::optimizer, start, now_});
         }
         trace_.duration = now_;
     }
@@ -97,8 +98,8 @@ private:
     void run_step() {
         const auto output = [&](NodeIndex n) { return graph_.nodes.output[n]; };
         NodeIndex x = node(4, {}, {}, allocate(1 << 20));
-        for (int component = 0; component < components; ++component) {
-            const NodeIndex weight = parameters_[2 * component], bias = parameters_[2 * component + 1], residual = x;
+        for (int layer = 0; layer < layers; ++layer) {
+            const NodeIndex weight = parameters_[2 * layer], bias = parameters_[2 * layer + 1], residual = x;
             for (int i = 0; i < nodes_per_layer - 1; ++i) {
                 switch (i % 3) {
                     case 0: x = node(2, {x, weight}, {output(x), output(weight)}, allocate(1 << 20)); break;
@@ -128,14 +129,16 @@ double highest_mebibytes() {
     return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// The file, and all that is made from it.
+/// The trace file, opened, with its graph and indexes.
 struct Fixture {
     Fixture()
-        : path(std::filesystem::temp_directory_path() / ("tidemark-graph-bench-" + std::to_string(getpid()) + ".tide")) {
+        : path(std::filesystem::temp_directory_path() /
+               ("tidemark-graph-bench-" + std::to_string(getpid()) + ".tide")) {
         Progress progress;
         {
             const Program program;
-            ok = static_cast<bool>(write_trace(program.trace(), path, IfExists::replace, progress, &program.graph()));
+            ok = static_cast<bool>(write_trace(program.trace(), peak_events(program.trace()), path, IfExists::replace,
+                                               progress, &program.graph()));
         }
         if (const auto opened = open_trace(path, progress)) {
             trace = *opened;
@@ -147,7 +150,7 @@ struct Fixture {
         if (ok) {
             index = std::make_unique<GraphIndex>(trace, tables);
             categories = std::make_unique<Categories>(*index);
-            time_point = std::make_unique<GraphState>(*index, *categories, trace->duration);
+            graph_state = std::make_unique<GraphState>(*index, *categories, trace->duration);
         }
     }
     ~Fixture() { std::filesystem::remove(path); }
@@ -158,7 +161,7 @@ struct Fixture {
     std::shared_ptr<const GraphTables> tables;
     std::unique_ptr<GraphIndex> index;
     std::unique_ptr<Categories> categories;
-    std::unique_ptr<GraphState> time_point;
+    std::unique_ptr<GraphState> graph_state;
 };
 
 const Fixture& fixture() {
@@ -166,7 +169,7 @@ const Fixture& fixture() {
     return fixture;
 }
 
-/// Runs `make`, which returns what it made, and notes the memory that takes.
+/// Measures time and memory of `make`, which returns the object it makes.
 template <class Make>
 void measure(benchmark::State& state, Make&& make) {
     if (!fixture().ok) {
@@ -174,35 +177,37 @@ void measure(benchmark::State& state, Make&& make) {
         return;
     }
     const double before = mebibytes_in_use();
-    double taken = 0;
+    double used = 0;
     for (auto _ : state) {
         const auto made = make();
         state.PauseTiming();
-        taken = mebibytes_in_use() - before;
+        used = mebibytes_in_use() - before;
         state.ResumeTiming();
     }
-    state.counters["MiB"] = taken;
+    state.counters["MiB"] = used;
     state.counters["highest_MiB"] = highest_mebibytes();
 }
 
-/// Asks about random nodes, one after the other.
-template <class Ask>
-void ask(benchmark::State& state, Ask&& question) {
+/// Measures a query on random nodes, one node at a time.
+template <class Query>
+void measure_query(benchmark::State& state, Query&& query) {
     if (!fixture().ok) {
         state.SkipWithError("the trace could not be written and read");
         return;
     }
     std::mt19937 random(1);
-    std::vector<double> took;
+    std::vector<double> durations;
     for (auto _ : state) {
         const auto node = static_cast<NodeIndex>(random() % fixture().tables->nodes.size());
         const auto start = std::chrono::steady_clock::now();
-        benchmark::DoNotOptimize(question(node));
-        took.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+        benchmark::DoNotOptimize(query(node));
+        durations.push_back(
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
     }
-    std::sort(took.begin(), took.end());
+    std::sort(durations.begin(), durations.end());
     for (const int percent : {50, 95, 99}) {
-        state.counters["p" + std::to_string(percent) + "_us"] = took[took.size() * static_cast<size_t>(percent) / 100];
+        state.counters["p" + std::to_string(percent) + "_us"] =
+            durations[durations.size() * static_cast<size_t>(percent) / 100];
     }
 }
 
@@ -218,7 +223,7 @@ void make_index(benchmark::State& state) {
 void make_categories(benchmark::State& state) {
     measure(state, [] { return std::make_unique<Categories>(*fixture().index); });
 }
-void make_time_point(benchmark::State& state) {
+void make_graph_state(benchmark::State& state) {
     measure(state, [] {
         return std::make_unique<GraphState>(*fixture().index, *fixture().categories, fixture().trace->duration);
     });
@@ -230,40 +235,41 @@ void growth(benchmark::State& state) {
     measure(state, [] { return graph_growth(*fixture().categories); });
 }
 void pending_roots(benchmark::State& state) {
-    measure(state, [] { return roots_never_run(*fixture().time_point, ReferrerIndex(*fixture().index, 0)); });
+    measure(state, [] { return roots_never_run(*fixture().graph_state, ReferrerIndex(*fixture().index, 0)); });
 }
-void ask_dominated(benchmark::State& state) {
-    ask(state,
-        [](NodeIndex node) { return fixture().time_point->retained_bytes(node) + fixture().time_point->dominator(node); });
+void query_retained_bytes(benchmark::State& state) {
+    measure_query(state, [](NodeIndex node) {
+        return fixture().graph_state->retained_bytes(node) + fixture().graph_state->dominator(node);
+    });
 }
-void ask_freed_by(benchmark::State& state) {
-    ask(state, [](NodeIndex node) { return fixture().time_point->freed_by(node); });
+void query_freed_by(benchmark::State& state) {
+    measure_query(state, [](NodeIndex node) { return fixture().graph_state->freed_by(node); });
 }
-void ask_path(benchmark::State& state) {
-    ask(state, [](NodeIndex node) { return fixture().time_point->path_to(node); });
+void query_path(benchmark::State& state) {
+    measure_query(state, [](NodeIndex node) { return fixture().graph_state->path_to(node); });
 }
-void ask_summary(benchmark::State& state) {
-    ask(state, [](NodeIndex node) { return fixture().time_point->summary(node); });
+void query_summary(benchmark::State& state) {
+    measure_query(state, [](NodeIndex node) { return fixture().graph_state->summary(node); });
 }
-void ask_root_freed_by(benchmark::State& state) {
-    ask(state, [](NodeIndex node) {
-        const auto& roots = fixture().time_point->roots();
-        return fixture().time_point->freed_by(roots[node % roots.size()]);
+void query_root_freed_by(benchmark::State& state) {
+    measure_query(state, [](NodeIndex node) {
+        const auto& roots = fixture().graph_state->roots();
+        return fixture().graph_state->freed_by(roots[node % roots.size()]);
     });
 }
 
 BENCHMARK(read)->Unit(benchmark::kMillisecond);
 BENCHMARK(make_index)->Unit(benchmark::kMillisecond);
 BENCHMARK(make_categories)->Unit(benchmark::kMillisecond);
-BENCHMARK(make_time_point)->Unit(benchmark::kMillisecond);
+BENCHMARK(make_graph_state)->Unit(benchmark::kMillisecond);
 BENCHMARK(category_grouping)->Unit(benchmark::kMillisecond);
 BENCHMARK(growth)->Unit(benchmark::kMillisecond);
 BENCHMARK(pending_roots)->Unit(benchmark::kMillisecond);
-BENCHMARK(ask_dominated)->Iterations(100000);
-BENCHMARK(ask_freed_by)->Iterations(2000);
-BENCHMARK(ask_root_freed_by)->Iterations(300);
-BENCHMARK(ask_path)->Iterations(2000);
-BENCHMARK(ask_summary)->Iterations(1000);
+BENCHMARK(query_retained_bytes)->Iterations(100000);
+BENCHMARK(query_freed_by)->Iterations(2000);
+BENCHMARK(query_root_freed_by)->Iterations(300);
+BENCHMARK(query_path)->Iterations(2000);
+BENCHMARK(query_summary)->Iterations(1000);
 
 }  // namespace
 

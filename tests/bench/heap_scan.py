@@ -1,9 +1,9 @@
-"""How long the search for holders takes in a heap of many objects.
+"""Measures heap scans in a heap of many objects.
 
-    TIDEMARK_HOME=BUILD/recorder/lib/tidemark python tests/bench/holder_search.py [--objects 1000000]
+    TIDEMARK_HOME=BUILD/recorder/lib/tidemark python tests/bench/heap_scan.py [--objects 1000000]
 
-Prints JSON, in ms: the collector's list of all objects, a search through all of them, and the pass (with
-its own list) that finds out that nothing refers to an object; medians of seven. Needs no torch.
+Prints JSON, medians of seven iterations in ms: gc.get_objects(), a scan of all objects, and the pass (with its own
+list of objects) that finds that nothing refers to an object. Needs no torch.
 """
 
 import argparse
@@ -39,16 +39,16 @@ def main():
     options = parser.parse_args()
     heap = _heap.Heap()
     everything = [Node(number) for number in range(options.objects // 2)]
-    times = {"list_ms": [], "search_ms": [], "unreferred_ms": []}
+    times: dict[str, list[float]] = {"list_ms": [], "scan_ms": [], "unreferenced_ms": []}
     gc.disable()
     for _ in range(ITERATIONS):
         times["list_ms"].append(timed(gc.get_objects))
         with heap.search([Node(0)], []) as search:
-            times["search_ms"].append(timed(lambda: search.roots([(everything, -1)])))
-            looked_at = search.objects()
+            times["scan_ms"].append(timed(lambda: search.roots([(everything, -1)])))
+            scanned = search.objects()
         with heap.search([Node(0)], []) as search:
-            times["unreferred_ms"].append(timed(search.give_up))
-    print(json.dumps({"objects": looked_at, **{name: statistics.median(taken) for name, taken in times.items()}}))
+            times["unreferenced_ms"].append(timed(search.give_up))
+    print(json.dumps({"objects": scanned, **{name: statistics.median(taken) for name, taken in times.items()}}))
 
 
 if __name__ == "__main__":

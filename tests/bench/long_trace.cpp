@@ -13,7 +13,7 @@ public:
         to_.name = source.name;
         to_.truncated = source.truncated;
         for (Segment s : source.segments) {
-            // Segments that come and go cannot simply be repeated: here they are there all the time.
+            // Segments exist all the time, because their events cannot be repeated.
             s.alloc_event = before_history;
             s.free_event = never;
             to_.segments.push_back(s);
@@ -24,13 +24,13 @@ public:
 
     DeviceHistory run(EventNumber events) {
         for (AllocationIndex i = 0; i < a_.size() && a_.alloc_event[i] == before_history; ++i) {
-            created(i, before_history);
+            add_allocation(i, before_history);
         }
-        for (int64_t iteration = 0; to_.event_count() < events; ++iteration) {
-            if (iteration > 0) {
+        for (int64_t repetition = 0; to_.event_count() < events; ++repetition) {
+            if (repetition > 0) {
                 restart();
             }
-            play(iteration * (from_.event_time.back() + 1'000'000));
+            play(repetition * (from_.event_time.back() + 1'000'000));
         }
         return std::move(to_);
     }
@@ -41,7 +41,7 @@ private:
         to_.event_ref.emplace_back(action, allocation);
     }
 
-    void created(AllocationIndex i, EventNumber when) {
+    void add_allocation(AllocationIndex i, EventNumber when) {
         Allocations& out = to_.allocations;
         now_[i] = out.size();
         out.push_back({when, never, never, a_.address[i], a_.requested[i], a_.block_size[i], a_.stack[i],
@@ -59,7 +59,7 @@ private:
     void apply(Action action, AllocationIndex i) {
         const EventNumber now = to_.event_count();
         if (action == Action::alloc) {
-            created(i, now);
+            add_allocation(i, now);
         } else if (action == Action::free_requested) {
             to_.allocations.free_event[now_[i]] = now;
         } else if (action == Action::free_completed) {

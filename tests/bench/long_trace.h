@@ -1,14 +1,14 @@
-// A trace as long as one likes, made by repeating a real one: for benchmarks.
+// Traces of any length for benchmarks, made by repeating a real trace.
 #pragma once
 
 #include <memory>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::bench {
 
-/// Repeats the main device's events of `trace` until there are at least `events`. Between two rounds whatever lives is
-/// freed and what lived at the start is allocated again, so every state is one the allocator could have been in.
+/// Repeats the main device's events of `trace` until there are at least `events`. Between two repetitions, it frees all
+/// alive allocations and allocates those from the start again, so every state is a valid state of the allocator.
 std::shared_ptr<const Trace> repeat(const Trace& trace, EventNumber events);
 
 }  // namespace tidemark::bench

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "storage/import/import.h"
+#include "storage/timeline/curves.h"
 #include "tests/bench/long_trace.h"
 
 int main(int argc, char** argv) {
@@ -17,7 +18,8 @@ int main(int argc, char** argv) {
         return 3;
     }
     const auto longer = tidemark::bench::repeat(**trace, std::atoi(argv[2]));
-    const auto written = tidemark::write_trace(*longer, argv[3], tidemark::IfExists::replace, progress);
+    const auto written =
+        tidemark::write_trace(*longer, tidemark::peak_events(*longer), argv[3], tidemark::IfExists::replace, progress);
     if (!written) {
         std::fprintf(stderr, "%s\n", written.error().message.c_str());
         return 4;

@@ -1,10 +1,10 @@
-// How fast the recorder process takes events, how much host memory it needs and how long its traces are.
+// Measures the recorder process: events per second, host memory and the size of its traces.
 //
-// recorder_bench full PAIRS OUTPUT: a ring is filled with PAIRS allocations and their frees beforehand, so that nothing
-//   but the recorder is measured.
-// recorder_bench graph STEPS OUTPUT: as full, with the autograd graphs of STEPS training steps.
-// recorder_bench steps SECONDS OUTPUT: made-up training steps of 200 ms whose memory lives from forward to backward.
-// TIDEMARK_RECORDER names the program.
+// recorder_bench full PAIRS OUTPUT: fills a ring with PAIRS allocations and their frees before the recorder starts, so
+//   that only the recorder is measured.
+// recorder_bench graph STEPS OUTPUT: like full, with the autograd graphs of STEPS training steps.
+// recorder_bench steps SECONDS OUTPUT: simulates training steps of 200 ms whose memory is freed in backward.
+// TIDEMARK_RECORDER is the path of the recorder program.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Private memory, without the rings.
-int64_t memory_of(pid_t pid) {
+/// Returns the private memory of a process in bytes, without the shared rings.
+int64_t private_bytes(pid_t pid) {
     std::ifstream file(fmt::format("/proc/{}/status", pid));
     std::string line;
     while (std::getline(file, line)) {
@@ -39,12 +39,12 @@ int64_t memory_of(pid_t pid) {
     return 0;
 }
 
-/// Steps of 3,000 activations that are freed in the second half, beside as many short-lived blocks.
+/// Runs steps of 3,000 activations, freed in the second half of the step, and as many short-lived blocks.
 void train(SimulatedAllocator& allocator, SimulatedThread& thread, double seconds) {
     const uint32_t stack = thread.stack({{"forward", 10}, {"main", 3}});
     const uint32_t op = thread.op(TIDEMARK_SCOPE_OP, "aten::linear", 0);
     const EventContext context{stack, op, 0, TIDEMARK_PHASE_FORWARD};
-    const auto rest = [](int i) {
+    const auto pause = [](int i) {
         if (i % 300 == 0) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
@@ -56,18 +56,18 @@ void train(SimulatedAllocator& allocator, SimulatedThread& thread, double second
             activations.push_back(
                 allocator.allocate(thread, 512u * (1u + static_cast<uint32_t>(i) * 7 % 4000), context));
             allocator.free(thread, allocator.allocate(thread, 1 << 20, context), true, context);
-            rest(i);
+            pause(i);
         }
         for (int i = 0; !activations.empty(); ++i) {
             allocator.free(thread, activations.back(), true, context);
             activations.pop_back();
-            rest(i);
+            pause(i);
         }
     }
 }
 
-/// Steps of 1,500 nodes with 2,500 edges and 2,500 saved tensors: made one by one with their memory, run and destroyed
-/// from the last to the first.
+/// Runs steps of 1,500 nodes with 2,500 edges and 2,500 saved tensors. Nodes are created with their memory, then
+/// executed and destroyed in reverse order.
 void make_graphs(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t steps) {
     constexpr uint32_t nodes_per_step = 1500;
     const uint32_t stack = thread.stack({{"forward", 10}, {"main", 3}});
@@ -100,28 +100,29 @@ void make_graphs(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t
     }
 }
 
-class Watch {
+/// Samples the peak private memory of the recorder on a thread of its own.
+class MemoryWatch {
 public:
-    explicit Watch(pid_t recorder) : recorder_(recorder), thread_([this] { run(); }) {}
-    ~Watch() { most(); }
-    int64_t most() {
+    explicit MemoryWatch(pid_t recorder) : recorder_(recorder), thread_([this] { run(); }) {}
+    ~MemoryWatch() { peak(); }
+    int64_t peak() {
         ended_ = true;
         if (thread_.joinable()) {
             thread_.join();
         }
-        return most_;
+        return peak_;
     }
 
 private:
     void run() {
         while (!ended_) {
-            most_ = std::max(most_, memory_of(recorder_));
+            peak_ = std::max(peak_, private_bytes(recorder_));
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
     }
     const pid_t recorder_;
     std::atomic<bool> ended_{false};
-    int64_t most_ = 0;
+    int64_t peak_ = 0;
     std::thread thread_;
 };
 
@@ -157,7 +158,7 @@ int main(int count, char** words) {
         fmt::print(stderr, "{}\n", program.failure());
         return 1;
     }
-    Watch watch(program.recorder_pid(output));
+    MemoryWatch watch(program.recorder_pid(output));
     if (kind == "steps") {
         train(allocator, thread, static_cast<double>(amount));
         thread.end(TIDEMARK_END_STOPPED);
@@ -166,7 +167,7 @@ int main(int count, char** words) {
     while (ring.tail.load() != ring.head.load()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    const double taken = seconds_since(start);
+    const double seconds = seconds_since(start);
     start = Clock::now();
     program.wait_for(recorder::RecorderState::finished, 600);
     const auto events = static_cast<double>(allocator.events());
@@ -174,11 +175,11 @@ int main(int count, char** words) {
     if (kind == "graph") {
         const double nodes = static_cast<double>(amount) * 1500;
         fmt::print("{:.0f} nodes: {:.2f} M nodes/s, {:.1f} bytes per node with its events; ", nodes,
-                   nodes / taken / 1e6, bytes / nodes);
+                   nodes / seconds / 1e6, bytes / nodes);
     }
     fmt::print(
         "{:.0f} events: {:.2f} M events/s, {:.2f} s from the last event until the trace is finished, {:.1f} bytes "
         "per event, {} MB of host memory\n",
-        events, events / taken / 1e6, seconds_since(start), bytes / events, watch.most() >> 20);
+        events, events / seconds / 1e6, seconds_since(start), bytes / events, watch.peak() >> 20);
     return 0;
 }

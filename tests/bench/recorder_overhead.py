@@ -1,11 +1,11 @@
-"""What recording costs a training program on a GPU: alternating rounds, medians, ratios.
+"""Measures what recording costs a training program on a GPU: medians and ratios of alternating runs.
 
-    python tests/bench/recorder_overhead.py TIDEMARK [--rounds 7] [--steps 100] [--pairs 1000000]
+    python tests/bench/recorder_overhead.py TIDEMARK [--iterations 7] [--steps 100] [--pairs 1000000]
         [--reference PARTS]
 
 TIDEMARK: the `tidemark` command whose recorder is measured. Prints JSON: for GPT-2 small (tests/gpu/gpt2.py) the step
 time bare and recorded, for torch.empty and del (tests/gpu/empty_and_del.py) the cost per allocator event, the trace's
-bytes per event, and the share of allocated bytes whose stack has a line of the program's own.
+bytes per event, and its data gaps.
 """
 
 import argparse
@@ -27,9 +27,9 @@ def run(command):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def iterations(bare, recorded, key, count):
-    """Alternates the two, the first of each round by turns; both lists of values."""
-    values = {"bare": [], "recorded": []}
+def alternate(bare, recorded, key, count):
+    """Alternates both commands, and which of them runs first. Returns the values of each."""
+    values: dict[str, list[float]] = {"bare": [], "recorded": []}
     for number in range(count):
         order = [("bare", bare), ("recorded", recorded)]
         for name, command in order if number % 2 == 0 else reversed(order):
@@ -45,11 +45,11 @@ def summary(values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tidemark")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--iterations", type=int, default=7)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--with", dest="parts", default="stacks,ops,modules,graph,driver,nvml")
-    parser.add_argument("--trace", help="keep the last GPT-2 trace here")
+    parser.add_argument("--trace", help="write the last GPT-2 trace to this file")
     parser.add_argument("--reference", help="compare GPT-2 with a recording of these parts, not with a bare run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -63,12 +63,12 @@ def main():
         pairs = [sys.executable, os.path.join(PROGRAMS, "empty_and_del.py"), "--pairs", str(options.pairs)]
         result = {}
         if options.pairs:
-            result["pair_ns"] = summary(iterations(pairs, record + pairs, "pair_ns", options.iterations))
+            result["pair_ns"] = summary(alternate(pairs, record + pairs, "pair_ns", options.iterations))
             cost = result["pair_ns"]["recorded"] - result["pair_ns"]["bare"]
             result["ns_per_event"] = cost / EVENTS_PER_PAIR
             result["pairs_trace"] = about(options.tidemark, trace)
         if options.steps:
-            result["step_ms"] = summary(iterations(reference, record + gpt2, "step_ms", options.iterations))
+            result["step_ms"] = summary(alternate(reference, record + gpt2, "step_ms", options.iterations))
             result["gpt2_trace"] = about(options.tidemark, trace)
     print(json.dumps(result, indent=1))
 
@@ -79,7 +79,7 @@ def about(tidemark, trace):
     return {
         "events": events,
         "bytes_per_event": os.path.getsize(trace) / max(1, events),
-        "data_gaps": [loss["text"] for loss in info["data_gaps"]],
+        "data_gaps": [gap["text"] for gap in info["data_gaps"]],
     }
 
 

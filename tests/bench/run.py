@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Measures Tidemark against CPython's pickle.load on the same machine in the same minutes, and prints ratios.
+"""Compares Tidemark with CPython's pickle.load on the same machine and prints ratios.
 
-    run.py BUILD_DIR [--rounds N] [--long]
+    run.py BUILD_DIR [--iterations N] [--long]
 
 BUILD_DIR holds a release build with benchmarks (cmake --preset bench). --long adds a trace of 10 million events.
-Nothing here passes or fails: machines are noisy. docs/PERFORMANCE.md keeps the numbers that were seen.
+Nothing passes or fails, because machines are noisy. docs/PERFORMANCE.md lists measured numbers.
 """
+
 import argparse
 import json
 import lzma
@@ -18,13 +19,19 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-LOAD = "import pickle,sys,time; t=time.perf_counter(); pickle.load(open(sys.argv[1],'rb')); print(time.perf_counter()-t)"
+LOAD = """
+import pickle, sys, time
+start = time.perf_counter()
+pickle.load(open(sys.argv[1], "rb"))
+print(time.perf_counter() - start)
+"""
 
 
 def run(command, **environment):
-    """Wall seconds, peak memory in MiB and output of a command."""
+    """Runs a command. Returns wall seconds, peak memory in MiB and output."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **environment})
+    assert process.stdout is not None
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
@@ -36,8 +43,8 @@ def find(build, name):
     return str(next(p for p in pathlib.Path(build).rglob(name) if p.is_file() and os.access(p, os.X_OK)))
 
 
-def row(what, value, bar=""):
-    print(f"{what:66} {value:>16}  {bar}", flush=True)
+def row(what, value, limit=""):
+    print(f"{what:66} {value:>16}  {limit}", flush=True)
 
 
 def measure_import(build, snapshot, work, iterations):
@@ -52,8 +59,9 @@ def measure_import(build, snapshot, work, iterations):
     load, took = statistics.median(loads), statistics.median(imports)
     row("pickle.load, seconds", f"{load:.2f}")
     row("import (whole process), seconds", f"{took:.2f}")
-    row("import / pickle.load", f"{statistics.median(i / l for i, l in zip(imports, loads)):.2f}", "bar 1.0, aim 0.5")
-    row("peak memory of the import / file size", f"{max(memory) * 2**20 / size:.2f}", "bar 3")
+    ratio = statistics.median(i / j for i, j in zip(imports, loads))
+    row("import / pickle.load", f"{ratio:.2f}", "limit 1.0, target 0.5")
+    row("peak memory of the import / file size", f"{max(memory) * 2**20 / size:.2f}", "limit 3")
     return trace, took
 
 
@@ -61,47 +69,53 @@ def measure_trace(build, trace):
     _, _, output = run([find(build, "trace_bench"), trace])
     result = json.loads(output)
     row("events", f"{result['events']:,}")
-    row("bytes per event", f"{result['bytes_per_event']:.1f}", "bar 20")
-    for key, text, bar in (
-            ("open", "open, ms", ""), ("indexes", "indexes for the window, ms", ""),
-            ("counters_at_random_event", "all counters at a random event, ms", "bar 20 (50 at 10 M)"),
-            ("state_at_random_event", "segments and blocks at a random event, ms", ""),
-            ("referrers_at_random_event", "who holds the memory at a random event, ms", ""),
-            ("columns_1600", "1600 columns of a random window, ms", ""),
-            ("bands_1600", "the same with every allocation in them, ms", "")):
-        row(f"{text} (median / p95)", f"{result[key]['p50']:.2f} / {result[key]['p95']:.2f}", bar)
-    row("counters' checkpoints, once, ms", f"{result['statistics_once']:.0f}")
-    row("memory when shown, MiB", f"{result['memory_mib_shown']}", "bar 600 at 10 M")
+    row("bytes per event", f"{result['bytes_per_event']:.1f}", "limit 20")
+    for key, text, limit in (
+        ("open", "open, ms", ""),
+        ("indexes", "indexes for the window, ms", ""),
+        ("counters_at_random_event", "all counters at a random event, ms", "limit 20 (50 at 10 M)"),
+        ("state_at_random_event", "segments and blocks at a random event, ms", ""),
+        ("attribution_at_random_event", "memory by stack at a random event, ms", ""),
+        ("columns_1600", "1600 columns of a random window, ms", ""),
+        ("bands_1600", "the same with every allocation, ms", ""),
+    ):
+        row(f"{text} (median / p95)", f"{result[key]['p50']:.2f} / {result[key]['p95']:.2f}", limit)
+    row("counter checkpoints, once, ms", f"{result['statistics_once']:.0f}")
+    row("memory when shown, MiB", f"{result['memory_mib_shown']}", "limit 600 at 10 M")
 
 
 def measure_window(build, trace, snapshot=None, import_seconds=None):
     try:
-        gui = find(build, "tidemark-gui")
+        gui, bench = find(build, "tidemark-gui"), find(build, "window_bench")
     except StopIteration:
         row("window", "not built")
         return
     with tempfile.TemporaryDirectory() as home:
         environment = {"QT_QPA_PLATFORM": "offscreen", "HOME": home}
-        result = json.loads(run([gui, "--bench-frames", trace], **environment)[2])
-        row("open to first complete picture, in process, ms", f"{result['open_to_first_picture_ms']:.0f}", "1000 at 10 M")
+        result = json.loads(run([bench, "frames", trace], **environment)[2])
+        opened = result["open_to_first_picture_ms"]
+        row("open to first complete picture, in process, ms", f"{opened:.0f}", "limit 1000 at 10 M")
         if import_seconds:
-            row("  / import", f"{result['open_to_first_picture_ms'] / import_seconds / 1000:.2f}", "bar 0.3")
-            raw = json.loads(run([gui, "--bench-frames", str(snapshot)], **environment)[2])
+            row("  / import", f"{opened / import_seconds / 1000:.2f}", "limit 0.3")
+            raw = json.loads(run([bench, "frames", str(snapshot)], **environment)[2])
             row("raw pickle to first complete picture, in process, ms", f"{raw['open_to_first_picture_ms']:.0f}")
-            row("  / import", f"{raw['open_to_first_picture_ms'] / import_seconds / 1000:.2f}", "bar 1.2")
+            row("  / import", f"{raw['open_to_first_picture_ms'] / import_seconds / 1000:.2f}", "limit 1.2")
         picture = os.path.join(home, "window.png")
         seconds, mib, _ = run([gui, "--render", "window", "--size", "1600x900", "-o", picture, trace], **environment)
         row("window drawn into a PNG (whole process), s / MiB", f"{seconds:.2f} / {mib:.0f}", "600 MiB at 10 M")
         for part in ("window", "timeline", "allocations"):
             for gesture, times in result[part].items():
-                row(f"{part}, {gesture.replace('_', ' ')}: frame, ms (median / p95)",
-                    f"{times['p50_ms']:.1f} / {times['p95_ms']:.1f}", "bar 16")
+                row(
+                    f"{part}, {gesture.replace('_', ' ')}: frame, ms (median / p95)",
+                    f"{times['p50_ms']:.1f} / {times['p95_ms']:.1f}",
+                    "limit 16",
+                )
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("build")
-    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--iterations", type=int, default=5)
     arguments.add_argument("--long", action="store_true")
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:

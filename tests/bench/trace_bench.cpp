@@ -1,4 +1,4 @@
-// trace_bench TRACE.tide: what it takes, in process, to open a trace and to ask it things. Prints JSON; times in ms.
+// trace_bench TRACE.tide: measures opening a trace and queries on it, in process. Prints JSON, times in ms.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
-#include "storage/replay/attribution.h"
+#include "storage/analysis/analysis.h"
+#include "storage/attribution/attribution.h"
+#include "storage/read/open_trace.h"
 #include "storage/replay/memory_state.h"
 #include "storage/timeline/columns.h"
 
@@ -25,14 +25,14 @@ double milliseconds(const std::function<void()>& work) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Median and 95th percentile of `times` runs.
+/// Returns median and 95th percentile of `times` runs.
 nlohmann::json spread(int times, const std::function<void()>& work) {
-    std::vector<double> took;
+    std::vector<double> durations;
     for (int i = 0; i < times; ++i) {
-        took.push_back(milliseconds(work));
+        durations.push_back(milliseconds(work));
     }
-    std::sort(took.begin(), took.end());
-    return {{"p50", took[took.size() / 2]}, {"p95", took[took.size() * 95 / 100]}};
+    std::sort(durations.begin(), durations.end());
+    return {{"p50", durations[durations.size() / 2]}, {"p95", durations[durations.size() * 95 / 100]}};
 }
 
 long peak_memory_mib() {
@@ -68,7 +68,7 @@ nlohmann::json measure(const std::string& path) {
     };
     result["counters_at_random_event"] = spread(300, [&] { analysis->statistics().at(any_event()); });
     result["state_at_random_event"] = spread(300, [&] { memory_state(device, analysis->live(), any_event()); });
-    result["referrers_at_random_event"] =
+    result["attribution_at_random_event"] =
         spread(100, [&] { attribution_at(*trace, device, analysis->live(), any_event(), GroupBy::stack); });
     const double whole = static_cast<double>(trace->duration);
     const auto columns_of_random_window = [&] {

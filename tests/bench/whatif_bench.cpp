@@ -1,5 +1,4 @@
-// whatif_bench TRACE.tide: what the allocator model takes per event. Prints JSON; CPU time in ns, the best of five
-// runs.
+// whatif_bench TRACE.tide: measures the allocator model per event. Prints JSON, CPU time in ns, best of five runs.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 #include "storage/whatif/what_if.h"
 
 namespace {

@@ -10,8 +10,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
-#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark::test {
 namespace {
@@ -44,7 +45,7 @@ Trace trace_of_steps(int steps) {
         add_allocation(device, s + 1, never, never, 0x1001000 + 1024 * static_cast<uint64_t>(s), 1000, 1024, stack);
         happens(s * step_ns, {Action::alloc, static_cast<uint32_t>(s) + 1});
         trace.origins.push_back({"aten::mm", "Net.layers." + std::to_string(s) + ".fc", "forward", "", "", 1});
-        trace.steps.push_back({s, "user", s * step_ns, (s + 1) * step_ns});
+        trace.steps.push_back({s, StepSource::user, s * step_ns, (s + 1) * step_ns});
     }
     device.others.push_back({steps + 1, Action::snapshot, "snapshot", 0, 0, 0});
     happens(trace.duration, {Action::snapshot, 0});
@@ -57,10 +58,10 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
     const StackId in_forward = trace.devices[0].allocations.stack.back();
     const StackId in_main = stack_of(trace.stacks, {{"/home/anna/s01.py", "main"}});
     const AllocationRef weight{0, 0};
-    GraphMaker graph;
+    GraphBuilder graph;
     GraphNodes& nodes = graph.tables.nodes;
     if (is_scanned) {
-        graph.tables.scans = {{trace.duration, "end", 5'000'000, 1000, steps + 2}};
+        graph.tables.scans = {{trace.duration, ScanReason::end, 5'000'000, 1000, steps + 2}};
     }
     const auto retention = [&](NodeIndex node, AllocationRef memory, std::vector<PathLink> links) {
         if (is_scanned) {
@@ -69,7 +70,9 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
     };
     const uint32_t main = graph.text("main"), file = graph.text("/home/anna/s01.py");
     graph.label(weight, 0, Category::parameter, "fc.weight");
-    retention(no_node, weight, {{"global", graph.text("net"), 0, file, 0}, {"attribute", graph.text("weight"), 0, 0, 0}});
+    retention(no_node, weight,
+              {{PathLinkKind::global, graph.text("net"), 0, file, 0},
+               {PathLinkKind::attribute, graph.text("weight"), 0, 0, 0}});
     const NodeIndex leaf = graph.node("AccumulateGrad", {}, {}, {before_recording}, weight);
     nodes.variable[leaf] = graph.text("fc.weight");
     for (uint32_t s = 0; s < steps; ++s) {
@@ -78,12 +81,15 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
         nodes.origin[mm] = s + 1;
         const NodeIndex sum = graph.node("SumBackward0", {mm}, {}, {made + 1000}, {}, in_main);
         retention(sum, {},
-             {{"local", graph.text("outputs"), main, file, 31}, {"index", graph.text(std::to_string(s)), 0, 0, 0}});
+                  {{PathLinkKind::local, graph.text("outputs"), main, file, 31},
+                   {PathLinkKind::index, graph.text(std::to_string(s)), 0, 0, 0}});
     }
     const int64_t last = (steps - 1) * step_ns;
     const NodeIndex data_gap =
         graph.node("MseLossBackward0", {leaf}, {{0, steps}}, {last + 3000, last + 4000}, {}, in_main);
-    retention(data_gap, {}, {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("data_gap"), 0, 0, 0}});
+    retention(data_gap, {},
+              {{PathLinkKind::global, graph.text("trainer"), 0, file, 0},
+               {PathLinkKind::attribute, graph.text("loss"), 0, 0, 0}});
     graph.node("ReluBackward0", {leaf}, {{0, steps}}, {1000, 2000, 2000, 3000});
     return std::move(graph.tables);
 }
@@ -100,7 +106,7 @@ int main(int argc, char** argv) {
     Trace trace = test::trace_of_steps(std::atoi(argv[2]));
     const GraphTables graph = test::graph_of(trace, std::string_view(argv[3]) == "searched");
     Progress progress;
-    const Status written = write_trace(trace, argv[1], IfExists::replace, progress, &graph);
+    const Status written = write_trace(trace, peak_events(trace), argv[1], IfExists::replace, progress, &graph);
     if (!written) {
         std::fprintf(stderr, "%s\n", written.error().message.c_str());
     }

@@ -31,8 +31,9 @@ def digest(path):
 def run(*arguments, **options):
     """Runs the command; text in and out, no terminal."""
     options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([TIDEMARK, *map(str, arguments)], capture_output="stdout" not in options, text=True,
-                          timeout=300, **options)
+    return subprocess.run(
+        [TIDEMARK, *map(str, arguments)], capture_output="stdout" not in options, text=True, timeout=300, **options
+    )
 
 
 def made_up_snapshot(devices=1, function="step", steps=10):
@@ -49,8 +50,19 @@ def made_up_snapshot(devices=1, function="step", steps=10):
                 events += [("free_requested", address, 512), ("free_completed", address, 512)]
             else:
                 kept += 1
-        traces.append([{"action": action, "addr": address, "size": size, "stream": 0, "time_us": 1000 + device + 2 * i,
-                        "frames": frames} for i, (action, address, size) in enumerate(events)])
+        traces.append(
+            [
+                {
+                    "action": action,
+                    "addr": address,
+                    "size": size,
+                    "stream": 0,
+                    "time_us": 1000 + device + 2 * i,
+                    "frames": frames,
+                }
+                for i, (action, address, size) in enumerate(events)
+            ]
+        )
         segments.append(segment_at_end(device, base, kept, frames))
     return pickle.dumps({"segments": segments, "device_traces": traces}, protocol=4)
 
@@ -64,14 +76,28 @@ def make_graph_trace(path, steps=STEPS, searched=True):
 
 
 def segment_at_end(device, base, kept, frames):
-    blocks = [{"address": base + 512 * i, "size": 512, "requested_size": 512, "state": "active_allocated",
-               "frames": frames} for i in range(kept)]
+    blocks = [
+        {"address": base + 512 * i, "size": 512, "requested_size": 512, "state": "active_allocated", "frames": frames}
+        for i in range(kept)
+    ]
     used = 512 * kept
-    blocks.append({"address": base + used, "size": (2 << 20) - used, "requested_size": 0, "state": "inactive",
-                   "frames": []})
-    return {"device": device, "address": base, "total_size": 2 << 20, "allocated_size": used, "active_size": used,
-            "requested_size": used, "stream": 0, "segment_type": "small", "segment_pool_id": (0, 0),
-            "is_expandable": False, "frames": frames, "blocks": blocks}
+    blocks.append(
+        {"address": base + used, "size": (2 << 20) - used, "requested_size": 0, "state": "inactive", "frames": []}
+    )
+    return {
+        "device": device,
+        "address": base,
+        "total_size": 2 << 20,
+        "allocated_size": used,
+        "active_size": used,
+        "requested_size": used,
+        "stream": 0,
+        "segment_type": "small",
+        "segment_pool_id": (0, 0),
+        "is_expandable": False,
+        "frames": frames,
+        "blocks": blocks,
+    }
 
 
 class CommandTest(unittest.TestCase):

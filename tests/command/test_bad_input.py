@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import shutil
 import sqlite3
 import subprocess
 import unittest
@@ -29,8 +28,17 @@ class BadSnapshots(CommandTest):
         return message
 
     def test_no_pickle(self):
-        for content in (b"", b"\x80", b"{\"a\": 1}", b"dear anna\n" * 1000, b"\x00" * 5000, b"\x1f\x8b rubbish",
-                        b"\xfd7zXZ\x00 rubbish", b"\x28\xb5\x2f\xfd rubbish", b"PK\x03\x04" + bytes(100)):
+        for content in (
+            b"",
+            b"\x80",
+            b'{"a": 1}',
+            b"dear anna\n" * 1000,
+            b"\x00" * 5000,
+            b"\x1f\x8b rubbish",
+            b"\xfd7zXZ\x00 rubbish",
+            b"\x28\xb5\x2f\xfd rubbish",
+            b"PK\x03\x04" + bytes(100),
+        ):
             self.refused(content)
 
     def test_a_pickle_of_something_else(self):
@@ -48,7 +56,7 @@ class BadSnapshots(CommandTest):
         for name in ("adam_steps", "streams"):
             content = snapshot(name).read_bytes()
             for i in range(20):
-                self.refused(content[:len(content) * i // 20])
+                self.refused(content[: len(content) * i // 20])
 
     def test_every_twentieth_byte_flipped_never_crashes(self):
         content = bytearray(snapshot("s1_plain").read_bytes())
@@ -103,9 +111,12 @@ class BadTraces(CommandTest):
         self.assertIn("newer", self.refused(trace))
 
     def test_a_table_that_is_missing_or_not_a_table(self):
-        for statement in ("DROP TABLE stack", "DROP TABLE allocation_chunk",
-                          "CREATE TRIGGER t AFTER INSERT ON stack BEGIN SELECT 1; END",
-                          "ALTER TABLE mark RENAME TO mork; CREATE VIEW mark AS SELECT * FROM mork"):
+        for statement in (
+            "DROP TABLE stack",
+            "DROP TABLE allocation_chunk",
+            "CREATE TRIGGER t AFTER INSERT ON stack BEGIN SELECT 1; END",
+            "ALTER TABLE mark RENAME TO mork; CREATE VIEW mark AS SELECT * FROM mork",
+        ):
             trace = self.imported("s1_plain")
             with sqlite3.connect(trace) as database:
                 database.executescript(statement)
@@ -116,7 +127,7 @@ class BadTraces(CommandTest):
         content = self.imported("adam_steps").read_bytes()
         path = self.folder / "cut.tide"
         for i in range(20):
-            path.write_bytes(content[:len(content) * i // 20])
+            path.write_bytes(content[: len(content) * i // 20])
             self.refused(path)
 
     def test_damaged_pages_are_found_or_harmless(self):
@@ -128,7 +139,7 @@ class BadTraces(CommandTest):
         for page in range(1, pages, max(1, pages // 25)):
             for damage in (bytes(page_size), b"\xff" * page_size):
                 at = page * page_size
-                trace.write_bytes(content[:at] + damage + content[at + page_size:])
+                trace.write_bytes(content[:at] + damage + content[at + page_size :])
                 result = run("stats", trace)
                 self.assertIn(result.returncode, (FINE, INPUT), f"page {page}: {result.stderr}")
                 found += result.returncode == INPUT
@@ -148,7 +159,11 @@ class BadTraces(CommandTest):
 class TheMachineSaysNo(CommandTest):
     def test_folders_that_cannot_be_written(self):
         (self.folder / "file").write_text("")
-        for output in (self.folder / "file" / "out.tide", "/proc/out.tide", self.folder / "no-such-folder" / "out.tide"):
+        for output in (
+            self.folder / "file" / "out.tide",
+            "/proc/out.tide",
+            self.folder / "no-such-folder" / "out.tide",
+        ):
             self.run_failing(ENVIRONMENT, "import", snapshot("s1_plain"), "-o", output)
         self.assertEqual(self.files(), ["file"])
 
@@ -188,9 +203,11 @@ class TheMachineSaysNo(CommandTest):
         self.assertIn("out.tide", result.stderr)
 
     def test_full_disk_keeps_the_trace_that_was_there(self):
-        script = ('"$T" import "${S%/*}/s1_plain.pickle" -o "$M/out.tide" || exit 98; before=$(md5sum "$M/out.tide"); '
-                  '"$T" import "$S" -o "$M/out.tide" --force; echo status $?; '
-                  '[ "$before" = "$(md5sum "$M/out.tide")" ] && ls -A "$M"')
+        script = (
+            '"$T" import "${S%/*}/s1_plain.pickle" -o "$M/out.tide" || exit 98; before=$(md5sum "$M/out.tide"); '
+            '"$T" import "$S" -o "$M/out.tide" --force; echo status $?; '
+            '[ "$before" = "$(md5sum "$M/out.tide")" ] && ls -A "$M"'
+        )
         result = self.in_private_mount("size=300k", script)
         self.assertEqual(result.stdout.splitlines()[1:], [f"status {ENVIRONMENT}", "out.tide"], result.stderr)
 

@@ -14,15 +14,23 @@ class Breakdown(CommandTest):
             end = int(database.execute("SELECT value FROM meta WHERE key = 'duration_ns'").fetchone()[0])
             library = database.execute("SELECT max(id) + 1 FROM string").fetchone()[0]
             database.execute("INSERT INTO string VALUES(?, 'libcublas.so.13')", (library,))
-            database.execute("INSERT INTO process VALUES(1, 4711, 3, NULL, 'python train.py', 0, ?, 137, "
-                             "'killed by signal 9')", (end,))
-            database.execute("INSERT INTO step VALUES(1, 0, 'user', 0, ?), (2, 1, 'user', ?, NULL)", (end // 2, end // 2))
-            database.execute("INSERT INTO driver_allocation VALUES(1, 1, 0, 'context', 0, ?, 0, NULL, NULL, NULL, NULL),"
-                             "(2, 1, 0, 'device', 1, ?, 1, NULL, ?, NULL, NULL)", (500 * MIB, 8 * MIB, library))
+            database.execute(
+                "INSERT INTO process VALUES(1, 4711, 3, NULL, 'python train.py', 0, ?, 137, 'killed by signal 9')",
+                (end,),
+            )
+            database.execute(
+                "INSERT INTO step VALUES(1, 0, 'user', 0, ?), (2, 1, 'user', ?, NULL)", (end // 2, end // 2)
+            )
+            database.execute(
+                "INSERT INTO driver_allocation VALUES(1, 1, 0, 'context', 0, ?, 0, NULL, NULL, NULL, NULL),"
+                "(2, 1, 0, 'device', 1, ?, 1, NULL, ?, NULL, NULL)",
+                (500 * MIB, 8 * MIB, library),
+            )
             reserved = database.execute("SELECT sum(size) FROM segment WHERE free_event IS NULL").fetchone()[0]
             figures = [(None, reserved + 1000 * MIB), (4711, reserved + 600 * MIB), (12, 100 * MIB)]
-            database.executemany("INSERT INTO sample VALUES(NULL, ?, 0, ?, ?, NULL, 'nvml')",
-                                 [(end, pid, used) for pid, used in figures])
+            database.executemany(
+                "INSERT INTO sample VALUES(NULL, ?, 0, ?, ?, NULL, 'nvml')", [(end, pid, used) for pid, used in figures]
+            )
         return trace, reserved
 
     def test_adds_up_to_what_nvml_shows(self):
@@ -31,15 +39,21 @@ class Breakdown(CommandTest):
         self.assertEqual(breakdown["device_used_bytes"], reserved + 1000 * MIB)
         self.assertEqual(breakdown["process_used_bytes"], reserved + 600 * MIB)
         self.assertEqual(breakdown["sample_age_ns"], 0)
-        self.assertEqual(sum(layer["bytes"] for layer in breakdown["components"]), breakdown["device_used_bytes"])
-        layers = {layer["name"] or layer["component"]: layer["bytes"] for layer in breakdown["components"]}
-        self.assertEqual(layers["libcublas.so.13"], 8 * MIB)
-        self.assertEqual(layers["context"], 500 * MIB)
-        self.assertEqual(layers["process 12"], 100 * MIB)
-        self.assertEqual(layers["unknown"], (1000 - 8 - 500 - 100) * MIB)
+        self.assertEqual(sum(component["bytes"] for component in breakdown["components"]), breakdown["device_used_bytes"])
+        components = {component["name"] or component["component"]: component["bytes"] for component in breakdown["components"]}
+        self.assertEqual(components["libcublas.so.13"], 8 * MIB)
+        self.assertEqual(components["context"], 500 * MIB)
+        self.assertEqual(components["process 12"], 100 * MIB)
+        self.assertEqual(components["unknown"], (1000 - 8 - 500 - 100) * MIB)
         text = self.run_fine("breakdown", trace)
-        for words in ("libcublas.so.13", "what nvidia-smi shows for the device", "CUDA context", "not explained",
-                      "NVML was last asked", "empty_cache"):
+        for words in (
+            "libcublas.so.13",
+            "what nvidia-smi shows for the device",
+            "CUDA context",
+            "unexplained",
+            "The last NVML sample",
+            "empty_cache",
+        ):
             self.assertIn(words, text)
 
     def test_without_nvml_it_ends_at_what_is_known(self):
@@ -50,7 +64,7 @@ class Breakdown(CommandTest):
                 self.assertIsNone(breakdown["device_used_bytes"])
                 if time_point != "time:1ms":
                     reserved = self.json_of("stats", trace, "--at", time_point)["reserved_bytes.all.current"]
-                    self.assertEqual(breakdown["total_bytes"], reserved, f"{name} {moment}")
+                    self.assertEqual(breakdown["total_bytes"], reserved, f"{name} {time_point}")
                 self.assertTrue(breakdown["gaps"])
         self.assertIn("Note: NVML was not asked", self.run_fine("breakdown", trace))
 
@@ -64,7 +78,7 @@ class Breakdown(CommandTest):
     def test_info_reports_of_the_recording(self):
         trace, _ = self.recorded("adam_steps")
         info = self.json_of("info", trace)
-        process, = info["processes"]
+        (process,) = info["processes"]
         self.assertEqual((process["pid"], process["rank"], process["exit_status"]), (4711, 3, 137))
         self.assertEqual((info["steps"], info["samples"], info["driver_allocations"]), (2, 3, 2))
         self.assertFalse(info["being_written"])
@@ -76,5 +90,6 @@ class Breakdown(CommandTest):
         trace, _ = self.recorded("adam_steps")
         names = [group["name"] for group in self.json_of("top", trace, "--by", "step")["groups"]]
         self.assertTrue(any(name.startswith("step ") for name in names), names)
-        self.assertEqual([group["name"] for group in self.json_of("top", trace, "--by", "module")["groups"]],
-                         ["no module"])
+        self.assertEqual(
+            [group["name"] for group in self.json_of("top", trace, "--by", "module")["groups"]], ["no module"]
+        )

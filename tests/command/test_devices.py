@@ -21,11 +21,12 @@ class Devices(CommandTest):
         self.assertEqual([entry["stats"]["allocated_bytes.all.current"] for entry in stats], [2560, 5120, 7680])
         self.assertEqual(self.json_of("stats", self.trace, "--device", "1"), stats[1]["stats"])
         self.assertEqual(self.run_fine("stats", self.trace).count("PyTorch CUDA memory summary"), 3)
-        self.assertIn("it holds 0, 1, 2", self.run_failing(USAGE, "stats", self.trace, "--device", "3"))
+        self.assertIn("it has 0, 1, 2", self.run_failing(USAGE, "stats", self.trace, "--device", "3"))
 
     def test_top_is_a_list_or_one_text_each(self):
-        self.assertEqual([entry["total"]["bytes"] for entry in self.json_of("top", self.trace, "--at", "end")],
-                         [2560, 5120, 7680])
+        self.assertEqual(
+            [entry["total"]["bytes"] for entry in self.json_of("top", self.trace, "--at", "end")], [2560, 5120, 7680]
+        )
         self.assertEqual(self.json_of("top", self.trace, "--device", "2", "--at", "end")["device"], 2)
         self.assertEqual(self.run_fine("top", self.trace).count("total"), 3)
 

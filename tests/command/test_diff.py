@@ -27,7 +27,7 @@ class Diff(CommandTest):
     def test_a_trace_does_not_differ_from_itself(self):
         found = self.json_of("diff", LEAK, LEAK, "--limit", "0")
         self.assertEqual({row["change"] for row in found["rows"]}, {"same"})
-        self.assertIn("A and B hold the same", self.run_fine("diff", LEAK, LEAK))
+        self.assertIn("A and B have the same", self.run_fine("diff", LEAK, LEAK))
 
     def test_two_runs_are_matched_by_names(self):
         old = self.imported_bytes(made_up_snapshot(function="step", steps=10)).rename(self.folder / "old.tide")
@@ -36,7 +36,7 @@ class Diff(CommandTest):
         self.assertEqual([row["change"] for row in found["rows"]], ["grown"])
         self.assertEqual(found["difference_bytes"], 10 * 512)
         text = self.run_fine("diff", old, new, "--at-a", "end", "--at-b", "end")
-        self.assertTrue(text.startswith("B has 5.00 KiB more at its end than A: 7.50 KiB instead of 2.50 KiB."), text)
+        self.assertTrue(text.startswith("B has 5.00 KiB more than A at its end: 7.50 KiB instead of 2.50 KiB."), text)
         self.assertIn("train.py:7 step", text)
         other = self.imported_bytes(made_up_snapshot(function="other", steps=30))
         changes = [row["change"] for row in self.json_of("diff", old, other)["rows"]]

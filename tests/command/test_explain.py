@@ -5,7 +5,18 @@ import re
 import xml.etree.ElementTree
 from html.parser import HTMLParser
 
-from support import ENVIRONMENT, FINE, INPUT, USAGE, CommandTest, digest, make_graph_trace, made_up_snapshot, run, snapshot
+from support import (
+    ENVIRONMENT,
+    FINE,
+    INPUT,
+    USAGE,
+    CommandTest,
+    digest,
+    made_up_snapshot,
+    make_graph_trace,
+    run,
+    snapshot,
+)
 
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"
@@ -14,7 +25,7 @@ LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"
 class Page(HTMLParser):
     """Checks that tags are nested; collects what a reader sees and what could be fetched."""
 
-    VOID = {"meta", "br", "link", "img"}
+    VOID = frozenset({"meta", "br", "link", "img"})
 
     def __init__(self, text):
         super().__init__()
@@ -40,8 +51,8 @@ class Page(HTMLParser):
 
 class Explain(CommandTest):
     def test_names_what_grows_its_line_its_referrer_and_a_fix(self):
-        text = self.run_fine("explain", LEAK, "--lang", "en")
-        for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "How sure"):
+        text = self.run_fine("explain", LEAK, "--language", "en")
+        for part in ("Leak:", "retain_graph=True", "`results`", "s01_list_of_cpu_outputs.py:", "8.00 KiB", "Confidence"):
             self.assertIn(part, text)
         self.assertNotIn("\033", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 110)
@@ -54,15 +65,47 @@ class Explain(CommandTest):
 
     def test_json_has_the_documented_keys(self):
         found = self.json_of("explain", LEAK)
-        self.assertEqual(set(found), {"device", "device_name", "time_point", "run_trend", "summary", "total_bytes", "shares",
-                                      "findings", "unknowns"})
+        self.assertEqual(
+            set(found),
+            {
+                "device",
+                "device_name",
+                "time_point",
+                "run_trend",
+                "summary",
+                "total_bytes",
+                "shares",
+                "findings",
+                "unknowns",
+            },
+        )
         self.assertEqual(set(found["time_point"]), {"event", "time_ns", "text"})
         self.assertEqual(found["run_trend"], "grows")
         self.assertEqual(sum(share["bytes"] for share in found["shares"]), found["total_bytes"])
         finding = found["findings"][0]
-        self.assertEqual(set(finding), {"kind", "severity", "confidence", "basis", "title", "text", "bytes",
-                                        "per_iteration_bytes", "count", "since_ns", "since_iteration", "component", "line", "stack",
-                                        "referrer", "evidence", "fixes", "unknowns"})
+        self.assertEqual(
+            set(finding),
+            {
+                "kind",
+                "severity",
+                "confidence",
+                "basis",
+                "title",
+                "text",
+                "bytes",
+                "per_iteration_bytes",
+                "count",
+                "since_ns",
+                "since_iteration",
+                "component",
+                "line",
+                "stack",
+                "referrer",
+                "evidence",
+                "fixes",
+                "unknowns",
+            },
+        )
         self.assertEqual((finding["kind"], finding["severity"]), ("retained-graph", "leak"))
         self.assertEqual(finding["per_iteration_bytes"], 8192)
         self.assertEqual(set(finding["stack"][0]), {"function", "file", "line"})
@@ -94,7 +137,9 @@ class Explain(CommandTest):
             found = self.json_of("explain", trace)
             self.assertGreaterEqual(len(found["summary"]), 2, trace)
             for kind in ("text", "markdown", "html"):
-                self.assertIn(found["summary"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--lang", "en"))
+                self.assertIn(
+                    found["summary"][0].split()[0], self.run_fine("explain", trace, "--format", kind, "--language", "en")
+                )
 
     def test_html_is_whole_and_fetches_nothing(self):
         output = self.folder / "why.html"
@@ -126,12 +171,12 @@ class Explain(CommandTest):
     def test_language_is_the_locales_or_the_one_asked_for(self):
         german = {**os.environ, "LC_ALL": "de_DE.UTF-8"}
         chinese = {**os.environ, "LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
-        english = run("explain", LEAK, "--lang", "en").stdout
+        english = run("explain", LEAK, "--language", "en").stdout
         self.assertEqual(run("explain", LEAK, env=german).stdout, english)
-        asked = run("explain", LEAK, "--lang", "zh_CN").stdout
+        asked = run("explain", LEAK, "--language", "zh_CN").stdout
         self.assertNotEqual(asked, english)
         self.assertEqual(run("explain", LEAK, env=chinese).stdout, asked)
-        self.assertIn("zh_CN", self.run_failing(USAGE, "explain", LEAK, "--lang", "12"))
+        self.assertIn("zh_CN", self.run_failing(USAGE, "explain", LEAK, "--language", "12"))
 
     def test_width_follows_columns(self):
         narrow = run("explain", LEAK, env={**os.environ, "COLUMNS": "60"}).stdout
@@ -165,7 +210,9 @@ class Explain(CommandTest):
 
     def test_without_a_graph_it_says_what_is_missing(self):
         trace = make_graph_trace(self.folder / "graph.tide", searched=False)
-        self.assertTrue(json.dumps(self.json_of("explain", trace)["findings"] + self.json_of("explain", trace)["unknowns"]))
+        self.assertTrue(
+            json.dumps(self.json_of("explain", trace)["findings"] + self.json_of("explain", trace)["unknowns"])
+        )
         imported = self.json_of("explain", self.imported("s0_graph_leak"))
         self.assertTrue(imported["unknowns"])
         self.assertEqual(run("explain", self.folder / "s0_graph_leak.tide").returncode, FINE)

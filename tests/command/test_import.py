@@ -32,7 +32,7 @@ class Import(CommandTest):
 
     def test_every_view_answers(self):
         with sqlite3.connect(self.imported("adam_steps")) as database:
-            views = [name for name, in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'")]
+            views = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'")]
             self.assertIn("allocations", views)
             for view in views:
                 with self.subTest(view=view):
@@ -40,8 +40,13 @@ class Import(CommandTest):
 
     def test_names_the_trace_after_the_snapshot(self):
         data = snapshot("s1_plain").read_bytes()
-        for name, content in (("plain.pickle", data), ("short.pkl", data), ("zip.pickle.gz", gzip.compress(data)),
-                              ("tight.pkl.xz", lzma.compress(data)), ("other.bin", data)):
+        for name, content in (
+            ("plain.pickle", data),
+            ("short.pkl", data),
+            ("zip.pickle.gz", gzip.compress(data)),
+            ("tight.pkl.xz", lzma.compress(data)),
+            ("other.bin", data),
+        ):
             (self.folder / name).write_bytes(content)
             self.run_fine("import", self.folder / name)
         for name in ("plain.tide", "short.tide", "zip.tide", "tight.tide", "other.bin.tide"):
@@ -63,7 +68,7 @@ class Import(CommandTest):
         self.assertIn("a.pickle", result.stderr)
         self.assertEqual(self.files(), ["a.pickle", "b.pickle", "b.tide"])
 
-    def test_replaces_a_trace_only_when_reported_and_anything_else_never(self):
+    def test_replaces_a_trace_only_with_force_and_other_files_never(self):
         trace = self.imported("s1_plain")
         before = digest(trace)
         self.assertIn("--force", self.run_failing(USAGE, "import", snapshot("adam_steps"), "-o", trace))
@@ -117,7 +122,9 @@ class Import(CommandTest):
         big = self.folder / "big.pickle"
         big.write_bytes(large_snapshot(600_000))
         for number in (signal.SIGINT, signal.SIGTERM):
-            status, _ = self.on_terminal("import", big, when_seen=lambda process: process.send_signal(number))
+            status, _ = self.on_terminal(
+                "import", big, when_seen=lambda process, number=number: process.send_signal(number)
+            )
             self.assertEqual(status, CANCELED)
             self.assertEqual(self.files(), ["big.pickle"])
 
@@ -125,7 +132,7 @@ class Import(CommandTest):
         for command in ("import", "record", "info", "stats", "top", "render", "share"):
             text = self.run_fine(command, "--help")
             self.assertIn(f"tidemark {command} ", text.split("Example:")[1])
-            self.assertIn("130 cancelled", text)
+            self.assertIn("130 canceled", text)
         self.assertIn("import", self.run_fine("--help"))
         self.assertRegex(self.run_fine("--version"), r"^tidemark \d+\.\d+\.\d+ \(trace format \d+\)\n$")
 

@@ -10,13 +10,21 @@ import unittest
 
 from support import ENVIRONMENT, FINE, TIDEMARK, USAGE, CommandTest
 
-PARTS = ("tidemark-recorder", "libtidemark_core.so", "libtidemark_frames.so", "libtidemark_driver.so", "plugin/x",
-         "python/tidemark/__init__.py", "startup/sitecustomize.py")
+PARTS = (
+    "tidemark-recorder",
+    "libtidemark_core.so",
+    "libtidemark_frames.so",
+    "libtidemark_driver.so",
+    "plugin/x",
+    "python/tidemark/__init__.py",
+    "startup/sitecustomize.py",
+)
 
 # A recorder process: lives on when its program is gone, waits for the word how it ended, then finishes its trace.
 RECORDER = """
 import fcntl, json, os, pathlib, sys, time
-session, program, output, events = pathlib.Path(os.environ["TIDEMARK_SESSION"]), os.getpid(), sys.argv[1], int(sys.argv[2])
+session, program = pathlib.Path(os.environ["TIDEMARK_SESSION"]), os.getpid()
+output, events = sys.argv[1], int(sys.argv[2])
 ready, said = os.pipe()
 if os.fork() == 0:
     os.setsid()
@@ -35,7 +43,7 @@ if os.fork() == 0:
         time.sleep(0.2)
         if "--killed" not in sys.argv:
             say(state="finished", events=events, bytes=2048, how_ended=f"the program {ending.read_text()}",
-                losses=["stacks of 3 allocations"])
+                data_gaps=["stacks of 3 allocations"])
     os._exit(0)
 os.read(ready, 1)
 """
@@ -53,13 +61,24 @@ class Record(CommandTest):
         self.temporary.mkdir()
         self.work.mkdir()
         unwanted = ("CUDA_INJECTION64_PATH", "TEARDOWN_CUPTI", "PYTHONPATH")
-        self.environment = {name: value for name, value in os.environ.items()
-                            if name not in unwanted and (name == "TIDEMARK" or not name.startswith("TIDEMARK_"))}
+        self.environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in unwanted and (name == "TIDEMARK" or not name.startswith("TIDEMARK_"))
+        }
         self.environment |= {"TIDEMARK_HOME": str(self.home), "TMPDIR": str(self.temporary)}
 
     def start(self, *arguments, **options):
-        return subprocess.Popen([TIDEMARK, "record", *map(str, arguments)], cwd=self.work, env=self.environment, text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        return subprocess.Popen(
+            [TIDEMARK, "record", *map(str, arguments)],
+            cwd=self.work,
+            env=self.environment,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **options,
+        )
 
     def record(self, *arguments, status=FINE):
         process = self.start(*arguments)
@@ -74,7 +93,7 @@ class Record(CommandTest):
         output, said = self.python("import json, os; print(json.dumps(dict(os.environ)))", options=options)
         return json.loads(output), said
 
-    def test_the_program_is_reported_to_record(self):
+    def test_the_environment_makes_the_program_record(self):
         seen, _ = self.environment_seen("-o", "deep.tide")
         self.assertEqual(seen["TIDEMARK_RECORD"], "1")
         self.assertEqual(seen["TIDEMARK_OUTPUT"], str(self.work.resolve() / "deep.tide"))
@@ -84,7 +103,7 @@ class Record(CommandTest):
         self.assertEqual(seen["CUDA_INJECTION64_PATH"], str(self.home / "libtidemark_driver.so"))
         self.assertEqual(seen["TEARDOWN_CUPTI"], "1")
         self.assertEqual(seen["TIDEMARK_REPLACE"], "0")
-        self.assertEqual(self.environment_seen("--replace")[0]["TIDEMARK_REPLACE"], "1")
+        self.assertEqual(self.environment_seen("--force")[0]["TIDEMARK_REPLACE"], "1")
 
     def test_what_the_user_set_stays(self):
         self.environment |= {"PYTHONPATH": "/mine", "TEARDOWN_CUPTI": "0"}
@@ -106,23 +125,26 @@ class Record(CommandTest):
         self.assertIn("libToolsInjection64.so", said)
 
     def test_the_exit_status_is_the_programs(self):
-        for code, status in (("raise SystemExit(7)", 7), ("import os; os.kill(os.getpid(), 9)", 128 + 9),
-                             ("import os; os.kill(os.getpid(), 15)", 128 + 15)):
+        for code, status in (
+            ("raise SystemExit(7)", 7),
+            ("import os; os.kill(os.getpid(), 9)", 128 + 9),
+            ("import os; os.kill(os.getpid(), 15)", 128 + 15),
+        ):
             self.python(code, status=status)
 
     def test_arguments_arrive_as_they_are(self):
-        arguments = ["--replace", "-o", "x y", "--", "info", ""]
+        arguments = ["--force", "-o", "x y", "--", "info", ""]
         output, _ = self.python("import json, sys; print(json.dumps(sys.argv[1:]))", *arguments)
         self.assertEqual(json.loads(output), arguments)
 
     def test_the_session_reports_how_the_program_ended_and_is_removed(self):
         session = self.folder / "session"
         self.python("import os; print(os.getpid()); os._exit(3)", options=("--session", session), status=3)
-        ending, = session.glob("*.exit")
+        (ending,) = session.glob("*.exit")
         self.assertEqual(ending.read_text(), "exited 3")
         self.assertEqual(session.stat().st_mode & 0o777, 0o700)
         self.python("import os; os.kill(os.getpid(), 9)", options=("--session", self.folder / "killed"), status=137)
-        ending, = (self.folder / "killed").glob("*.exit")
+        (ending,) = (self.folder / "killed").glob("*.exit")
         self.assertEqual(ending.read_text(), "killed by signal 9")
         self.assertEqual(list(self.temporary.iterdir()), [])
         self.python("")
@@ -132,24 +154,30 @@ class Record(CommandTest):
         trace = self.work.resolve() / "my run.tide"
         output, said = self.python(RECORDER, trace, "12345")
         self.assertEqual(output, "")
-        self.assertEqual(said, "my run.tide: 12,345 events, 2.00 KiB, the program exited 0\n"
-                               "  missing: stacks of 3 allocations\n"
-                               "Next: tidemark info 'my run.tide'\n"
-                               "      tidemark top 'my run.tide' --at peak\n")
+        self.assertEqual(
+            said,
+            "my run.tide: 12,345 events, 2.00 KiB, the program exited 0\n"
+            "  data gap: stacks of 3 allocations\n"
+            "Next:\n"
+            "  tidemark info 'my run.tide'\n"
+            "  tidemark top 'my run.tide' --at peak\n",
+        )
         self.assertEqual(list(self.temporary.iterdir()), [])
 
-    def test_a_recorder_that_was_killed_is_said(self):
+    def test_reports_a_recorder_that_was_killed(self):
         _, said = self.python(RECORDER, "/elsewhere/run.tide", "5", "--killed")
         self.assertIn("/elsewhere/run.tide: 0 events", said)
-        self.assertIn("the recorder itself was ended", said)
+        self.assertIn("the recorder was killed", said)
 
-    def test_no_gpu_use_is_said(self):
+    def test_reports_that_nothing_used_the_gpu(self):
         _, said = self.python("")
         self.assertIn("no process used the GPU", said)
 
     def test_ctrl_c_is_the_programs(self):
-        code = ("import signal, sys, time\n"
-                "try:\n    print('here', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    sys.exit(5)\n")
+        code = (
+            "import signal, sys, time\n"
+            "try:\n    print('here', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    sys.exit(5)\n"
+        )
         process = self.start("--", sys.executable, "-c", code, start_new_session=True)
         self.assertEqual(process.stdout.readline(), "here\n")
         os.killpg(process.pid, signal.SIGINT)
@@ -157,9 +185,11 @@ class Record(CommandTest):
         self.assertEqual(process.returncode, 5)
 
     def test_sigterm_is_handed_on(self):
-        code = ("import signal, sys, time\n"
-                "signal.signal(signal.SIGTERM, lambda *_: sys.exit(6))\n"
-                "print('here', flush=True)\ntime.sleep(60)\n")
+        code = (
+            "import signal, sys, time\n"
+            "signal.signal(signal.SIGTERM, lambda *_: sys.exit(6))\n"
+            "print('here', flush=True)\ntime.sleep(60)\n"
+        )
         process = self.start("--", sys.executable, "-c", code)
         self.assertEqual(process.stdout.readline(), "here\n")
         process.terminate()
@@ -168,18 +198,21 @@ class Record(CommandTest):
 
     def test_ignored_signals_stay_ignored(self):
         code = "import signal; print(signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM))"
-        process = self.start("--", sys.executable, "-c", code,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        process = self.start(
+            "--", sys.executable, "-c", code, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
+        )
         output, _ = process.communicate(timeout=60)
         self.assertEqual(output.split(), [str(signal.SIG_IGN), str(signal.SIG_DFL)])
 
     def test_ctrl_c_ends_the_pending_for_traces(self):
-        code = ("import os, time\n"
-                "import fcntl, sys\n"
-                "file = open(os.environ['TIDEMARK_SESSION'] + '/1.trace', 'w')\n"
-                "fcntl.flock(file, fcntl.LOCK_EX)\n"
-                "if os.fork() == 0:\n"
-                "    os.setsid()\n    os.closerange(0, 3)\n    time.sleep(8)\n")
+        code = (
+            "import os, time\n"
+            "import fcntl, sys\n"
+            "file = open(os.environ['TIDEMARK_SESSION'] + '/1.trace', 'w')\n"
+            "fcntl.flock(file, fcntl.LOCK_EX)\n"
+            "if os.fork() == 0:\n"
+            "    os.setsid()\n    os.closerange(0, 3)\n    time.sleep(8)\n"
+        )
         process = self.start("--", sys.executable, "-c", code)
         for _ in range(500):
             if list(self.temporary.glob("*/*.exit")):
@@ -200,21 +233,21 @@ class Record(CommandTest):
 
     def test_refusals_before_the_program_runs(self):
         program = ["--", sys.executable, "-c", "print('ran')"]
-        self.assert_refused(USAGE, "no command \"nosuchprogram\"", "--", "nosuchprogram")
-        self.assert_refused(USAGE, "Which program?")
-        self.assert_refused(USAGE, "choose from stacks, ops", "--with", "stacks,colour", *program)
+        self.assert_refused(USAGE, 'no command "nosuchprogram"', "--", "nosuchprogram")
+        self.assert_refused(USAGE, "There is no program to run")
+        self.assert_refused(USAGE, "select from stacks, ops", "--with", "stacks,colour", *program)
         self.assert_refused(ENVIRONMENT, "no such folder", "-o", self.work / "none" / "x.tide", *program)
         self.assert_refused(ENVIRONMENT, "could not be started", "--", self.work)
         (self.work / "run.tide").write_text("mine")
-        self.assert_refused(USAGE, "is left alone", "--replace", *program)
+        self.assert_refused(USAGE, "is left alone", "--force", *program)
         (self.home / "tidemark-recorder").unlink()
-        self.assert_refused(ENVIRONMENT, "tidemark-recorder is not in", "-o", "x.tide", *program)
+        self.assert_refused(ENVIRONMENT, "lacks tidemark-recorder", "-o", "x.tide", *program)
 
-    def test_an_existing_trace_is_replaced_only_when_reported(self):
+    def test_an_existing_trace_is_replaced_only_with_force(self):
         trace = self.imported("s1_plain")
         trace.rename(self.work / "run.tide")
-        self.assert_refused(USAGE, "--replace replaces it", "--", "true")
-        self.record("--replace", "--", "true")
+        self.assert_refused(USAGE, "--force replaces it", "--", "true")
+        self.record("--force", "--", "true")
 
     def check(self, *arguments, status):
         output, _ = self.record("--check", "--format", "json", *arguments, status=status)
@@ -236,14 +269,20 @@ class Record(CommandTest):
         self.assertTrue(parts["recorder"]["ok"])
         self.assertFalse(parts["gpu"]["ok"])
         for part in parts.values():
-            self.assertEqual(part["ok"], part["remedy"] == "", part)
+            self.assertEqual(part["ok"], part["fix"] == "", part)
 
     @unittest.skipUnless("TIDEMARK_FAKE_NVML" in os.environ, "the fake driver was not built")
     def test_check_looks_at_the_commands_python(self):
         self.environment["TIDEMARK_NVML"] = os.environ["TIDEMARK_FAKE_NVML"]
         self.environment["TIDEMARK_CUPTI"] = str(self.home / "libtidemark_core.so")
-        python = self.fake_python(python="3.12.1", executable="/x/python", torch="2.11.0", cuda="13.0", torch_lib="/x/lib",
-                                  cuda_headers="/x/include")
+        python = self.fake_python(
+            python="3.12.1",
+            executable="/x/python",
+            torch="2.11.0",
+            cuda="13.0",
+            torch_lib="/x/lib",
+            cuda_headers="/x/include",
+        )
         self.environment["CXX"] = "g++"
         check, parts = self.check("--", python, "train.py", status=FINE)
         self.assertEqual(check["works"], "yes", parts)
@@ -260,4 +299,4 @@ class Record(CommandTest):
         self.assertEqual(check["works"], "partly")
         self.assertIn("libtidemark_driver.so", parts["recorder"]["text"])
         text, _ = self.record("--check", "--", python, status=FINE)
-        self.assertIn("Recording works here, but not all of it.", text)
+        self.assertIn("Recording works here, but not all parts.", text)

@@ -12,7 +12,7 @@ from support import CommandTest
 RECORDED = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]) / "recorded"
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 
-# Events do not tell how often all streams were waited for.
+# Events do not show how often all streams were synchronized.
 NOT_REPORTED = {"num_sync_all_streams"}
 
 
@@ -47,12 +47,14 @@ class Breakdowns(CommandTest):
                     # Kernels show up in NVML's figure before anything can say how much of it they are: up to 100 MiB
                     # are unexplained until the next look at a quiet moment.
                     allowed = max(50 << 20, used // 50) if at == "end" else 100 << 20
-                    unknown = sum(layer["bytes"] for layer in breakdown["components"] if layer["component"] == "unknown")
+                    unknown = sum(row["bytes"] for row in breakdown["components"] if row["component"] == "unknown")
                     self.assertLessEqual(abs(unknown), allowed)
 
     def test_one_element_costs_hundreds_of_mebibytes(self):
-        layers = {layer["component"]: layer["bytes"]
-                  for layer in self.json_of("breakdown", EXAMPLES / "s06_one_element.tide")["components"]}
+        layers = {
+            layer["component"]: layer["bytes"]
+            for layer in self.json_of("breakdown", EXAMPLES / "s06_one_element.tide")["components"]
+        }
         self.assertEqual(layers["requested"], 4)
         self.assertEqual(layers["rounding"], 508)
         self.assertEqual(layers["free_in_segments"], (2 << 20) - 512)
@@ -63,30 +65,41 @@ class Attribution(CommandTest):
     def test_every_byte_has_a_line_of_the_program(self):
         for trace in sorted(EXAMPLES.glob("*.tide")):
             with self.subTest(trace=trace.name):
-                rows = sqlite3.connect(trace).execute(
-                    "SELECT count(*), sum(EXISTS(SELECT 1 FROM stacks WHERE stacks.id = allocation.stack AND "
-                    "file LIKE '%/demo/%')) FROM allocation"
-                ).fetchone()
+                rows = (
+                    sqlite3.connect(trace)
+                    .execute(
+                        "SELECT count(*), sum(EXISTS(SELECT 1 FROM stacks WHERE stacks.id = allocation.stack AND "
+                        "file LIKE '%/demo/%')) FROM allocation"
+                    )
+                    .fetchone()
+                )
                 self.assertEqual(rows[0], rows[1])
 
     def test_the_gigabyte_that_nobody_could_explain(self):
-        rows = sqlite3.connect(EXAMPLES / "s04_gigabyte_times_five.tide").execute(
-            "SELECT op.text FROM allocation JOIN origin ON origin.id = allocation.origin "
-            "JOIN string op ON op.id = origin.op WHERE requested >= 1 << 30 ORDER BY allocation.id"
-        ).fetchall()
-        self.assertEqual([op.split(" ")[0] for (op,) in rows],
-                         ["aten::randn", "aten::mul", "MeanBackward0", "MulBackward0"])
+        rows = (
+            sqlite3.connect(EXAMPLES / "s04_gigabyte_times_five.tide")
+            .execute(
+                "SELECT op.text FROM allocation JOIN origin ON origin.id = allocation.origin "
+                "JOIN string op ON op.id = origin.op WHERE requested >= 1 << 30 ORDER BY allocation.id"
+            )
+            .fetchall()
+        )
+        self.assertEqual(
+            [op.split(" ")[0] for (op,) in rows], ["aten::randn", "aten::mul", "MeanBackward0", "MulBackward0"]
+        )
 
     def test_out_of_memory_is_in_the_trace(self):
         trace = sqlite3.connect(EXAMPLES / "s09_list_until_out_of_memory.tide")
-        (asked, free), = trace.execute("SELECT size, address FROM event WHERE action = 'oom'").fetchall()
+        ((asked, free),) = trace.execute("SELECT size, address FROM event WHERE action = 'oom'").fetchall()
         self.assertEqual(asked, 128 << 20)
         self.assertGreater(free, 100 << 30)  # the limit was the process's own
         self.assertEqual(trace.execute("SELECT count(*) FROM sample WHERE source LIKE '%oom%'").fetchone()[0] > 0, True)
         self.assertIn("OutOfMemoryError", trace.execute("SELECT how_ended FROM process").fetchone()[0])
 
     def test_steps_of_adam(self):
-        rows = sqlite3.connect(EXAMPLES / "s13_adam_first_step.tide").execute("SELECT number, source FROM step").fetchall()
+        rows = (
+            sqlite3.connect(EXAMPLES / "s13_adam_first_step.tide").execute("SELECT number, source FROM step").fetchall()
+        )
         self.assertEqual(rows, [(number, "optimizer") for number in range(10)])
 
 

@@ -42,8 +42,8 @@ class OutputsInAList(RecordedTest):
 
     def test_all_graphs_are_kept_by_the_list(self):
         graph = self.example("graph", self.name)
-        group, = graph["root_groups"]
-        self.assertEqual((group["type"], group["state"], group["graphs"]), ("ToCopyBackward0", "waiting", self.outputs))
+        (group,) = graph["root_groups"]
+        self.assertEqual((group["type"], group["state"], group["graphs"]), ("ToCopyBackward0", "pending", self.outputs))
         self.assertTrue(group["line"]["file"].endswith("/s01_list_of_cpu_outputs.py"))
         self.assertEqual(group["line"]["line"], 28)
         # The copy and seven nodes of two linears each; the AccumulateGrad of four parameters are everybody's.
@@ -65,15 +65,21 @@ class OutputsInAList(RecordedTest):
                 for node in next(row for row in linear["rows"] if row["name"] == "AddmmBackward0")["ids"]:
                     seen = self.example("graph", self.name, "--node", node)
                     self.assertEqual((seen["node"]["state"], seen["node"]["released_ns"]), ("kept", None))
-                    self.assertTrue(all(tensor["is_held"] for tensor in seen["saved"]))
+                    self.assertTrue(all(tensor["is_retained"] for tensor in seen["saved"]))
                     self.assertIn(4 * KIB, [tensor["allocation"]["block_bytes"] for tensor in seen["saved"]])
 
     def test_none_is_released(self):
         states = self.rows(self.name, "SELECT type, state, count(*) FROM nodes WHERE state <> 'dead' GROUP BY 1, 2")
-        self.assertEqual(states, [("AccumulateGrad", "kept", 4), ("AddmmBackward0", "kept", 2 * self.outputs),
-                                  ("TBackward0", "kept", 2 * self.outputs),
-                                  ("ToCopyBackward0", "waiting", self.outputs),
-                                  ("ViewBackward0", "kept", 3 * self.outputs)])
+        self.assertEqual(
+            states,
+            [
+                ("AccumulateGrad", "kept", 4),
+                ("AddmmBackward0", "kept", 2 * self.outputs),
+                ("TBackward0", "kept", 2 * self.outputs),
+                ("ToCopyBackward0", "waiting", self.outputs),
+                ("ViewBackward0", "kept", 3 * self.outputs),
+            ],
+        )
 
     def test_it_grows_with_the_iterations(self):
         slices = self.example("graph", self.name)["growth"]["slices"]
@@ -90,17 +96,17 @@ class OutputsThatKeepNothing(RecordedTest):
     def test_detached(self):
         """Only the last iteration's graph is left, for it still has a name."""
         graph = self.example("graph", "s02_detached")
-        group, = graph["root_groups"]
+        (group,) = graph["root_groups"]
         self.assertEqual((group["graphs"], group["type"], group["state"]), (1, "ViewBackward0", "kept"))
         self.assertEqual((graph["alive_nodes"], graph["reachable_bytes"]), (11, 8 * KIB))
         self.assert_links(group["referrer"], ("global", "output"))
-        (made,), = self.rows("s02_detached", "SELECT count(*) FROM nodes WHERE type = 'AddmmBackward0'")
+        ((made,),) = self.rows("s02_detached", "SELECT count(*) FROM nodes WHERE type = 'AddmmBackward0'")
         self.assertEqual(made, 120)
 
     def test_without_retain_graph(self):
         """The list keeps 60 graphs alive, and they keep nothing."""
         graph = self.example("graph", "s02_no_retain_graph")
-        group, = graph["root_groups"]
+        (group,) = graph["root_groups"]
         self.assertEqual((group["graphs"], group["nodes"]), (60, 484))
         self.assert_links(group["referrer"], ("global", "results"), ("index", "59"))
         self.assertEqual((graph["reachable_bytes"], group["reachable_bytes"], group["retained_bytes"]), (0, 0, 0))
@@ -124,8 +130,11 @@ class SecondBackward(RecordedTest):
 
     def nodes_of(self, variable):
         """The nodes of the graph that this variable holds, by the command."""
-        group, = (group for group in self.example("graph", self.name)["root_groups"]
-                  if group["referrer"]["links"][-1]["name"] == variable)
+        (group,) = (
+            group
+            for group in self.example("graph", self.name)["root_groups"]
+            if group["referrer"]["links"][-1]["name"] == variable
+        )
         (root,), found, open_ = group["roots"], {}, list(group["roots"])
         while open_:
             page = self.example("graph", self.name, "--node", open_.pop())
@@ -145,23 +154,26 @@ class SecondBackward(RecordedTest):
                 self.assertEqual(sorted(page["node"]["type"] for page in pages), types)
                 self.assertEqual({page["node"]["state"] for page in pages}, {"released"})
                 self.assertEqual([page["node"]["type"] for page in pages if page["saved"]], saved_by)
-                self.assertFalse(any(tensor["is_held"] for page in pages for tensor in page["saved"]))
+                self.assertFalse(any(tensor["is_retained"] for page in pages for tensor in page["saved"]))
 
     def test_what_they_saved(self):
-        saved = sorted((tensor["name"], tensor["bytes"], tensor["allocation"] and tensor["allocation"]["block_bytes"])
-                       for page in self.nodes_of("z") for tensor in page["saved"])
+        saved = sorted(
+            (tensor["name"], tensor["bytes"], tensor["allocation"] and tensor["allocation"]["block_bytes"])
+            for page in self.nodes_of("z")
+            for tensor in page["saved"]
+        )
         # x twice, and the number 2, which lies in host memory.
         self.assertEqual(saved, [("other", 8, None), ("other", 16 * MIB, 16 * MIB), ("self", 16 * MIB, 16 * MIB)])
 
     def test_before_backward_they_were_held(self):
-        (square, ran), _ = self.rows(self.name, "SELECT id, executed_time FROM nodes "
-                                              "WHERE type = 'MulBackward0' ORDER BY id")
+        (square, ran), _ = self.rows(
+            self.name, "SELECT id, executed_time FROM nodes WHERE type = 'MulBackward0' ORDER BY id"
+        )
         before = ("--at", f"time:{ran - 1}ns")
         self.assertEqual(self.example("graph", self.name, *before)["reachable_bytes"], 16 * MIB)
         page = self.example("graph", self.name, "--node", square, *before)
-        self.assertEqual(page["node"]["state"], "waiting")
-        self.assertEqual([tensor["is_held"] for tensor in page["saved"]], [True, True])
-
+        self.assertEqual(page["node"]["state"], "pending")
+        self.assertEqual([tensor["is_retained"] for tensor in page["saved"]], [True, True])
 
     def test_the_gradient_is_what_lies_in_grad(self):
         """AccumulateGrad copied what it was given: an expanded tensor cannot be kept."""
@@ -172,10 +184,13 @@ class GigabyteTimesFive(RecordedTest):
     """x, y = 5 * x, and the gradients of both. The mean, and the gradient that backward begins with, are of 512 B."""
 
     def test_two_gibibytes_are_temporary(self):
-        self.assertEqual(self.groups("s04_gigabyte_times_five", "category", "peak"),
-                         {"input": GIB + 512, "output": GIB + 512, "temporary": 2 * GIB})
-        self.assertEqual(self.groups("s04_gigabyte_times_five", "category", "end"),
-                         {"input": GIB, "output": GIB, "gradient": GIB})
+        self.assertEqual(
+            self.groups("s04_gigabyte_times_five", "category", "peak"),
+            {"input": GIB + 512, "output": GIB + 512, "temporary": 2 * GIB},
+        )
+        self.assertEqual(
+            self.groups("s04_gigabyte_times_five", "category", "end"), {"input": GIB, "output": GIB, "gradient": GIB}
+        )
 
     def test_who_made_them(self):
         for name in ("s04_gigabyte_times_five", "s04_retain_grad"):
@@ -195,10 +210,13 @@ class GigabyteTimesFive(RecordedTest):
             self.assertEqual([one["category"] for one in mul["history"]], ["temporary", "gradient"])
 
     def test_the_retained_gradient(self):
-        self.assertEqual(self.groups("s04_retain_grad", "category", "peak"),
-                         {"input": GIB + 512, "output": GIB + 512, "temporary": 2 * GIB, "gradient": GIB})
-        self.assertEqual(self.groups("s04_retain_grad", "category", "end"),
-                         {"input": GIB, "output": GIB, "gradient": 2 * GIB})
+        self.assertEqual(
+            self.groups("s04_retain_grad", "category", "peak"),
+            {"input": GIB + 512, "output": GIB + 512, "temporary": 2 * GIB, "gradient": GIB},
+        )
+        self.assertEqual(
+            self.groups("s04_retain_grad", "category", "end"), {"input": GIB, "output": GIB, "gradient": 2 * GIB}
+        )
 
 
 class SixNames(RecordedTest):
@@ -214,7 +232,9 @@ class SixNames(RecordedTest):
         referrers = self.referrers("s07_six_names")
         self.assertEqual(set(referrers), {(("global", name),) for name in "abcdef"})
         for group in referrers.values():
-            self.assertEqual((group["tensors"], group["reachable_bytes"], group["retained_bytes"]), (1, 64 * MIB, 64 * MIB))
+            self.assertEqual(
+                (group["tensors"], group["reachable_bytes"], group["retained_bytes"]), (1, 64 * MIB, 64 * MIB)
+            )
         held = sorted(allocation for group in referrers.values() for allocation in group["allocations"])
         self.assertEqual(held, [allocation for allocation, _ in live])
 
@@ -222,7 +242,7 @@ class SixNames(RecordedTest):
         live = self.rows("s07_one_name", "SELECT id, block_bytes FROM allocations WHERE free_event IS NULL")
         self.assertEqual([size for _, size in live], [64 * MIB])
         self.assertEqual(self.rows("s07_one_name", "SELECT count(*) FROM allocations"), [(6,)])
-        (links, group), = self.referrers("s07_one_name").items()
+        ((links, group),) = self.referrers("s07_one_name").items()
         self.assertEqual((links, group["allocations"]), ((("global", "a"),), [live[0][0]]))
 
 
@@ -230,7 +250,7 @@ class OutOfMemory(RecordedTest):
     def test_the_list_is_named_when_it_happened(self):
         page = self.example("referrers", "s09_list_until_out_of_memory", "--all", "--at", "scan:1")
         self.assertEqual([scan["reason"] for scan in page["scans"]], ["out of memory", "end"])
-        group, = page["groups"]
+        (group,) = page["groups"]
         self.assertEqual((group["tensors"], group["reachable_bytes"]), (48, 6 * GIB))
         self.assert_links(group, ("global", "kept"), ("index", "47"))
         self.assertEqual((group["varying_link"], group["first_index"], group["last_index"]), (1, 0, 47))
@@ -239,8 +259,8 @@ class OutOfMemory(RecordedTest):
 class Validation(RecordedTest):
     def test_predictions_keep_their_graphs(self):
         graph = self.example("graph", "s10_validation_without_no_grad")
-        group, = graph["root_groups"]
-        self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "never given to backward"))
+        (group,) = graph["root_groups"]
+        self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "never backpropagated"))
         self.assertEqual((group["graphs"], len(group["roots"])), (20, 20))
         self.assert_links(group["referrer"], ("global", "predictions"), ("index", "19"))
         self.assertIn("list `predictions`", group["referrer"]["text"])
@@ -255,26 +275,35 @@ class Validation(RecordedTest):
         graph = self.example("graph", "s10_no_grad")
         self.assertEqual((graph["alive_nodes"], graph["root_groups"], graph["reachable_bytes"]), (0, [], 0))
         self.assertEqual(self.rows("s10_no_grad", "SELECT count(*) FROM autograd_node"), [(0,)])
-        group, = self.example("referrers", "s10_no_grad", "--all")["groups"]
+        (group,) = self.example("referrers", "s10_no_grad", "--all")["groups"]
         self.assertEqual((group["tensors"], group["graph_nodes"], group["reachable_bytes"]), (20, 0, 20 * 10 * KIB))
         self.assertEqual(self.groups("s10_no_grad", "category", "end")["output"], 20 * 10 * KIB)
 
 
 class ThreeLinears(RecordedTest):
-    """Weights of 4, 4 MiB and 4 KiB; from the second round on their gradients are there as well."""
+    """Weights of 4, 4 MiB and 4 KiB; from the second iteration on their gradients exist as well."""
 
     name, weights = "s12_three_linears", 8 * MIB + 4 * KIB
 
     def test_composition_at_the_peak(self):
         # Saved: the input and the first output, for the second output is released already. Temporary: the gradients of
         # both outputs, and what is about to be added to the second weight's gradient.
-        self.assertEqual(self.groups(self.name, "category", "peak"),
-                         {"workspace": 64 * MIB, "parameter": self.weights, "gradient": self.weights,
-                          "saved for backward": 8 * MIB, "temporary": 12 * MIB, "input": 512, "output": 512})
+        self.assertEqual(
+            self.groups(self.name, "category", "peak"),
+            {
+                "workspace": 64 * MIB,
+                "parameter": self.weights,
+                "gradient": self.weights,
+                "saved for backward": 8 * MIB,
+                "temporary": 12 * MIB,
+                "input": 512,
+                "output": 512,
+            },
+        )
 
     def test_the_second_iteration_begins_with_gradients(self):
         sums = self.rows(self.name, "SELECT created_time FROM nodes WHERE type = 'SumBackward0' ORDER BY 1")
-        first, second = (self.groups(self.name, "category", f"time:{time}ns") for time, in sums[:2])
+        first, second = (self.groups(self.name, "category", f"time:{time}ns") for (time,) in sums[:2])
         self.assertNotIn("gradient", first)
         self.assertEqual(second["gradient"], self.weights)
         for same in ("parameter", "saved for backward"):
@@ -295,20 +324,26 @@ class AdamsFirstStep(RecordedTest):
             self.assertEqual(groups["optimizer state"], 2 * groups["parameter"])
 
     def test_it_comes_with_the_first_step(self):
-        (first,), = self.rows(self.name, "SELECT min(alloc_event) FROM allocations JOIN allocation_category "
-                                         "ON allocation = allocations.id WHERE category = 'optimizer state'")
+        ((first,),) = self.rows(
+            self.name,
+            "SELECT min(alloc_event) FROM allocations JOIN allocation_category "
+            "ON allocation = allocations.id WHERE category = 'optimizer state'",
+        )
         before = self.groups(self.name, "category", f"event:{first}")
         self.assertNotIn("optimizer state", before)
         self.assertEqual(before["gradient"], 8 * MIB + 10 * KIB)
         ends = self.rows(self.name, "SELECT end_time FROM step WHERE end_time > 0 ORDER BY number")
         self.assertEqual(len(ends), 10)
-        for time, in ends:
+        for (time,) in ends:
             state = self.groups(self.name, "category", f"time:{time}ns")["optimizer state"]
             self.assertEqual(state, 2 * (8 * MIB + 10 * KIB))
 
     def test_state_has_the_parameters_names(self):
-        names = self.rows(self.name, "SELECT DISTINCT text FROM allocation_category JOIN string ON string.id = name "
-                                     "WHERE category = 'optimizer state' ORDER BY 1")
+        names = self.rows(
+            self.name,
+            "SELECT DISTINCT text FROM allocation_category JOIN string ON string.id = name "
+            "WHERE category = 'optimizer state' ORDER BY 1",
+        )
         parameters = ("0.bias", "0.weight", "2.bias", "2.weight")
         self.assertEqual(len(names), 8)
         for (text,), (state, parameter) in zip(names, ((s, p) for s in ("exp_avg", "exp_avg_sq") for p in parameters)):
@@ -319,13 +354,13 @@ class LossBesideMemory(RecordedTest):
     name = "s14_loss_beside_memory"
 
     def test_marks_have_the_losses(self):
-        losses = [value for value, in self.rows(self.name, "SELECT value FROM mark WHERE name = 'data_gap' ORDER BY id")]
+        losses = [value for (value,) in self.rows(self.name, "SELECT value FROM mark WHERE name = 'loss' ORDER BY id")]
         self.assertEqual(len(losses), 12)
         self.assertAlmostEqual(losses[0], 43430.629, places=2)
         # Summed, not averaged: each step makes it at least 100 times worse.
         for before, after in zip(losses, losses[1:]):
             self.assertGreater(after, 100 * before)
-        marks = self.rows(self.name, "SELECT name, value FROM mark WHERE name <> 'data_gap' ORDER BY id")
+        marks = self.rows(self.name, "SELECT name, value FROM mark WHERE name <> 'loss' ORDER BY id")
         self.assertEqual(marks, [("expanded", None), ("added", None), ("materialised", None)])
 
     def test_who_took_the_broadcasts_memory(self):
@@ -356,7 +391,7 @@ class KindsOfTraining(RecordedTest):
         self.assertEqual(set(counted), set(self.TRACES))
         for kind, trace in self.TRACES.items():
             with self.subTest(kind=kind):
-                (saved,), = sqlite3.connect(trace).execute("SELECT sum(bytes) FROM saved_tensor")
+                ((saved,),) = sqlite3.connect(trace).execute("SELECT sum(bytes) FROM saved_tensor")
                 self.assertEqual(saved, counted[kind])
                 self.assertEqual(self.json_of("graph", trace)["nodes_left_out"], 0)
 
@@ -376,7 +411,7 @@ class KindsOfTraining(RecordedTest):
             with self.subTest(kind=kind):
                 graph = self.json_of("graph", trace)
                 self.assertEqual((graph["alive_nodes"], graph["reachable_bytes"]), (0, 0))
-                (nodes,), = sqlite3.connect(trace).execute("SELECT count(*) FROM autograd_node")
+                ((nodes,),) = sqlite3.connect(trace).execute("SELECT count(*) FROM autograd_node")
                 self.assertGreater(nodes, 100)
 
 

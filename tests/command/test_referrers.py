@@ -8,18 +8,22 @@ class Referrers(CommandTest):
 
     def test_groups(self):
         page = self.json_of("referrers", self.trace)
-        scan, = page["scans"]
+        (scan,) = page["scans"]
         self.assertEqual((scan["reason"], scan["objects"], scan["duration_ns"]), ("end", 1000, 5_000_000))
         outputs, loss = page["groups"]
         self.assertEqual((outputs["tensors"], outputs["first_index"], outputs["last_index"]), (STEPS, 0, STEPS - 1))
-        self.assertEqual(outputs["made_by"], [{"type": "SumBackward0", "is_root": True, "count": STEPS}])
+        self.assertEqual(outputs["created_by"], [{"type": "SumBackward0", "is_root": True, "count": STEPS}])
         self.assertEqual(outputs["reachable_bytes"], 1024 * STEPS)
         self.assertEqual([link["name"] for link in loss["links"]], ["trainer", "loss"])
         self.assertEqual(page["groups_without_graph"], 1)
         text = self.run_fine("referrers", self.trace)
-        for words in ("search 1 of 1, at 0.000130 s (end): 1,000 objects looked at in 5.00 ms",
-                      f"list `outputs` (variable of main, s01.py:31), elements 0 to {STEPS - 1}",
-                      f"{STEPS} tensors, {STEPS} graph roots SumBackward0", "`trainer.loss`", "--all shows them"):
+        for words in (
+            "scan 1 of 1, at 0.000130 s (end): 1,000 objects in 5.00 ms",
+            f"list `outputs` (variable of main, s01.py:31), elements 0 to {STEPS - 1}",
+            f"{STEPS} tensors, {STEPS} graph roots SumBackward0",
+            "`trainer.loss`",
+            "1 referrer of tensors without a graph left out; --all shows it.",
+        ):
             self.assertIn(words, text)
 
     def test_all_and_limit(self):
@@ -28,8 +32,10 @@ class Referrers(CommandTest):
         page = self.json_of("referrers", self.trace, "--limit", "1", "--at", "scan:1")
         self.assertEqual((len(page["groups"]), page["groups_left_out"]), (1, 1))
 
-    def test_what_is_missing_is_said(self):
+    def test_reports_what_is_missing(self):
         self.assertIn("scan:1 to scan:1", self.run_failing(USAGE, "referrers", self.trace, "--at", "scan:2"))
-        self.assertIn("tidemark.holders()", self.run_failing(
-            INPUT, "referrers", make_graph_trace(self.folder / "unsearched.tide", searched=False)))
+        self.assertIn(
+            "tidemark.referrers()",
+            self.run_failing(INPUT, "referrers", make_graph_trace(self.folder / "unsearched.tide", searched=False)),
+        )
         self.assertIn("no autograd graph", self.run_failing(INPUT, "referrers", self.imported("streams")))

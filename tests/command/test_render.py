@@ -18,8 +18,9 @@ class Render(CommandTest):
         return shutil.copy(TIDEMARK, folder / "tidemark")
 
     def run_alone(self, *arguments, path="/nonexistent"):
-        return subprocess.run([self.alone(), *map(str, arguments)], capture_output=True, text=True,
-                              env={**os.environ, "PATH": path})
+        return subprocess.run(
+            [self.alone(), *map(str, arguments)], capture_output=True, text=True, env={**os.environ, "PATH": path}
+        )
 
     def test_says_so_when_the_viewer_is_not_installed(self):
         trace = self.imported("s1_plain")
@@ -33,12 +34,43 @@ class Render(CommandTest):
         self.alone()
         viewer.write_text(VIEWER)
         viewer.chmod(0o755)
-        result = self.run_alone("render", trace, "--view", "timeline", "--at", "end", "--size", "800x600", "--theme",
-                                "dark", "--lang", "zh_CN", "-o", self.folder / "a.svg", path=os.environ["PATH"])
+        result = self.run_alone(
+            "render",
+            trace,
+            "--view",
+            "timeline",
+            "--at",
+            "end",
+            "--size",
+            "800x600",
+            "--theme",
+            "dark",
+            "--language",
+            "zh_CN",
+            "-o",
+            self.folder / "a.svg",
+            path=os.environ["PATH"],
+        )
         self.assertEqual(result.returncode, 7, result.stderr)
         arguments = (self.folder / "bin" / "arguments").read_text().split("\n")[:-1]
-        self.assertEqual(arguments, ["--render", "timeline", "--at", "end", "--size", "800x600", "--theme", "dark", "-o",
-                                     str(self.folder / "a.svg"), "--lang", "zh_CN", str(trace)])
+        self.assertEqual(
+            arguments,
+            [
+                "--render",
+                "timeline",
+                "--at",
+                "end",
+                "--size",
+                "800x600",
+                "--theme",
+                "dark",
+                "-o",
+                str(self.folder / "a.svg"),
+                "--lang",
+                "zh_CN",
+                str(trace),
+            ],
+        )
 
     def test_wrong_usage(self):
         trace = self.imported("s1_plain")

@@ -13,7 +13,7 @@ class Share(CommandTest):
         self.assertEqual(digest(trace), before)
         self.assertEqual(self.json_of("stats", shared), self.json_of("stats", trace))
         info = self.json_of("info", shared)
-        self.assertIn("redacted", [loss["kind"] for loss in info["data_gaps"]])
+        self.assertIn("redacted", [gap["kind"] for gap in info["data_gaps"]])
         self.assertNotIn("adam_steps", info["source"])
         content = shared.read_bytes()
         for secret in (b"/home/user", b"fixtures.py", b"adam_steps", b"Optimizer"):
@@ -25,9 +25,11 @@ class Share(CommandTest):
         trace = self.imported("streams")
         part = self.folder / "part.tide"
         self.run_fine("share", trace, "-o", part, "--from", "event:200", "--to", "event:400")
-        now = lambda path, event: {key: value
-                                   for key, value in self.json_of("stats", path, "--at", f"event:{event}").items()
-                                   if key.endswith(".current")}
+        now = lambda path, event: {
+            key: value
+            for key, value in self.json_of("stats", path, "--at", f"event:{event}").items()
+            if key.endswith(".current")
+        }
         for event in (0, 1, 77, 200):
             self.assertEqual(now(part, event), now(trace, event + 200), event)
 

@@ -27,7 +27,7 @@ class Stats(CommandTest):
         stats = self.json_of("stats", trace, "--at", time_point)
         for key, value in expected.items():
             if key.endswith(".current"):
-                self.assertEqual(stats[key], value, f"{trace.name} {moment} {key}")
+                self.assertEqual(stats[key], value, f"{trace.name} {time_point} {key}")
 
     def test_current_values_at_every_mark(self):
         for name in WITH_MARKS:

@@ -2,8 +2,23 @@ import subprocess
 
 from support import FINE, STEPS, TIDEMARK, USAGE, CommandTest, make_graph_trace
 
-WAYS = ("stack", "line", "file", "size", "stream", "pool", "annotation", "module", "module:2", "op", "phase", "step",
-        "category", "node-type", "graph_step")
+WAYS = (
+    "stack",
+    "line",
+    "file",
+    "size",
+    "stream",
+    "pool",
+    "annotation",
+    "module",
+    "module:2",
+    "op",
+    "phase",
+    "step",
+    "category",
+    "node-type",
+    "graph_step",
+)
 
 
 class Top(CommandTest):
@@ -14,7 +29,7 @@ class Top(CommandTest):
                 active = self.json_of("stats", trace, "--at", time_point)["active_bytes.all.current"]
                 for way in WAYS:
                     top = self.json_of("top", trace, "--at", time_point, "--by", way, "--limit", "2")
-                    self.assertEqual(top["total"]["bytes"], active, f"{name} {moment} {way}")
+                    self.assertEqual(top["total"]["bytes"], active, f"{name} {time_point} {way}")
                     shown = sum(group["bytes"] for group in top["groups"])
                     self.assertEqual(shown + top["rest"]["bytes"], active)
                     self.assertLessEqual(len(top["groups"]), 2)
@@ -60,8 +75,11 @@ class Top(CommandTest):
 
     def test_a_reader_that_leaves_is_fine(self):
         trace = self.imported("s0_graph_leak")
-        command = subprocess.Popen([TIDEMARK, "top", trace, "--format", "json", "--limit", "0", "--by", "size"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        command = subprocess.Popen(
+            [TIDEMARK, "top", trace, "--format", "json", "--limit", "0", "--by", "size"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         command.stdout.close()
         self.assertEqual(command.stderr.read(), b"")
         self.assertEqual(command.wait(60), FINE)

@@ -39,7 +39,7 @@ class Unfinished(CommandTest):
         info = self.json_of("info", trace, "--check")
         self.assertEqual(info["marks"], 1)
         self.assertFalse(info["clean_end"])
-        self.assertEqual([loss["kind"] for loss in info["data_gaps"]].count("unclean_end"), 1)
+        self.assertEqual([gap["kind"] for gap in info["data_gaps"]].count("unclean_end"), 1)
         self.assertEqual(self.json_of("stats", trace), before)
         self.assertEqual(self.files(), files, "reading writes nothing beside it")
 
@@ -49,7 +49,7 @@ class Unfinished(CommandTest):
         self.run_fine("share", trace, "-o", shared)
         self.assertEqual(self.json_of("stats", shared), before)
         info = self.json_of("info", shared)
-        self.assertEqual([loss["kind"] for loss in info["data_gaps"]].count("unclean_end"), 1)
+        self.assertEqual([gap["kind"] for gap in info["data_gaps"]].count("unclean_end"), 1)
         with sqlite3.connect(f"file:{shared}?mode=ro", uri=True) as database:
             self.assertEqual(database.execute("PRAGMA journal_mode").fetchone(), ("delete",))
 
@@ -64,17 +64,21 @@ class Unfinished(CommandTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs to mount")
     def test_in_a_folder_that_cannot_be_written(self):
-        trace, _ = self.killed()
+        self.killed()
         for beside in ("", "-shm"):
             if beside:
                 (self.folder / f"streams.tide{beside}").unlink(missing_ok=True)
             script = 'mount --bind "$F" "$F" && mount -o remount,ro,bind "$F" || exit 99; "$T" info "$F/streams.tide"'
-            result = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True,
-                                    env={**os.environ, "F": str(self.folder), "T": os.environ["TIDEMARK"]})
+            result = subprocess.run(
+                ["unshare", "-m", "sh", "-c", script],
+                capture_output=True,
+                text=True,
+                env={**os.environ, "F": str(self.folder), "T": os.environ["TIDEMARK"]},
+            )
             if result.returncode == 99 or result.stderr.startswith("unshare: "):
                 self.skipTest("mounting is not allowed here")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("the trace was not ended properly", result.stdout)
+            self.assertIn("the trace did not end cleanly", result.stdout)
 
     def test_a_trace_that_is_being_recorded(self):
         trace = self.imported("streams")
@@ -89,4 +93,4 @@ class Unfinished(CommandTest):
             info = self.json_of("info", trace)
         self.assertIn("it is being recorded; complete up to 1.500000 s", result.stdout)
         self.assertTrue(info["being_written"])
-        self.assertNotIn("unclean_end", [loss["kind"] for loss in info["data_gaps"]])
+        self.assertNotIn("unclean_end", [gap["kind"] for gap in info["data_gaps"]])

@@ -1,12 +1,14 @@
-"""Every sentence that the program says through Words has a Chinese translation, and no translation is left over."""
+"""Every sentence of Words has a Chinese translation with the same placeholders, and no translation is left over."""
 
+import os
 import pathlib
 import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SPEAKING = ("storage", "gui")
-TABLES = ROOT / "storage" / "explain" / "zh_cn"
+SPEAKING = ("storage", "recorder/cli", "gui")
+CATALOG = ROOT / "resources" / "translations" / "zh_CN.po"
+TEMPLATE = pathlib.Path(os.environ["TIDEMARK_TRANSLATIONS_TEMPLATE"])  # written by the build
 
 TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)
@@ -16,7 +18,8 @@ TOKEN = re.compile(
       | (?P<number>\d[\w.']*)
       | (?P<name>[A-Za-z_]\w*)
       | (?P<sign>\S)""",
-    re.VERBOSE | re.DOTALL)
+    re.VERBOSE | re.DOTALL,
+)
 OPENING, CLOSING = "([{", ")]}"
 CHINESE = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
 
@@ -56,8 +59,8 @@ def inside_brackets(tokens, begin):
         depth += tokens[end].kind == "sign" and tokens[end].text in OPENING
         depth -= tokens[end].kind == "sign" and tokens[end].text in CLOSING
         if depth == 0:
-            return tokens[begin + 1:end]
-    return tokens[begin + 1:]
+            return tokens[begin + 1 : end]
+    return tokens[begin + 1 :]
 
 
 def joined(tokens):
@@ -76,16 +79,13 @@ def texts_of(argument):
 
 
 def calls_of_words(tokens):
-    """(index of the bracket, positions of the texts among the arguments) of words(...), words.counted(...) and, inside
-    of Words, (*this)(...)."""
+    """(index of the bracket, positions of the texts among the arguments) of words(...) and words.plural(...)."""
     for i in range(1, len(tokens) - 1):
         before, token, after = tokens[i - 1].text, tokens[i].text, tokens[i + 1].text
-        if token == "counted" and before in ".>" and after == "(":
+        if token == "plural" and before in ".>" and after == "(":
             yield i + 1, (1, 2)
         elif token in ("words", "words_") and before not in ("Words", "&") and after == "(":
             yield i + 1, (0,)
-        elif [t.text for t in tokens[i - 1:i + 4]] == ["(", "*", "this", ")", "("]:
-            yield i + 3, (0,)
 
 
 def said_in(source):
@@ -97,7 +97,9 @@ def said_in(source):
         for position in positions:
             argument = arguments[position] if position < len(arguments) else []
             texts = texts_of(argument)
-            is_other = not argument or [token.text for token in argument] == ["words"] or tokens[bracket - 1].text == ")"
+            is_other = (
+                not argument or [token.text for token in argument] == ["words"] or tokens[bracket - 1].text == ")"
+            )
             if texts is not None:
                 said += [(text, tokens[bracket].line) for text in texts]
             elif not is_other:
@@ -118,61 +120,122 @@ def read_sources():
     return said, unclear
 
 
-def rows_in(source):
-    """(English, Chinese) of a table."""
-    rows, tokens = [], tokens_of(source)
-    for i, token in enumerate(tokens):
-        if token.text == "{" and i + 1 < len(tokens) and tokens[i + 1].kind == "text":
-            cells = [cell for cell in split(inside_brackets(tokens, i), ",") if cell]
-            rows.append(tuple(joined(cell) for cell in cells))
-    return rows
+class Message:
+    """An entry of a .po or .pot file: texts as they stand between the quotes."""
+
+    def __init__(self):
+        self.fields, self.flags = {}, ""
+
+    english = property(lambda self: self.fields["msgid"])
+    many = property(lambda self: self.fields.get("msgid_plural"))
+    translations = property(lambda self: [text for name, text in self.fields.items() if name.startswith("msgstr")])
 
 
-def read_tables():
-    return [row for path in sorted(TABLES.glob("*.h")) for row in rows_in(path.read_text(encoding="utf-8"))]
+def messages_in(text):
+    """The messages of a catalog or template, its header first."""
+    found, field = [], ""
+    for block in re.split(r"\n{2,}", text.strip()):
+        message = Message()
+        for line in block.split("\n"):
+            entry = re.fullmatch(r'(msgid|msgid_plural|msgstr(?:\[\d\])?) "(.*)"', line)
+            if entry:
+                field = entry[1]
+                message.fields[field] = entry[2]
+            elif line.startswith('"'):
+                message.fields[field] += line[1:-1]
+            elif line.startswith("#,"):
+                message.flags += line
+        if message.fields:
+            found.append(message)
+    return found
+
+
+def read_messages(path):
+    return messages_in(path.read_text(encoding="utf-8"))[1:]
 
 
 def names_in(text):
     return sorted(set(re.findall(r"\{\w*\}", text)))
 
 
+def lacks_plural(english):
+    """Whether a number stands before a noun in the plural: "1 tensors" could be the result."""
+    return re.search(r"\{(n|count)\} (more |other |different )?[a-z]+s\b", english)
+
+
 class Translations(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.said, cls.unclear = read_sources()
-        cls.rows = read_tables()
-        cls.table = dict(cls.rows)
+        cls.template = read_messages(TEMPLATE)
+        cls.messages = read_messages(CATALOG)
 
     def none_of(self, problems):
         self.assertEqual("", "\n".join(problems))
 
     def test_something_is_read(self):
         self.assertGreater(len(self.said), 300)
-        self.assertGreater(len(self.rows), 300)
+        self.assertGreater(len(self.template), 300)
+        self.assertGreater(len(self.messages), 300)
 
-    def test_what_is_said_is_a_literal(self):
-        self.none_of(f"{place}: words() of something that is no literal" for place in self.unclear)
+    def test_each_sentence_is_a_literal(self):
+        self.none_of(f"{place}: words() without a literal" for place in self.unclear)
+
+    def test_the_template_has_each_sentence(self):
+        extracted = {text for message in self.template for text in (message.english, message.many) if text is not None}
+        self.none_of(f"{place}: not extracted: {text}" for text, place in self.said.items() if text not in extracted)
+        self.none_of(f"not in the sources: {text}" for text in extracted if text not in self.said)
 
     def test_each_sentence_is_translated(self):
-        self.none_of(f"{place}: no translation of: {text}" for text, place in self.said.items() if text not in self.table)
+        translated = {
+            (message.english, message.many)
+            for message in self.messages
+            if all(message.translations) and "fuzzy" not in message.flags
+        }
+        self.none_of(
+            f"{self.said[message.english]}: no translation of: {message.english}"
+            for message in self.template
+            if (message.english, message.many) not in translated
+        )
 
     def test_each_translation_is_used(self):
-        self.none_of(f"said nowhere: {english}" for english, _ in self.rows if english not in self.said)
+        used = {(message.english, message.many) for message in self.template}
+        self.none_of(
+            f"not in the sources: {message.english}"
+            for message in self.messages
+            if (message.english, message.many) not in used
+        )
+        self.assertNotIn("#~", CATALOG.read_text(encoding="utf-8"), "obsolete translations")
 
-    def test_no_sentence_is_translated_twice(self):
-        self.none_of(f"twice: {english}" for english in self.table if sum(row[0] == english for row in self.rows) > 1)
+    def test_chinese_has_one_plural_form(self):
+        self.none_of(f"forms: {message.english}" for message in self.messages if len(message.translations) != 1)
+        self.assertIn('"Plural-Forms: nplurals=1; plural=0;\\n"', CATALOG.read_text(encoding="utf-8"))
 
-    def test_names_are_the_same(self):
-        self.none_of(f"other {{names}}: {english}" for english, chinese in self.rows
-                     if names_in(english) != names_in(chinese))
+    def test_placeholders_are_the_same(self):
+        self.none_of(
+            f"other {{names}}: {message.english}"
+            for message in self.messages
+            if names_in(message.many or message.english) != names_in(message.translations[0])
+        )
+
+    def test_numbers_have_both_english_forms(self):
+        self.none_of(
+            f"no plural: {message.english}"
+            for message in self.template
+            if message.many is None and lacks_plural(message.english)
+        )
 
     def test_punctuation_is_chinese(self):
         narrow = re.compile(f"{CHINESE}[,;:!?()]|[,;:!?] ?{CHINESE}|{CHINESE}\\.(?!\\w)")
-        self.none_of(f"narrow punctuation: {chinese}" for _, chinese in self.rows if narrow.search(chinese))
+        self.none_of(f"narrow punctuation: {text}" for text in self.chinese() if narrow.search(text))
 
     def test_chinese_and_latin_stand_apart(self):
         touching = re.compile("[\u4e00-\u9fff][A-Za-z0-9`]|[A-Za-z0-9`%)][\u4e00-\u9fff]")
-        self.none_of(f"no space: {chinese}" for _, chinese in self.rows if touching.search(chinese))
+        self.none_of(f"no space: {text}" for text in self.chinese() if touching.search(text))
+
+    def chinese(self):
+        for message in self.messages:
+            yield message.translations[0].replace("\\n", "\n")
 
 
 class Scanner(unittest.TestCase):
@@ -183,21 +246,28 @@ class Scanner(unittest.TestCase):
         self.assertEqual(["one two"], self.texts('f(words("one "\n  // why\n  "two", with("x", "no")))'))
 
     def test_both_numbers(self):
-        self.assertEqual(["{n} a", "{n} as"], self.texts('words.counted(f(a, "x"), "{n} a", "{n} as")'))
+        self.assertEqual(["{n} a", "{n} as"], self.texts('words.plural(f(a, "x"), "{n} a", "{n} as")'))
 
     def test_both_branches(self):
         self.assertEqual(["a", "b"], self.texts('words(x == "q" ? "a" : "b")'))
         self.assertEqual(["a", "b"], self.texts('x ? words("a") : words_("b")'))
 
-    def test_inside_of_words(self):
-        self.assertEqual([" and "], self.texts('text += last ? (*this)(" and ") : "";'))
-
-    def test_what_is_no_literal_is_reported(self):
+    def test_other_arguments_are_reported(self):
         self.assertEqual([2], said_in('\nwords(sentence(), with("x", 1))')[1])
-        self.assertEqual([], said_in('const Words words(language); of.words(); Page(const Words& w) : words_(words) {}')[1])
+        self.assertEqual(
+            [], said_in("const Words words(language); of.words(); Page(const Words& w) : words_(words) {}")[1]
+        )
 
-    def test_rows(self):
-        self.assertEqual([("a {x}b", "甲 {x}")], rows_in('T table[] = {\n {"a {x}"\n "b", "甲 {x}"},\n};'))
+    def test_messages(self):
+        catalog = 'msgid ""\nmsgstr ""\n"Language: x\\n"\n\n#: a.cpp\n#, fuzzy\nmsgid "{n} a"\nmsgid_plural "{n} "\n"as"\nmsgstr[0] "甲"\n'
+        header, message = messages_in(catalog)
+        self.assertEqual((header.english, header.translations), ("", ["Language: x\\n"]))
+        self.assertEqual((message.english, message.many, message.translations), ("{n} a", "{n} as", ["甲"]))
+        self.assertIn("fuzzy", message.flags)
+
+    def test_missing_plurals_are_found(self):
+        self.assertTrue(lacks_plural("{n} tensors are freed"))
+        self.assertFalse(lacks_plural("{bytes} in total"))
 
 
 if __name__ == "__main__":

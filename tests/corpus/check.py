@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Asks `tidemark explain` about each trace and compares with what is known. Exit status 1: it differs.
+"""Compares what `tidemark explain` says about each trace with what is known. Exit status 1: a trace differs.
 
-    check.py FOLDER|ARCHIVE.tar.xz --tidemark build/all/recorder/cli/tidemark [--only 'w0*'] [--strict]
+    check.py FOLDER|ARCHIVE.tar.xz --tidemark build/ci/recorder/cli/tidemark [--only 'w0*'] [--strict]
 
-Bytes may differ by 1 % or 1 MiB. With --strict bytes per round count too, by 1 % or 512 B; with noise, which has steps
-of its own, they are never compared.
+Bytes may differ by 1 % or 1 MiB. With --strict, bytes per iteration may differ by 1 % or 512 B; with noise, which has
+steps of its own, they are never compared.
 """
 
 import argparse
@@ -33,14 +33,14 @@ def parse_options():
 
 
 def explain(tidemark, trace):
-    """The findings; a sentence where there is no answer."""
+    """Returns the findings, or a sentence if there is no answer."""
     command = [str(tidemark), "explain", str(trace), "--format", "json"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if answer.returncode != 0:
         return f"explain: exit {answer.returncode}: {answer.stderr.strip()[:100]}"
     try:
         reported = json.loads(answer.stdout)
-        # Of several devices the first: the programs work there.
+        # The programs work on the first device.
         return (reported[0] if isinstance(reported, list) else reported)["findings"]
     except (ValueError, KeyError) as error:
         return f"explain: no findings in its JSON ({error})"
@@ -54,7 +54,7 @@ def differs_in_words(entry, findings):
     if contains and not set(contains) & set(kinds):
         yield f"no {' or '.join(contains)}"
     for kind in sorted(set(corpus.words(entry, "never")) & set(kinds)):
-        yield f"must not be there: {kind}"
+        yield f"unexpected: {kind}"
 
 
 def differs_in_severity(entry, findings):
@@ -76,9 +76,9 @@ def differs_in_bytes(run, findings, truth, strict):
         return
     if "bytes" in truth and not is_near(finding.get("bytes"), truth["bytes"], 1 << 20):
         yield f"bytes {finding.get('bytes')}, not {truth['bytes']}"
-    if strict and not run.noise and truth.get("bytes_per_iteration"):
-        if not is_near(finding.get("per_iteration_bytes"), truth["bytes_per_iteration"], 512):
-            yield f"bytes per round {finding.get('per_round_bytes')}, not {truth['bytes_per_round']}"
+    if strict and not run.noise and truth.get("bytes_per_round"):
+        if not is_near(finding.get("per_iteration_bytes"), truth["bytes_per_round"], 512):
+            yield f"bytes per iteration {finding.get('per_iteration_bytes')}, not {truth['bytes_per_round']}"
 
 
 def check(options, run, trace, truth):
@@ -93,15 +93,15 @@ def check(options, run, trace, truth):
 def print_row(run, findings, differences):
     kind = findings[0]["kind"] if findings else "-"
     severity = findings[0]["severity"] if findings else "-"
-    print(f"{run.name:<46} {verdict:<11}{kind:<{KIND_COLUMN}} {'; '.join(differences) or 'ok'}", flush=True)
+    print(f"{run.name:<46} {severity:<11}{kind:<{KIND_COLUMN}} {'; '.join(differences) or 'ok'}", flush=True)
 
 
 def check_all(options, folder):
     wanted = [run for run in corpus.runs() if fnmatch.fnmatch(run.name, options.only)]
     found = [(run, trace) for run in wanted if (trace := folder / f"{run.name}.tide").exists()]
-    truths = corpus.read_truths(folder)
+    truths = corpus.packed_truths() | corpus.read_truths(folder)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        rows = list(pool.map(lambda pair: check(options, *pair, truths.get(pair[0].name)), found))
+        rows = list(pool.map(lambda pair: check(options, pair[0], pair[1], truths.get(pair[0].name)), found))
     for row in rows:
         print_row(*row)
     wrong = sum(1 for row in rows if row[2])
@@ -112,7 +112,9 @@ def check_all(options, folder):
 def unpack(archive, folder):
     with tarfile.open(archive) as packed:
         for member in packed:
-            (folder / pathlib.Path(member.name).name).write_bytes(packed.extractfile(member).read())
+            content = packed.extractfile(member)
+            if content is not None and member.name.endswith(".tide"):
+                (folder / pathlib.Path(member.name).name).write_bytes(content.read())
 
 
 def main():

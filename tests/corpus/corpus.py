@@ -16,6 +16,7 @@ import json
 import pathlib
 
 HERE = pathlib.Path(__file__).resolve().parent
+TRUTHS = HERE / "truths.json"
 SCENARIOS = HERE.parent / "scenarios"
 SIZES = ("small", "medium", "large")
 
@@ -51,15 +52,23 @@ def words(entry, key):
     return [value] if isinstance(value, str) else value
 
 
+def packed_truths():
+    """Returns what is known of the packed traces, by name of run."""
+    return json.loads(TRUTHS.read_text())
+
+
 def read_truths(folder):
-    """By name of run."""
-    return {
-        path.name.removesuffix(".truth.json"): json.loads(path.read_text()) for path in folder.glob("*.truth.json")
-    }
+    """Returns what record.py stored beside its traces, by name of run."""
+    return {path.name.removesuffix(".truth.json"): json.loads(path.read_text()) for path in folder.glob("*.truth.json")}
+
+
+def write_truths(truths):
+    lines = [f" {json.dumps(name)}: {json.dumps(truths[name])}" for name in sorted(truths)]
+    TRUTHS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def without_owner(member):
-    """Nothing of the machine that packs goes into an archive."""
+    """Removes the packing machine and its time from a member of an archive."""
     member.uid = member.gid = member.mtime = 0
     member.uname = member.gname = ""
     return member

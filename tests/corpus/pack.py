@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Packs recorded traces with their truths into one archive for tests/data/corpus.
+"""Packs recorded traces into one archive for tests/data/corpus, and puts their truths into truths.json.
 
     pack.py FOLDER ARCHIVE.tar.xz [--only '*.medium'] [--replace OLD=NEW]...
 
-OLD=NEW takes paths of the recording machine out of the traces, as tests/data/neutral_paths.py does.
+OLD=NEW replaces paths of the recording machine in the traces, as tests/data/neutral_paths.py does.
 """
 
 import argparse
@@ -36,13 +36,12 @@ def main():
         ]
         rewrites = [part for pair in options.replace for part in ("--replace", pair)]
         subprocess.run([sys.executable, NEUTRAL_PATHS, *traces, *rewrites], check=True)
-        for trace in traces:
-            truth = options.source / (pathlib.Path(trace).stem + ".truth.json")
-            if truth.exists():
-                shutil.copy(truth, folder)
         with tarfile.open(options.archive, "w:xz", preset=9) as archive:
             for path in sorted(folder.iterdir()):
                 archive.add(path, path.name, filter=corpus.without_owner)
+    packed = {pathlib.Path(trace).stem for trace in traces}
+    new = {name: truth for name, truth in corpus.read_truths(options.source).items() if name in packed}
+    corpus.write_truths(corpus.packed_truths() | new)
     print(f"{len(traces)} traces, {options.archive.stat().st_size:,} bytes")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records all programs of expected.json: small, medium and large, and medium with noise. A failing run stops nothing.
 
-    record.py --out DIR --tidemark build/all/recorder/cli/tidemark [--only 'w0*.medium*'] [--jobs 6] [--python PYTHON]
+    record.py --out DIR --tidemark build/ci/recorder/cli/tidemark [--only 'w0*.medium*'] [--jobs 6] [--python PYTHON]
 
 Makes DIR/NAME.SIZE[.noise].tide, .truth.json and .log, and DIR/summary.json.
 """
@@ -31,7 +31,7 @@ def parse_options():
 
 
 def recording(options, trace, program):
-    command = [options.tidemark.resolve(), "record", "--replace", "-o", trace, "--", options.python, *program]
+    command = [options.tidemark.resolve(), "record", "--force", "-o", trace, "--", options.python, *program]
     return [str(part) for part in command]
 
 

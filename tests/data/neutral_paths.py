@@ -1,6 +1,6 @@
-"""Takes the recording machine's paths and names out of a trace that is kept as an example.
+"""Removes the paths and names of the recording machine from a trace that is kept as an example.
 
-    python tests/data/neutral_paths.py TRACE... --replace OLD=NEW [--replace OLD=NEW]
+python tests/data/neutral_paths.py TRACE... --replace OLD=NEW [--replace OLD=NEW]
 """
 
 import argparse
@@ -17,7 +17,7 @@ def main():
         for old, new in (pair.split("=") for pair in options.replace):
             trace.execute("UPDATE string SET text = replace(text, ?, ?)", (old, new))
             trace.execute("UPDATE process SET command_line = replace(command_line, ?, ?)", (old, new))
-            trace.execute("UPDATE loss SET text = replace(text, ?, ?)", (old, new))
+            trace.execute("UPDATE data_gap SET text = replace(text, ?, ?)", (old, new))
         trace.execute("UPDATE device SET uuid = NULL")
         trace.commit()
         trace.execute("VACUUM")

@@ -7,6 +7,7 @@ Each case runs in a process of its own (allocator settings are read once). For e
 snapshot, and NAME.json with `marks`: [label, [events so far per device], time in us, [memory_stats() per device]].
 File names inside the snapshots are rewritten, so that they name no machine.
 """
+
 import json
 import os
 import pickle
@@ -83,12 +84,19 @@ def rewrite(snapshot):
 
 def varied(torch, r):
     import random
+
     rng = random.Random(7)
     held = []
     for step in range(60):
         for _ in range(8):
-            held.append(torch.empty(rng.choice([100, 3_000, 70_000, 900_000, 1_500_000, 7_000_000, 30_000_000, 90_000_000])
-                                    + rng.randrange(5_000), dtype=torch.uint8, device="cuda"))
+            held.append(
+                torch.empty(
+                    rng.choice([100, 3_000, 70_000, 900_000, 1_500_000, 7_000_000, 30_000_000, 90_000_000])
+                    + rng.randrange(5_000),
+                    dtype=torch.uint8,
+                    device="cuda",
+                )
+            )
         while len(held) > 25:
             held.pop(rng.randrange(len(held)))
         if step % 15 == 14:
@@ -102,6 +110,7 @@ def varied(torch, r):
 def limited(torch, r):
     torch.cuda.set_per_process_memory_fraction(4 * 2**30 / torch.cuda.get_device_properties(0).total_memory)
     import random
+
     rng = random.Random(3)
     held = []
     for step in range(80):
@@ -113,7 +122,9 @@ def limited(torch, r):
 
 
 def model(torch, width=512):
-    return torch.nn.Sequential(torch.nn.Linear(width, 4 * width), torch.nn.GELU(), torch.nn.Linear(4 * width, width)).cuda()
+    return torch.nn.Sequential(
+        torch.nn.Linear(width, 4 * width), torch.nn.GELU(), torch.nn.Linear(4 * width, width)
+    ).cuda()
 
 
 def graphs(torch, r):
@@ -174,6 +185,7 @@ def late(torch, r):
         loss.backward()
         opt.step()
         opt.zero_grad()
+
     for n in (700, 350, 901):
         step(n)
     held = [torch.empty(n << 19, device="cuda") for n in range(1, 12)]
@@ -236,6 +248,7 @@ def oom(torch, r):
 
 def run_case(out, name):
     import torch
+
     function = globals()[CASES[name][1]]
     entries = 120 if name == "ring_small" else 1_000_000
     recording = Recording(torch, entries, start=CASES[name][1] not in ("late", "ring"))

@@ -1,5 +1,5 @@
-// Any bytes: read_snapshot must end with a snapshot that keeps its promises or with one sentence, and a history can be
-// derived from every snapshot.
+// Reads any bytes as a snapshot. read_snapshot() must return a snapshot that keeps its invariants or an error with a
+// message, and derive_history() must accept every snapshot.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,15 +7,16 @@
 #include <memory>
 #include <span>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/derive_history.h"
 #include "storage/import/snapshot_reader.h"
-#include "storage/replay/analysis.h"
 #include "storage/replay/memory_state.h"
 
 namespace {
 
-void require(bool promise) {
-    if (!promise) {
+/// Aborts, which the fuzzer reports, if an invariant does not hold.
+void require(bool invariant) {
+    if (!invariant) {
         std::abort();
     }
 }
@@ -40,7 +41,7 @@ void check_segment(const tidemark::Snapshot& snapshot, const tidemark::SnapshotS
     require(next == segment.address + segment.total_size);
 }
 
-/// From events to a history, and what a viewer asks of it.
+/// Derives the history of one device and runs the queries of a viewer on it.
 void derive(const tidemark::Snapshot& snapshot, int index) {
     auto trace = std::make_shared<tidemark::Trace>();
     trace->settings = snapshot.settings;

@@ -1,5 +1,5 @@
-// Opens hostile traces. The first byte chooses: the rest is a whole file, or the inside of one chunk of allocations
-// (which a mutated file rarely reaches, because chunks carry checksums).
+// Opens hostile traces. If the first byte is even, the rest is a whole file. If it is odd, the rest is the content of
+// one chunk of allocations, which mutated files rarely reach because chunks carry checksums.
 #include <unistd.h>
 #include <zstd.h>
 
@@ -9,21 +9,22 @@
 #include <string>
 #include <vector>
 
+#include "storage/analysis/analysis.h"
+#include "storage/attribution/category_grouping.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/graph/graph_growth.h"
-#include "storage/graph/read_graph.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
+#include "storage/read/read_graph.h"
 #include "storage/replay/memory_state.h"
-#include "storage/timeline/category_grouping.h"
+#include "storage/text/referrer_words.h"
 #include "storage/timeline/columns.h"
 
 namespace {
 
 using namespace tidemark;
 
-/// What a viewer does with any trace that opened.
-void use(const std::shared_ptr<const Trace>& trace) {
+/// Runs the queries of a viewer on a trace.
+void query_trace(const std::shared_ptr<const Trace>& trace) {
     for (const DeviceHistory& device : trace->devices) {
         const Analysis analysis(trace, device);
         const EventNumber end = device.event_count();
@@ -35,8 +36,8 @@ void use(const std::shared_ptr<const Trace>& trace) {
     }
 }
 
-/// And with its graph.
-void use_graph(const std::shared_ptr<const Trace>& trace) {
+/// Runs the queries of a viewer on the graph of a trace.
+void query_graph(const std::shared_ptr<const Trace>& trace) {
     Progress progress;
     const auto tables = read_graph(*trace, progress);
     if (!tables) {
@@ -49,16 +50,16 @@ void use_graph(const std::shared_ptr<const Trace>& trace) {
         group_by_category(categories, d);
     }
     for (const int64_t time : {int64_t{0}, trace->duration / 2, trace->duration}) {
-        const GraphState time_point(index, categories, time);
+        const GraphState state(index, categories, time);
         const ReferrerIndex referrers(index, time);
-        for (const ReferrerGroup& group : referrer_groups(time_point, referrers)) {
-            describe_referrer(**tables, group);
+        for (const ReferrerGroup& group : referrer_groups(state, referrers)) {
+            path_words(**tables, Words(Language::english), group);
         }
-        roots_never_run(time_point, referrers);
+        roots_never_run(state, referrers);
         for (NodeIndex node = 0; node < std::min<NodeIndex>((*tables)->nodes.size(), 100); ++node) {
-            time_point.path_to(node);
-            time_point.summary(node);
-            time_point.freed_by(node);
+            state.path_to(node);
+            state.summary(node);
+            state.freed_by(node);
         }
     }
 }
@@ -69,8 +70,8 @@ void open_file(const uint8_t* data, size_t size) {
         .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
     Progress progress;
     if (const auto trace = open_trace(path, progress)) {
-        use(*trace);
-        use_graph(*trace);
+        query_trace(*trace);
+        query_graph(*trace);
     }
 }
 

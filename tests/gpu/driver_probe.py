@@ -10,6 +10,7 @@ records it must cause; the answer is one line per step, and the exit status 1 wh
 import ctypes
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,8 @@ class Cuda:
     """The runtime that torch has loaded, called without torch."""
 
     def __init__(self):
-        names = [line.split()[-1] for line in open("/proc/self/maps") if "libcudart" in line]
+        maps = pathlib.Path("/proc/self/maps").read_text().splitlines()
+        names = [line.split()[-1] for line in maps if "libcudart" in line]
         self.library = ctypes.CDLL(names[0])
 
     def __call__(self, name, *arguments):
@@ -152,7 +154,7 @@ def said(record):
 
 def records_by_step(log):
     steps, current = {}, "before"
-    for line in open(log):
+    for line in pathlib.Path(log).read_text().splitlines():
         record = json.loads(line)
         current = record.get("step", current)
         steps.setdefault(current, [])

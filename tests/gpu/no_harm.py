@@ -110,7 +110,7 @@ def bare(arguments, **options):
 
 def recorded(trace, arguments, **options):
     return subprocess.run(
-        [TIDEMARK, "record", "--replace", "-o", trace, "--", sys.executable, *arguments],
+        [TIDEMARK, "record", "--force", "-o", trace, "--", sys.executable, *arguments],
         capture_output=True,
         text=True,
         timeout=120,
@@ -150,7 +150,7 @@ def same_profile(folder):
     seen = json.loads(done.stdout.splitlines()[-1])
     kernels = [key for key, _ in seen if "::" not in key]
     require(expected == seen, f"torch.profiler saw {seen} instead of {expected}; {done.stderr}")
-    gaps = [loss["text"] for loss in info(folder + "/t.tide")["data_gaps"]]
+    gaps = [gap["text"] for gap in info(folder + "/t.tide")["data_gaps"]]
     require(len(gaps) == 1 and "Driver memory" in gaps[0], f"losses {gaps}")
     require("end" not in gaps[0], f"the driver part did not come back: {gaps}")
     return f"{len(seen)} keys, {len(kernels)} of the GPU; {gaps[0]}"
@@ -180,7 +180,7 @@ def interrupted(folder):
         [
             TIDEMARK,
             "record",
-            "--replace",
+            "--force",
             "-o",
             trace,
             "--",
@@ -209,8 +209,8 @@ def recorder_killed(folder):
     time_before = time.monotonic()
     done = recorded(trace, [program(folder, WORK + "time.sleep(0.5)\n" + kill)])
     require("alive" in done.stdout and done.returncode == 0, f"{done.returncode} {done.stderr[-500:]}")
-    kinds = [loss["kind"] for loss in info(trace)["data_gaps"]]
-    require("unclean_end" in kinds, f"losses {kinds}")
+    kinds = [gap["kind"] for gap in info(trace)["data_gaps"]]
+    require("unclean_end" in kinds, f"data gaps {kinds}")
     require(info(trace)["devices"][0]["allocations"] >= 20, "allocations are missing")
     return f"{time.monotonic() - time_before:.1f} s"
 
@@ -253,8 +253,8 @@ def no_compiler(folder):
     environment = {**os.environ, "CXX": "false", "TIDEMARK_CACHE": folder}
     done = recorded(folder + "/t.tide", [program(folder, WORK)], env=environment)
     require(done.returncode == 0, done.stderr[-800:])
-    losses = [loss["text"] for loss in info(folder + "/t.tide")["data_gaps"]]
-    require(any("could not be built" in loss for loss in losses), f"losses {losses}")
+    gaps = [gap["text"] for gap in info(folder + "/t.tide")["data_gaps"]]
+    require(any("could not be built" in gap for gap in gaps), f"data gaps {gaps}")
     history = info(folder + "/t.history.tide")
     require(history["devices"][0]["allocations"] >= 20, f"{history['devices']}")
     return f"PyTorch's own history, {history['devices'][0]['events']} events"

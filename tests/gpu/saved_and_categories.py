@@ -1,8 +1,9 @@
-"""Compares a recorded trace of training_kinds.py with what a counter said, and says what is known at the peak.
+"""Compares the bytes saved for backward in a recorded trace of training_kinds.py with a counter's result.
 
     python saved_and_categories.py TRACE [--counted FILE]
 
-FILE: the JSON that `training_kinds.py KIND --count-saved` printed. Prints JSON: bytes saved for backward, both ways. Works on the trace's tables alone; what allocations are at the peak is `tidemark top --by category --at peak`.
+FILE is the JSON that `training_kinds.py KIND --count-saved` prints. Prints both figures as JSON. Reads the tables of
+the trace only; `tidemark top --by category --at peak` prints the categories of the allocations at the peak.
 """
 
 import argparse

@@ -51,13 +51,13 @@ public:
             OriginRow origin;
             origin.op = table.intern(line % 2 ? "aten::linear" : "aten::scaled_dot_product_attention");
             origin.module = table.intern("layers." + std::to_string(line / 2));
-            origin.phase = table.intern(line < 8 ? "forward" : "backward");
+            origin.phase = table.intern(word_of(line < 8 ? Phase::forward : Phase::backward));
             origin.thread = line < 8 ? 4242 : 4250;
             origins_.push_back(writer_.origin(origin));
         }
         if (shape_.samples) {
-            writer_.driver_allocated({"context", 0, 0, uint64_t(490 * mib), 0, {}, "libcuda.so.1", 0, false},
-                                     no_segment);
+            writer_.driver_allocated(
+                {DriverMemoryKind::context, 0, 0, uint64_t(490 * mib), 0, {}, "libcuda.so.1", 0, false}, no_segment);
             sample(0);
         }
     }
@@ -76,15 +76,15 @@ public:
         return writer_.commit(time);
     }
     void sample(int64_t time) {
-        Sample device{time, 0, {}, 0, 140ll << 30, "nvml"};
+        Sample device{time, 0, {}, 0, 140ll << 30, SampleSource::nvml};
         device.used_bytes = reserved_ + 490 * mib + 310 * mib + 900 * mib + library_bytes_;
         writer_.sample(device);
-        writer_.sample({time, 0, 4242, reserved_ + 490 * mib + 310 * mib + library_bytes_, 0, "nvml"});
-        writer_.sample({time, 0, 999, 900 * mib, 0, "nvml"});
+        writer_.sample({time, 0, 4242, reserved_ + 490 * mib + 310 * mib + library_bytes_, 0, SampleSource::nvml});
+        writer_.sample({time, 0, 999, 900 * mib, 0, SampleSource::nvml});
     }
     Status end(int64_t time) {
         process_.end = time;
-        process_.how_ended = shape_.how_ended;
+        process_.how_ended = fact_from_word<ProcessEnd>(shape_.how_ended);
         process_.exit_status = shape_.exit_status;
         writer_.process(process_);
         const Status committed = commit(time);
@@ -115,8 +115,9 @@ private:
             reserved_ += 64 * mib;
             if (shape_.samples && reserved_ == 192 * mib) {
                 library_bytes_ = 64 * mib;
-                writer_.driver_allocated({"device", 0, 0, uint64_t(64 * mib), time, {}, "libcublas.so.13", 0, false},
-                                         no_segment);
+                writer_.driver_allocated(
+                    {DriverMemoryKind::device, 0, 0, uint64_t(64 * mib), time, {}, "libcublas.so.13", 0, false},
+                    no_segment);
             }
         }
         const uint32_t slot = *free_slots_.begin();
@@ -159,7 +160,7 @@ private:
     void one_event(int64_t time) {
         const int in_step = ++reported_ % shape_.events_per_step;
         if (in_step == 0) {
-            writer_.step({step_++, "optimizer", step_start_, time});
+            writer_.step({step_++, StepSource::optimizer, step_start_, time});
             step_start_ = time;
             if (!alive_.empty()) {
                 alive_.pop_front();  // nobody will free it

@@ -110,7 +110,7 @@ public:
 
     void begin_step() {
         end_step();
-        trace_.steps.push_back({static_cast<int64_t>(trace_.steps.size()), "user", now(), std::nullopt});
+        trace_.steps.push_back({static_cast<int64_t>(trace_.steps.size()), StepSource::user, now(), std::nullopt});
     }
     void end_step() {
         if (!trace_.steps.empty()) {
@@ -122,11 +122,11 @@ public:
         Referrer referrer;
         referrer.node = root;
         referrer.allocation = tables_.nodes.output[root];
-        referrer.links.push_back({"local", text("outputs"), text("main"), text("/home/anna/s01.py"), 31});
-        referrer.links.push_back({"index", text(std::to_string(element)), 0, 0, 0});
+        referrer.links.push_back({PathLinkKind::local, text("outputs"), text("main"), text("/home/anna/s01.py"), 31});
+        referrer.links.push_back({PathLinkKind::index, text(std::to_string(element)), 0, 0, 0});
         tables_.referrers.push_back(referrer);
     }
-    void scan_heap() { tables_.scans.push_back({now(), "end", 1000, 5000, 300}); }
+    void scan_heap() { tables_.scans.push_back({now(), ScanReason::end, 1000, 5000, 300}); }
 
     NodeIndex size() const { return tables_.nodes.size(); }
 
@@ -190,7 +190,7 @@ Value op(Program& p, const char* type, std::initializer_list<NodeIndex> to, std:
     return {p.node(type, to, saves, output), output};
 }
 
-/// One that keeps its own result.
+/// A node that saves its own result.
 Value op_of_result(Program& p, const char* type, NodeIndex to, uint64_t bytes) {
     const AllocationIndex output = p.allocate(bytes);
     return {p.node(type, {to}, {{"result", output}}, output), output};

@@ -18,7 +18,7 @@ struct SyntheticGraph {
 SyntheticGraph transformer_graph(int layers = 12, int steps = 3);
 
 /// A loop that keeps its outputs: `count` graphs of five nodes each and four shared parameters, without modules; the
-/// roots are held by the list `outputs` of main, which a search of the heap at the end found. One step per graph.
+/// list `outputs` of main retains the roots, which the heap scan at the end found. One step per graph.
 SyntheticGraph retained_outputs_graph(int count = 100);
 
 /// One chain of `count` nodes of ever different lines: nothing repeats.

@@ -99,7 +99,7 @@ std::shared_ptr<const Trace> synthetic_trace(const SyntheticShape& shape) {
         for (int step = 0; step < shape.steps; ++step) {
             Annotation annotation;
             annotation.name = "step " + std::to_string(step);
-            annotation.kind = "step";
+            annotation.kind = AnnotationKind::step;
             annotation.device = d;
             annotation.start = recorder.now();
             record_step(recorder, shape, step, stacks);
@@ -116,7 +116,7 @@ std::shared_ptr<const Trace> synthetic_trace(const SyntheticShape& shape) {
         }
         recorder.finish();
     }
-    trace->data_gaps.push_back({DataGapKind::no_stacks, 0, 0, 1, 1, "One allocation carries no stack."});
+    trace->data_gaps.push_back({DataGapKind::no_stacks, 0, 0, 1, 1, DataGapReason::no_stacks, {}, {}});
     return trace;
 }
 

@@ -7,8 +7,8 @@
 #include <QTableView>
 #include <QTemporaryDir>
 
-#include "gui/view/allocation_table.h"
-#include "gui/view/delimited.h"
+#include "gui/table/allocation_table.h"
+#include "gui/widgets/delimited.h"
 #include "tests/gui/view_fixture.h"
 
 namespace tidemark::gui {
@@ -75,7 +75,7 @@ private slots:
         }
     }
 
-    void canceling_gives_nothing() {
+    void canceled_work_returns_nothing() {
         const auto session = hand_made_session();
         Progress progress;
         progress.canceled = true;
@@ -145,13 +145,40 @@ private slots:
         QCOMPARE(lines.size(), 2);
         QVERIFY(lines[1].contains("\t2048\t"));
         QTemporaryDir folder;
-        QString error;
-        QVERIFY2(table.export_csv(folder.filePath("a.csv"), &error), qPrintable(error));
+        QSignalSpy finished(&table, &AllocationTable::export_finished);
+        table.export_csv(folder.filePath("a.csv"));
+        QVERIFY(table.is_exporting());
+        QVERIFY(finished.wait());
+        QCOMPARE(finished.takeFirst().at(1).toString(), QString());
+        QVERIFY(!table.is_exporting());
         QFile file(folder.filePath("a.csv"));
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(file.readAll().count("\r\n"), 5);
-        QVERIFY(!table.export_csv("/not/a/folder/a.csv", &error));
-        QVERIFY(!error.isEmpty());
+        table.export_csv("/not/a/folder/a.csv");
+        QVERIFY(finished.wait());
+        QVERIFY(!finished.takeFirst().at(1).toString().isEmpty());
+    }
+
+    void a_canceled_export_leaves_no_file() {
+        const auto session = hand_made_session();
+        AllocationTable table;
+        table.show();
+        table.set_session(session.get());
+        QTRY_VERIFY(table.model().rows() != nullptr);
+        QTemporaryDir folder;
+        QSignalSpy finished(&table, &AllocationTable::export_finished);
+        Progress progress;
+        progress.canceled = true;
+        const AllocationExport wanted{
+            session->shared_analysis(), *table.model().rows(), {}, {"a"}, folder.filePath("a.csv")};
+        QVERIFY(!write_allocations(wanted, progress));
+        QVERIFY(!QFile::exists(wanted.path));
+        table.export_csv(wanted.path);
+        table.cancel_export();
+        QVERIFY(!table.is_exporting());
+        QVERIFY(QThreadPool::globalInstance()->waitForDone(5000));
+        QCoreApplication::processEvents();
+        QCOMPARE(finished.size(), 0);
     }
 
     void csv_cells_are_quoted() {

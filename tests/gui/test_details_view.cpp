@@ -1,10 +1,10 @@
-// The details pane: what it says about an allocation, a segment, a stack and a moment, and what its links do.
+// The inspector: what it says about an allocation, a segment, a stack and a point in time, and what its links do.
 #include <QClipboard>
 #include <QFile>
 #include <QGuiApplication>
 #include <QTemporaryDir>
 
-#include "gui/view/details_pane.h"
+#include "gui/inspector/inspector_pane.h"
 #include "tests/gui/view_fixture.h"
 
 namespace tidemark::gui {
@@ -15,7 +15,7 @@ class DetailsViewTest : public QObject {
     Q_OBJECT
 
 private:
-    static void verify_says(DetailsPane& pane, const QStringList& parts) {
+    static void verify_says(InspectorPane& pane, const QStringList& parts) {
         pane.refresh_now();
         for (const QString& part : parts) {
             QVERIFY2(pane.plain_text().contains(part), qPrintable(part + " is missing in:\n" + pane.plain_text()));
@@ -27,7 +27,7 @@ private slots:
         const auto session = hand_made_session();
         session->selection().set_time_point(3);
         session->selection().select_allocation(1);
-        DetailsPane pane;
+        InspectorPane pane;
         pane.set_session(session.get());
         verify_says(pane, {"1,000 bytes", "1.00 KiB (1,024 bytes)", "24 bytes", "allocated", "event 1", "event 3",
                            "stream 0", "default pool", "0x1001000", "4.00 KiB (4,096 bytes)", "train_step",
@@ -39,7 +39,7 @@ private slots:
     void explains_missing_frames_and_a_pending_block() {
         const auto session = hand_made_session();
         session->selection().select_allocation(0);
-        DetailsPane pane;
+        InspectorPane pane;
         pane.set_session(session.get());
         verify_says(pane, {"before the history begins", "never: alive at the end"});
         session->selection().select_allocation(2);
@@ -50,7 +50,7 @@ private slots:
     void reports_segment_stack_and_time_point() {
         const auto session = hand_made_session();
         session->selection().set_time_point(6);
-        DetailsPane pane;
+        InspectorPane pane;
         pane.set_session(session.get());
         verify_says(pane, {"after 6 of 9 events", "Who holds the memory", "alloc"});
         session->selection().select_segment(0);
@@ -61,11 +61,11 @@ private slots:
 
     void links_move_the_selection() {
         const auto session = hand_made_session();
-        DetailsPane pane;
+        InspectorPane pane;
         pane.set_session(session.get());
         pane.follow("allocation:2");
         QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
-        pane.follow("moment:4");
+        pane.follow("time_point:4");
         QCOMPARE(session->selection().state().time_point, 4);
         pane.follow("segment:1");
         QCOMPARE(session->selection().state().segment, 1u);
@@ -76,7 +76,7 @@ private slots:
     void copies_text() {
         const auto session = hand_made_session();
         session->selection().select_allocation(3);
-        DetailsPane pane;
+        InspectorPane pane;
         pane.set_session(session.get());
         pane.copy_stack();
         QCOMPARE(QGuiApplication::clipboard()->text().count('\n'), 3);
@@ -106,7 +106,7 @@ private slots:
             if (!session) {
                 QSKIP("no recorded snapshots");
             }
-            DetailsPane pane;
+            InspectorPane pane;
             pane.set_session(session.get());
             for (AllocationIndex a = 0; a < std::min(session->device().allocations.size(), 200u); ++a) {
                 session->selection().select_allocation(a);
@@ -117,7 +117,7 @@ private slots:
     }
 
     void says_when_nothing_is_open() {
-        DetailsPane pane;
+        InspectorPane pane;
         QVERIFY(pane.shown_text().contains("No trace is open"));
         const auto session = hand_made_session();
         pane.set_session(session.get());

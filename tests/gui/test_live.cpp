@@ -1,4 +1,4 @@
-// A run that is recorded while the window shows it: the tail, freezing, what stays as it was, the end, the ledger.
+// A run that is recorded while the window shows it: the tail, freezing, a stable view, the end, the breakdown.
 #include <QComboBox>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -7,8 +7,8 @@
 
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
+#include "gui/breakdown/breakdown_plot.h"
 #include "gui/model/text.h"
-#include "gui/plot/breakdown_plot.h"
 #include "live_run.h"
 #include "synthetic_trace.h"
 
@@ -87,7 +87,7 @@ private slots:
         QTRY_VERIFY(view.follows_tail() && view.to() > to && view.span() < 260e6);
     }
 
-    void frozen_it_stays_and_then_catches_up() {
+    void a_frozen_window_stays_and_then_catches_up() {
         Run run(path("frozen"));
         Application application(Settings::Keep::in_memory);
         MainWindow* window = open_live(application, path("frozen"));
@@ -121,7 +121,7 @@ private slots:
         QVERIFY(same + 2 >= static_cast<int>(names.size()));
     }
 
-    void the_end_is_said_and_the_trace_is_ordinary() {
+    void the_end_is_shown_and_the_trace_is_an_ordinary_one() {
         Run run(path("end"));
         Application application(Settings::Keep::in_memory);
         MainWindow* window = open_live(application, path("end"));
@@ -159,7 +159,7 @@ private slots:
         QTRY_VERIFY(!pane.plot().picture().components.empty());
     }
 
-    void without_samples_the_breakdown_says_what_a_recording_would_add() {
+    void without_samples_the_breakdown_says_what_a_recording_adds() {
         BreakdownPane pane;
         const auto session = test::synthetic_session();
         pane.set_session(session.get());

@@ -106,7 +106,7 @@ private slots:
         }
     }
 
-    void choosing_an_allocation_moves_into_its_life() {
+    void selecting_an_allocation_moves_the_cursor_into_its_lifetime() {
         const auto session = test::synthetic_session();
         Selection& selection = session->selection();
         const Allocations& all = session->device().allocations;
@@ -118,7 +118,7 @@ private slots:
         QCOMPARE(selection.state().segment, 0u);
     }
 
-    void back_and_forward_walk_choices_not_scrubbing() {
+    void back_and_forward_visit_selections_and_skip_scrubbing() {
         const auto session = test::synthetic_session();
         Selection& selection = session->selection();
         QVERIFY(!selection.can_go_back());
@@ -161,10 +161,11 @@ private slots:
         QCOMPARE(spy.count(), 1);
         QCOMPARE(session->device().device, 1);
         QCOMPARE(session->time_view().to(), session->time_view().whole_to());
-        QCOMPARE(session->selection().state().time_point, session->analysis().curves().peak(Series::allocated).max_event);
+        QCOMPARE(session->selection().state().time_point,
+                 session->analysis().curves().peak(Series::allocated).max_event);
     }
 
-    void a_silent_start_is_skipped_and_an_undo_away() {
+    void a_silent_start_is_skipped_and_undo_shows_it() {
         auto trace = std::make_shared<Trace>(*test::synthetic_trace());
         auto& times = trace->devices[0].event_time;
         for (size_t i = 5; i < times.size(); ++i) {
@@ -197,11 +198,11 @@ private slots:
         session->select_group(0);
         QCOMPARE(session->selected_group(), 0);
         QVERIFY(session->selection().state().stack.has_value());
-        session->clear_choice();
+        session->clear_selection();
         QCOMPARE(session->selected_group(), -1);
     }
 
-    void text_and_lines_are_readable() {
+    void text_and_lines_have_contrast() {
         for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
             QVERIFY(contrast(theme.text, theme.background) >= 7);
             QVERIFY(contrast(theme.faint_text, theme.background) >= 4.5);

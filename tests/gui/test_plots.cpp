@@ -6,10 +6,10 @@
 #include <QTest>
 #include <cmath>
 
-#include "gui/plot/allocations_plot.h"
-#include "gui/plot/coordinates.h"
-#include "gui/plot/overview_plot.h"
-#include "gui/plot/timeline_plot.h"
+#include "gui/timeline/allocations_plot.h"
+#include "gui/timeline/overview_plot.h"
+#include "gui/timeline/timeline_plot.h"
+#include "gui/widgets/coordinates.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;
@@ -91,7 +91,7 @@ private slots:
         QCOMPARE(time_tick_label(3e9, 1e9), QStringLiteral("3 s"));
     }
 
-    void neighbouring_tick_labels_differ() {
+    void neighboring_tick_labels_differ() {
         for (double span = 1; span < 1e15; span *= 3.7) {
             const double bytes = byte_tick_step(span, 5), time = decimal_tick_step(span, 8);
             for (int i = 0; i < 5; ++i) {
@@ -119,7 +119,7 @@ private slots:
         }
     }
 
-    void every_allocation_is_reached_by_zooming() {
+    void zooming_reaches_every_allocation() {
         const auto session = test::synthetic_session();
         const Allocations& all = session->device().allocations;
         AllocationsPlot plot;
@@ -172,14 +172,14 @@ private slots:
         }
     }
 
-    void nothing_open_says_so() {
+    void an_empty_window_says_so() {
         TimelinePlot timeline;
         const QImage empty = picture(timeline, {400, 200});
         QVERIFY(colors_in(empty) > 2);
         timeline.set_session(test::synthetic_session().get());
     }
 
-    void svg_holds_shapes() {
+    void svg_contains_shapes() {
         const auto session = test::synthetic_session();
         TimelinePlot timeline;
         timeline.set_session(session.get());

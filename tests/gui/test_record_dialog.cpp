@@ -15,7 +15,7 @@ using namespace tidemark::gui;
 
 namespace {
 
-/// Answers --check; else tells its arguments, writes a finished trace and its session entry, waits for `stop`.
+/// Answers --check; else prints its arguments, writes a finished trace and its session entry, waits for `stop`.
 const char* const script =
     "#!/bin/sh\n"
     "if [ \"$2\" = --check ]; then\n"
@@ -46,7 +46,7 @@ private slots:
         file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     }
 
-    void what_cannot_work_is_explained_before() {
+    void impossible_parts_are_explained_in_advance() {
         Settings settings(Settings::Keep::in_memory);
         RecordDialog dialog(settings, tidemark_);
         auto* nvml = dialog.findChild<QCheckBox*>(QStringLiteral("nvml"));
@@ -56,7 +56,7 @@ private slots:
         QVERIFY(dialog.findChild<QCheckBox*>(QStringLiteral("stacks"))->isChecked());
     }
 
-    void a_program_is_run_stopped_and_its_end_said() {
+    void a_program_is_run_and_stopped_and_its_end_is_shown() {
         Settings settings(Settings::Keep::in_memory);
         settings.set(QStringLiteral("record/command"), QStringLiteral("python \"my train.py\""));
         settings.set(QStringLiteral("record/folder"), folder_.path());
@@ -80,7 +80,7 @@ private slots:
                  QStringLiteral("driver,graph,modules,ops,stacks"));
     }
 
-    void without_the_command_it_says_so() {
+    void a_missing_command_is_reported() {
         Settings settings(Settings::Keep::in_memory);
         RecordDialog dialog(settings, {});
         QVERIFY(dialog.status_text().contains(QStringLiteral("tidemark")));
@@ -93,7 +93,7 @@ private slots:
         QCOMPARE(read_parts("{\"parts\": [{\"part\": \"ops\"}]}").size(), size_t{1});
         const auto needs = read_parts(
             "{\"parts\": [{\"name\": \"gpu\", \"title\": \"GPU driver\", \"ok\": false,"
-            "\"text\": \"no answer\", \"remedy\": \"Install it.\"}]}");
+            "\"text\": \"no answer\", \"fix\": \"Install it.\"}]}");
         QCOMPARE(needs.size(), size_t{1});
         QVERIFY(!needs.front().available);
         QCOMPARE(needs.front().sentence, QStringLiteral("no answer. Install it."));

@@ -1,11 +1,11 @@
-// The segment map: where bars lie, what a click, a key and an address choose, what is painted.
+// The segment map: where bars lie, what a click, a key and an address select, what is painted.
 #include <QBuffer>
 #include <QLabel>
 #include <QPainter>
 #include <QSignalSpy>
 #include <QSvgGenerator>
 
-#include "gui/view/segment_map.h"
+#include "gui/segments/segment_map.h"
 #include "tests/gui/view_fixture.h"
 
 namespace tidemark::gui {
@@ -39,7 +39,7 @@ private slots:
         QCOMPARE(layout.segments()[1].top, first.top + 5 * layout.options().pitch());
     }
 
-    void every_byte_is_found_where_it_is_drawn() {
+    void a_hit_test_finds_every_byte_where_it_is_drawn() {
         const auto session = hand_made_session();
         const MemoryState state = state_of(*session, 6);
         for (const double bytes_per_pixel : {16.0, 1000.0, 4096.0, 1e5, 1e9}) {
@@ -138,7 +138,7 @@ private slots:
 
     void slivers_are_never_dropped() {
         // One block of 512 bytes in 16 GiB: a column of it must differ from an empty one.
-        Trace trace = tidemark::test::hand_made_trace();
+        Trace trace = tidemark::test::sample_trace();
         DeviceHistory& device = trace.devices[0];
         device.segments.resize(1);
         device.segments[0].size = uint64_t{16} << 30;

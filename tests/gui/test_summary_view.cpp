@@ -3,7 +3,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 
-#include "gui/view/summary_table.h"
+#include "gui/table/summary_table.h"
 #include "tests/gui/view_fixture.h"
 
 namespace tidemark::gui {
@@ -14,7 +14,7 @@ class SummaryViewTest : public QObject {
     Q_OBJECT
 
 private slots:
-    void attribution_add_up_however_grouped() {
+    void attribution_adds_up_for_every_grouping() {
         for (const char* name : recorded_names()) {
             const auto session = recorded_session(name);
             if (!session) {
@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(session->selection().state().stack, std::optional(table.attribution().group_at(1)->stack));
     }
 
-    void counters_come_lazily() {
+    void counters_are_computed_on_demand() {
         const auto session = hand_made_session();
         SummaryTable table;
         table.resize(900, 300);
@@ -90,8 +90,10 @@ private slots:
         table.show_counters(true);
         QTRY_VERIFY(table.counters().rowCount() > 0);
         QTemporaryDir folder;
-        QString error;
-        QVERIFY(table.export_csv(folder.filePath("counters.csv"), &error));
+        QSignalSpy finished(&table, &SummaryTable::export_finished);
+        table.export_csv(folder.filePath("counters.csv"));
+        QCOMPARE(finished.takeFirst().at(1).toString(), QString());
+        QVERIFY(QFile::exists(folder.filePath("counters.csv")));
     }
 
     void says_when_nothing_is_open() {

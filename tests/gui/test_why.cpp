@@ -16,11 +16,11 @@
 #include "gui/app/main_window.h"
 #include "gui/model/explained.h"
 #include "gui/model/text.h"
-#include "gui/why/finding_body.h"
-#include "gui/why/finding_card.h"
-#include "gui/why/share_bar.h"
-#include "gui/why/text_block.h"
-#include "gui/why/walk_bar.h"
+#include "gui/story/finding_body.h"
+#include "gui/story/finding_card.h"
+#include "gui/story/share_bar.h"
+#include "gui/story/walk_bar.h"
+#include "gui/widgets/text_block.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int patience = 30000;  // milliseconds
 
-/// 60 graphs that a list keeps alive.
+/// 60 graphs that a list retains.
 std::shared_ptr<Session> retained_outputs() {
     Progress progress;
     const QString examples = QStringLiteral(TIDEMARK_TEST_DATA "/../../resources/examples/");
@@ -43,7 +43,7 @@ struct Shown {
         window->resize(1600, 900);
         window->show_session(session, QStringLiteral("s01.tide"));
     }
-    WhyPane& pane() { return window->page().why(); }
+    StoryPane& pane() { return window->page().why(); }
     const Explanation& explanation() { return session->explanation_source().explained()->explanation; }
     bool explained() {
         return QTest::qWaitFor([this] { return pane().has_explanation() && session->graph(); }, patience);
@@ -75,7 +75,7 @@ QWidget* tab_of(const MainWindow& window) {
 class TestWhy : public QObject {
     Q_OBJECT
 private slots:
-    void a_real_trace_is_explained() {
+    void a_recorded_trace_is_explained() {
         Application application(Settings::Keep::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
@@ -115,7 +115,7 @@ private slots:
         QVERIFY(open.explained());
         Session& session = *open.session;
         for (const FindingCard* card : std::vector(open.pane().cards())) {
-            session.clear_choice();
+            session.clear_selection();
             const Finding& finding = card->finding();
             const Evidence first = steps_of(*session.explanation_source().explained(), finding).front();
             const SelectionState wanted =
@@ -170,7 +170,7 @@ private slots:
         QFAIL("no links");
     }
 
-    void the_guide_goes_through_the_evidence() {
+    void the_walk_visits_all_evidence() {
         Application application(Settings::Keep::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
@@ -219,7 +219,7 @@ private slots:
         QVERIFY(open.session->selection().state() == before);
     }
 
-    void what_helps_can_be_copied() {
+    void recommended_fixes_can_be_copied() {
         Application application(Settings::Keep::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
@@ -268,7 +268,7 @@ private slots:
             [&] { return source.explained() && source.explained()->language == tidemark::Language::chinese; },
             patience));
         QVERIFY(source.explained()->explanation.summary != english->explanation.summary);
-        QCOMPARE(source.explained()->context, english->context);  // only told anew
+        QCOMPARE(source.explained()->context, english->context);  // only the language changed
         for (QWidget* top : QApplication::topLevelWidgets()) {
             auto* window = qobject_cast<MainWindow*>(top);
             if (window && window->isVisible()) {
@@ -278,7 +278,7 @@ private slots:
         }
     }
 
-    void flags_on_the_overview_lead_to_findings() {
+    void a_click_on_an_overview_flag_opens_its_finding() {
         Application application(Settings::Keep::in_memory);
         Shown open(application);
         OverviewPlot& overview = open.window->page().overview();
@@ -296,14 +296,14 @@ private slots:
         }
     }
 
-    void a_run_that_goes_on_is_explained_when_asked() {
+    void a_growing_run_is_explained_on_request() {
         auto session = retained_outputs();
         session->set_live(true);
-        WhyPane pane;
+        StoryPane pane;
         pane.set_session(session.get());
         ExplanationSource& source = session->explanation_source();
         QTest::qWait(300);
-        QVERIFY(source.state() == ExplanationSource::State::not_asked);
+        QVERIFY(source.state() == ExplanationSource::State::not_requested);
         QVERIFY(!pane.note_text().isEmpty());
         pane.explain_now();
         QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), patience);
@@ -317,7 +317,7 @@ private slots:
     void a_run_is_explained_when_it_has_ended() {
         auto session = retained_outputs();
         session->set_live(true);
-        WhyPane pane;
+        StoryPane pane;
         pane.set_session(session.get());
         session->set_live(false);
         QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), patience);

@@ -1,4 +1,4 @@
-// The whole window: opens a trace, every pane shows its moment, errors are said, languages and themes change live.
+// The whole window: opens a trace, every pane shows its state, errors are shown, language and theme change live.
 #include <QAccessible>
 #include <QDropEvent>
 #include <QMimeData>
@@ -10,6 +10,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
 #include "gui/model/text.h"
+#include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
 
@@ -22,11 +23,12 @@ private slots:
     void initTestCase() {
         Progress progress;
         trace_ = folder_.filePath(QStringLiteral("run.tide"));
-        const Status written = write_trace(*test::synthetic_trace(), trace_.toStdString(), IfExists::fail, progress);
+        const Status written = write_trace(*test::synthetic_trace(), peak_events(*test::synthetic_trace()),
+                                           trace_.toStdString(), IfExists::fail, progress);
         QVERIFY2(written, written ? "" : written.error().message.c_str());
     }
 
-    void opens_a_trace_and_every_pane_shows_the_time_point() {
+    void opens_a_trace_and_every_pane_shows_its_state() {
         Application application(Settings::Keep::in_memory);
         MainWindow* window = application.open_window();
         QSignalSpy shown(window, &MainWindow::trace_shown);
@@ -34,7 +36,8 @@ private slots:
         QVERIFY(shown.wait(10000));
         Session& session = *window->page().session();
         QCOMPARE(session.selection().state().time_point, session.analysis().curves().peak(Series::allocated).max_event);
-        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) > 512 << 20);
+        QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) >
+                512 << 20);
         session.selection().set_time_point(33);
         const QString event = QStringLiteral("33");
         QTRY_VERIFY(window->page().details().shown_text().contains(event));
@@ -43,7 +46,7 @@ private slots:
                             [&](const QLabel* l) { return l->text().contains(QStringLiteral("event 33 of")); }));
         session.selection().select_allocation(5);
         QTRY_VERIFY(window->page().allocations().picture().request.selected == 5);
-        session.clear_choice();
+        session.clear_selection();
         QVERIFY(!session.selection().state().stack);
     }
 
@@ -143,7 +146,7 @@ private slots:
         QCOMPARE(view.from(), after_middle);
     }
 
-    void the_overviews_brush_moves_and_resizes() {
+    void the_overview_brush_moves_and_resizes() {
         Application application(Settings::Keep::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
@@ -204,13 +207,13 @@ private slots:
         QCOMPARE(session->grouping().names.back(), std::string("the rest"));
         application.set_language(QStringLiteral("zh_CN"));
         QVERIFY(session->grouping().names.back() != "the rest");
-        DataGap data_gap{DataGapKind::pool_unknown, -1, 0, 4, 0, "For 4 segments"};
-        QVERIFY(data_gap_text(session->trace(), data_gap).contains(QStringLiteral("4 个段")));
+        const DataGap data_gap{DataGapKind::pool_unknown, -1, 0, 4, 0, DataGapReason::pool_not_in_history, {}, {}};
+        QVERIFY(data_gap_text(data_gap).contains(QStringLiteral("4 个段")));
         application.set_language(QStringLiteral("en"));
         QCOMPARE(session->grouping().names.back(), std::string("the rest"));
     }
 
-    void errors_are_said() {
+    void errors_are_shown() {
         Application application(Settings::Keep::in_memory);
         MainWindow* window = application.open_window();
         for (const auto& [name, content] : {std::pair("foreign.tide", "hello"), std::pair("one.pickle", "x")}) {
@@ -259,7 +262,7 @@ private slots:
 
     void renders_every_view() {
         for (const char* language : {"en", "zh_CN"}) {
-            for (const ThemeChoice theme : {ThemeChoice::light, ThemeChoice::dark}) {
+            for (const ThemeSetting theme : {ThemeSetting::light, ThemeSetting::dark}) {
                 Application application(Settings::Keep::in_memory);
                 application.set_theme(theme);
                 application.set_language(QString::fromLatin1(language));
@@ -278,7 +281,7 @@ private slots:
         }
     }
 
-    void render_says_what_is_wrong() {
+    void render_reports_errors() {
         Application application(Settings::Keep::in_memory);
         RenderRequest request;
         request.trace = trace_;

@@ -6,7 +6,7 @@
 
 #include "gui/model/session.h"
 #include "storage/import/import.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark::gui::test {
 
@@ -15,7 +15,7 @@ inline std::unique_ptr<Session> session_of(std::shared_ptr<const Trace> trace) {
 }
 
 inline std::unique_ptr<Session> hand_made_session() {
-    return session_of(std::make_shared<const Trace>(tidemark::test::hand_made_trace()));
+    return session_of(std::make_shared<const Trace>(tidemark::test::sample_trace()));
 }
 
 /// Null if the recorded snapshots are not there.

@@ -1,4 +1,4 @@
-"""Which MIME type a file gets from its content, by the rules of a compiled shared-mime-info folder.
+"""Checks the MIME type that a trace gets from its content, by the rules of a compiled shared-mime-info folder.
 
 Usage: check_mime.py MIME-FOLDER TRACE
 """
@@ -15,11 +15,12 @@ APPLICATION_ID = 0x54494445
 
 
 def read_rules(magic_file):
-    """The compiled file: a list of (priority, type, [(indent, offset, value, mask, range), ...])."""
+    """Returns the rules of the compiled file: (priority, type, [(indent, offset, value, mask, range), ...])."""
     data = magic_file.read_bytes()
     if not data.startswith(b"MIME-Magic\0\n"):
         sys.exit(f"{magic_file} is not a compiled magic file")
-    at, sections = len(b"MIME-Magic\0\n"), []
+    at = len(b"MIME-Magic\0\n")
+    sections: list[tuple[int, str, list]] = []
     while at < len(data):
         if data[at : at + 1] == b"[":
             end = data.index(b"]\n", at)
@@ -28,6 +29,8 @@ def read_rules(magic_file):
             at = end + 2
             continue
         start = re.compile(rb"(\d*)>(\d+)=").match(data, at)
+        if start is None:
+            sys.exit(f"{magic_file}: a rule of {sections[-1][1]} cannot be read")
         at = start.end()
         length = int.from_bytes(data[at : at + 2], "big")
         value = data[at + 2 : at + 2 + length]
@@ -37,8 +40,7 @@ def read_rules(magic_file):
             mask = data[at + 1 : at + 1 + length]
             at += 1 + length
         word = re.compile(rb"~(\d+)").match(data, at)  # byte order of the value; matters on little-endian hosts only
-        if word:
-            at = word.end()
+        at = word.end() if word else at
         if word and sys.byteorder == "little":
             size = int(word[1])
             value = b"".join(value[i : i + size][::-1] for i in range(0, length, size))
@@ -46,7 +48,7 @@ def read_rules(magic_file):
         span = re.compile(rb"\+(\d+)").match(data, at)
         at = span.end() if span else at
         if data[at : at + 1] != b"\n":
-            sys.exit(f"{magic_file}: a rule of {sections[-1][1]} could not be read")
+            sys.exit(f"{magic_file}: a rule of {sections[-1][1]} cannot be read")
         at += 1
         sections[-1][2].append((int(start[1] or 0), int(start[2]), value, mask, int(span[1]) if span else 1))
     return sections
@@ -62,7 +64,7 @@ def rule_matches(head, rule):
 
 
 def section_matches(head, rules):
-    """A rule counts when it matches and has no children, or one of its children counts."""
+    """Returns whether a rule without children, or one whose children match, matches."""
 
     def any_child(first, indent):
         i = first

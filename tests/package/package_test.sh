@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the built packages into an empty root, runs what is in them, and checks what a desktop will make of them.
+# Installs the built packages into an empty root, runs their programs, and checks their desktop files.
 # Usage: package_test.sh FOLDER-WITH-PACKAGES
 set -euo pipefail
 
@@ -18,7 +18,7 @@ fail() {
   exit 1
 }
 
-# check SENTENCE COMMAND...: the command must succeed; what it said is shown when it does not.
+# check SENTENCE COMMAND...: requires that the command succeeds; shows its output if it fails.
 check() {
   local sentence=$1
   shift
@@ -30,7 +30,7 @@ check() {
   printf '  ok  %s\n' "$sentence"
 }
 
-# The one file that fits a pattern.
+# Prints the only file that matches a pattern.
 only() {
   local found
   mapfile -t found < <(compgen -G "$packages/$1")
@@ -38,7 +38,7 @@ only() {
   echo "${found[0]}"
 }
 
-# Runs a program of $bin without the builder's settings: it must not lean on the build folder, a PATH or a display.
+# Runs a program of $bin without the builder's settings: it must not depend on the build folder, PATH or a display.
 run() {
   local program=$1 platform=()
   shift
@@ -47,6 +47,8 @@ run() {
     XDG_CACHE_HOME="$scratch/cache" XDG_CONFIG_HOME="$scratch/config" timeout 120 "$bin/$program" "$@"
 }
 
+commands_of_tidemark() { run tidemark --help | sed -n '/^Subcommands:/,/^$/ s/^  \([a-z]*\) .*/\1/p'; }
+man_page_describes() { zcat "$root/usr/share/man/man1/tidemark.1.gz" | grep -x ".SS tidemark $1"; }
 says_version() { run "$1" --version | grep -F "$version"; }
 says_usage() { run "$1" --help | grep -i 'usage'; }
 is_png() { [[ $(head -c 8 "$1" | od -An -tx1 | tr -d ' \n') == 89504e470d0a1a0a ]]; }
@@ -63,15 +65,12 @@ check_programs() {
   check "$kind: tidemark --help explains itself" says_usage tidemark
   check "$kind: tidemark-gui --version says $version, without a display" says_version tidemark-gui
   check "$kind: tidemark-gui --help explains itself" says_usage tidemark-gui
-  for example in "$source_root"/resources/examples/*.pickle; do
-    [[ -e $example ]] || fail "there is no example snapshot in resources/examples to try the programs on"
-    check "$kind: imports $(basename "$example")" run tidemark import "$example" -o "$trace"
-    check "$kind: says what is in it" run tidemark info "$trace"
-    check "$kind: tidemark finds tidemark-gui beside it and draws without a display" \
-      run tidemark render "$trace" --view timeline -o "$scratch/timeline.png"
-    check "$kind: the picture is a PNG" is_png "$scratch/timeline.png"
-    break
-  done
+  example=$source_root/tests/data/snapshots/s0_graph_leak.pickle
+  check "$kind: imports $(basename "$example")" run tidemark import "$example" -o "$trace"
+  check "$kind: describes the trace" run tidemark info "$trace"
+  check "$kind: tidemark finds tidemark-gui beside it and draws without a display" \
+    run tidemark render "$trace" --view timeline -o "$scratch/timeline.png"
+  check "$kind: the picture is a PNG" is_png "$scratch/timeline.png"
 }
 
 for tool in dpkg-deb readelf python3 desktop-file-validate update-desktop-database appstreamcli update-mime-database; do
@@ -84,10 +83,10 @@ viewer_deb=$(only "tidemark-viewer_${version}_*.deb")
 recorder_tgz=$(only "tidemark-recorder-$version-*.tar.gz")
 viewer_tgz=$(only "tidemark-viewer-$version-*.tar.gz")
 
-echo "What the DEBs say of themselves"
+echo "The fields of the DEBs"
 check "the recorder does not need Qt" field_lacks "$recorder_deb" Depends libqt6
 check "the recorder's libraries were found" field_holds "$recorder_deb" Depends libsqlite3-0
-check "the viewer needs the recorder of its own version" field_holds "$viewer_deb" Depends "tidemark-recorder (= $version)"
+check "the viewer needs the recorder of the same version" field_holds "$viewer_deb" Depends "tidemark-recorder (= $version)"
 check "the viewer's libraries were found" field_holds "$viewer_deb" Depends libqt6widgets6
 for deb in "$recorder_deb" "$viewer_deb"; do
   check "$(basename "$deb"): every file belongs to root" only_root_owns "$deb"
@@ -101,7 +100,7 @@ for deb in "$recorder_deb" "$viewer_deb"; do
 done
 for package in tidemark-recorder tidemark-viewer; do
   for document in copyright changelog.gz; do
-    check "$package brings its $document" test -s "$root/usr/share/doc/$package/$document"
+    check "$package contains its $document" test -s "$root/usr/share/doc/$package/$document"
   done
 done
 for program in tidemark tidemark-gui; do
@@ -110,6 +109,9 @@ for program in tidemark tidemark-gui; do
   check "$program: names no path of the machine it was built on" names_no_build_path "$root/usr/bin/$program"
 done
 bin=$root/usr/bin
+for command in $(commands_of_tidemark); do
+  check "the manual page of tidemark describes $command" man_page_describes "$command"
+done
 check_programs DEB
 
 echo "The TGZs, side by side"
@@ -119,13 +121,16 @@ for tgz in "$recorder_tgz" "$viewer_tgz"; do
 done
 archive=$scratch/archive/tidemark-$version
 for package in tidemark-recorder tidemark-viewer; do
-  check "$package brings the full text of its licence" \
-    cmp "$source_root/LICENSE" "$archive/share/doc/$package/LICENSE"
+  check "$package says which license applies" cmp "$source_root/LICENSE" "$archive/share/doc/$package/LICENSE"
+  check "$package contains the text of the Apache license" \
+    cmp "$source_root/LICENSES/Apache-2.0.txt" "$archive/share/doc/$package/Apache-2.0.txt"
 done
+check "tidemark-viewer contains the text of the GPL" \
+  cmp "$source_root/LICENSES/GPL-3.0-or-later.txt" "$archive/share/doc/tidemark-viewer/GPL-3.0-or-later.txt"
 bin=$archive/bin
 check_programs TGZ
 
-echo "What the desktop sees"
+echo "The desktop files"
 share=$root/usr/share
 check "the desktop entry is valid" desktop-file-validate "$share/applications/$viewer_id.desktop"
 check "the AppStream data are valid" appstreamcli validate --no-net "$share/metainfo/$viewer_id.metainfo.xml"
@@ -136,9 +141,9 @@ check "the desktop's cache of file types can be made" update-desktop-database "$
 check "a trace opens with Tidemark" \
   grep -q "^application/vnd.tidemark.trace=.*$viewer_id.desktop" "$share/applications/mimeinfo.cache"
 cp /usr/share/mime/packages/freedesktop.org.xml "$share/mime/packages/"
-check "the MIME types go together with the system's" \
+check "the MIME types are compatible with the system's" \
   env XDG_DATA_DIRS="$share" PATH="$PATH:/usr/sbin:/usr/bin" update-mime-database "$share/mime"
-check "a .tide file is told apart from other SQLite files by its content" \
+check "the content of a .tide file distinguishes it from other SQLite files" \
   python3 "$here/check_mime.py" "$share/mime" "$scratch/example.tide"
 
 if command -v lintian >/dev/null; then

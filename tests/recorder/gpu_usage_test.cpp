@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 
 namespace tidemark::recorder {
 namespace {
@@ -17,7 +17,7 @@ TEST(ContextGrowth, TheFirstRestIsTheContext) {
     ContextGrowth growth;
     const auto found = growth.attribute({600 * mib, 100 * mib, 0, 5});
     ASSERT_TRUE(found);
-    EXPECT_STREQ("context", found->kind);
+    EXPECT_EQ(DriverMemoryKind::context, found->kind);
     EXPECT_EQ(500 * mib, found->bytes);
 }
 
@@ -27,13 +27,13 @@ TEST(ContextGrowth, LaterGrowthIsKernelsOnlyWhenModulesWereLoaded) {
     EXPECT_FALSE(growth.attribute({540 * mib, 0, 1, 0})) << "nothing explains it";
     const auto kernels = growth.attribute({550 * mib, 0, 1, 3});
     ASSERT_TRUE(kernels);
-    EXPECT_STREQ("kernels", kernels->kind);
+    EXPECT_EQ(DriverMemoryKind::kernels, kernels->kind);
     EXPECT_EQ(50 * mib, kernels->bytes);
     EXPECT_FALSE(growth.attribute({550 * mib, 0, 1, 9})) << "modules that took nothing";
     EXPECT_FALSE(growth.attribute({650 * mib, 100 * mib, 1, 12})) << "an allocation that is known";
     const auto context = growth.attribute({950 * mib, 100 * mib, 2, 12});
     ASSERT_TRUE(context);
-    EXPECT_STREQ("context", context->kind);
+    EXPECT_EQ(DriverMemoryKind::context, context->kind);
 }
 
 class GpuUseTest : public testing::Test {
@@ -83,7 +83,7 @@ TEST_F(GpuUseTest, AReadingIsASampleOfTheDeviceAndEachProcess) {
     EXPECT_EQ(8, trace->samples[2].pid);
     EXPECT_FALSE(trace->nvml_pid);
     ASSERT_EQ(1u, trace->driver_allocations.size());
-    EXPECT_EQ("context", trace->driver_allocations[0].kind);
+    EXPECT_EQ(DriverMemoryKind::context, trace->driver_allocations[0].kind);
     EXPECT_EQ(static_cast<uint64_t>(500 * mib), trace->driver_allocations[0].bytes);
 }
 
@@ -108,9 +108,9 @@ TEST_F(GpuUseTest, OutOfMemoryGetsASampleOfItsOwn) {
     use.on_reading(reading({}), 0);
     const auto trace = finished();
     ASSERT_EQ(3u, trace->samples.size());
-    EXPECT_EQ("nvml", trace->samples[0].source);
-    EXPECT_EQ("nvml at oom", trace->samples[1].source);
-    EXPECT_EQ("nvml at oom", trace->samples[2].source);
+    EXPECT_EQ(SampleSource::nvml, trace->samples[0].source);
+    EXPECT_EQ(SampleSource::nvml_at_oom, trace->samples[1].source);
+    EXPECT_EQ(SampleSource::nvml_at_oom, trace->samples[2].source);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "storage/read/follow.h"
-#include "storage/replay/analysis.h"
+#include "storage/analysis/analysis.h"
 #include "tests/recorder/recording_fixture.h"
 #include "tests/recorder/simulated_program.h"
 
@@ -111,7 +111,7 @@ TEST_F(Recording, AKilledProgramLosesNothingThatReachedARing) {
         EXPECT_LE(events, victim.reported() + 1000);
         EXPECT_EQ("", data_gaps_of(*trace));
         EXPECT_TRUE(trace->clean_end);
-        EXPECT_EQ("ended without a word", trace->processes.at(0).how_ended);
+        EXPECT_EQ(ProcessEnd::silent, trace->processes.at(0).how_ended);
         EXPECT_TRUE(trace->processes.at(0).end);
     }
 }
@@ -174,7 +174,7 @@ TEST_F(Recording, TheSessionFolderSaysWhatHappens) {
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     EXPECT_NE(std::string::npos, read().find("\"finished\"")) << read();
     EXPECT_NE(std::string::npos, read().find("killed by signal 9")) << read();
-    EXPECT_EQ("killed by signal 9", opened()->processes.at(0).how_ended);
+    EXPECT_EQ(Fact(ProcessEnd::killed, "9"), opened()->processes.at(0).how_ended);
 }
 
 TEST_F(Recording, TheStopFileEndsIt) {
@@ -191,7 +191,7 @@ TEST_F(Recording, TheStopFileEndsIt) {
     ASSERT_TRUE(trace);
     EXPECT_TRUE(trace->clean_end);
     EXPECT_EQ("", data_gaps_of(*trace));
-    EXPECT_EQ("stopped", trace->processes.at(0).how_ended);
+    EXPECT_EQ(ProcessEnd::stopped, trace->processes.at(0).how_ended);
     EXPECT_FALSE(trace->processes.at(0).end);
 }
 

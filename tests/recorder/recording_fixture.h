@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
+#include "storage/text/data_gap_words.h"
 #include "tests/recorder/simulated_program.h"
 #include "tests/unit/query_rows.h"
 
@@ -68,7 +69,7 @@ protected:
     static std::string data_gaps_of(const Trace& trace) {
         std::string all;
         for (const DataGap& data_gap : trace.data_gaps) {
-            all += data_gap.text + "\n";
+            all += data_gap_words(Words(Language::english), data_gap) + "\n";
         }
         return all;
     }

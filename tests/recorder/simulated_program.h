@@ -14,7 +14,7 @@
 
 #include "recorder/core/ring.h"
 #include "storage/allocator/rules.h"
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::test {
 

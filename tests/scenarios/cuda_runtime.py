@@ -1,4 +1,4 @@
-"""The CUDA runtime that PyTorch has loaded, for what is taken past PyTorch."""
+"""The CUDA runtime that PyTorch has loaded, for allocations outside PyTorch."""
 
 import ctypes
 
@@ -10,7 +10,7 @@ def path():
 
 
 def allocate(runtime, size):
-    """cudaMalloc; the memory is never given back."""
+    """Calls cudaMalloc; the memory is never freed."""
     pointer = ctypes.c_void_p()
     status = runtime.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size))
     if status != 0:

@@ -1,4 +1,4 @@
-"""H1, harmless: AdamW's state appears at the first step and stays as it is."""
+"""H1, harmless: AdamW's state is allocated at the first step and stays constant."""
 
 import torch
 from torch import nn
@@ -15,7 +15,7 @@ def train(model, width, batch_size, noise):
         loss = (model(batch) - batch).square().mean()
         loss.backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
     return loss.item()
 
 

@@ -1,4 +1,4 @@
-"""H2, harmless: gradients of eight micro-batches add up before each step of AdamW."""
+"""H2, harmless: gradients of eight micro-batches accumulate before each step of AdamW."""
 
 import torch
 from torch import nn
@@ -24,7 +24,7 @@ def train(model, width, batch_size, noise):
     for _ in range(8):
         batches = [torch.randn(batch_size, width, device="cuda") for _ in range(MICRO_BATCHES)]
         loss = train_step(model, optimizer, batches)
-        noise.round()
+        noise.iteration()
     return loss
 
 

@@ -1,4 +1,4 @@
-"""H3, harmless: the second forward comes on top of the first one's gradients; later peaks are the same."""
+"""H3, harmless: the second forward runs beside the gradients of the first; later peaks are equal."""
 
 import torch
 from torch import nn
@@ -17,7 +17,7 @@ def train(model, width, batch_size, noise):
         loss.backward()
         optimizer.step()
         peaks.append(torch.cuda.max_memory_allocated())
-        noise.round()
+        noise.iteration()
     return peaks
 
 

@@ -1,4 +1,4 @@
-"""H4, harmless: image sizes vary, so that more is reserved than is ever in use at once; nothing is kept."""
+"""H4, harmless: image sizes vary, so more memory is reserved than is ever in use at once; nothing is retained."""
 
 import torch
 from torch import nn
@@ -17,7 +17,7 @@ def train(model, batch_size, noise):
         loss.backward()
         optimizer.step()
         del images, loss
-        noise.round()
+        noise.iteration()
 
 
 def main():

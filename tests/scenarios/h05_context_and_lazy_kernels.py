@@ -1,4 +1,4 @@
-"""H5, harmless: each round uses an op for the first time, whose kernels the driver loads now; tensors are small."""
+"""H5, harmless: each iteration uses a new op, whose kernels the driver loads lazily; tensors are small."""
 
 import torch
 
@@ -17,7 +17,7 @@ def main():
         for _ in range(3):
             op(x)
         torch.cuda.synchronize()
-        noise.round()
+        noise.iteration()
     print(f"{torch.cuda.memory_allocated():,} bytes allocated")
 
 

@@ -1,4 +1,4 @@
-"""H6, harmless: the first matrix product makes cuBLAS take a workspace, which it keeps."""
+"""H6, harmless: cuBLAS allocates a workspace at the first matrix product and retains it."""
 
 import torch
 from torch import nn
@@ -13,7 +13,7 @@ def score(model, width, batch_size, noise):
     for _ in range(20):
         batch = torch.randn(batch_size, width, device="cuda")
         best = max(best, model(batch).max().item())
-        noise.round()
+        noise.iteration()
     return best
 
 

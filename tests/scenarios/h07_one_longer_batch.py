@@ -16,7 +16,7 @@ def train(model, width, batch_size, noise):
             loss = model(batch).square().mean()
             loss.backward()
             optimizer.step()
-            noise.round()
+            noise.iteration()
     return loss.item()
 
 

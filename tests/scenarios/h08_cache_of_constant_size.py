@@ -1,8 +1,8 @@
-"""H8, harmless: a cache of embeddings fills up in the first rounds; from then on each new entry replaces the oldest.
+"""H8, harmless: a cache of embeddings fills up in the first iterations; later each new entry replaces the oldest.
 
     python h08_cache_of_constant_size.py [--ring] [--size small|medium|large] [--noise]
 
-With --ring it is a replay buffer: a deque with a largest length.
+With --ring it is a replay buffer: a deque with a maximum length.
 """
 
 import collections
@@ -41,8 +41,8 @@ def answer_queries(encoder, batch_size, noise):
         key = number if number % 3 else number // 3
         embedding = CACHE.get(key, lambda: encoder(torch.randn(batch_size, 256, device="cuda")))
         embedding.norm().item()
-        noise.round()
-    truth.write(bytes=truth.bytes_of(CACHE.entries.values()), rounds=60)
+        noise.iteration()
+    truth.write(bytes=truth.bytes_of(CACHE.entries.values()), iterations=60)
     return len(CACHE.entries)
 
 
@@ -53,8 +53,8 @@ def play(policy, batch_size, noise):
         observations = torch.randn(batch_size, 256, device="cuda")
         replay_buffer.append((observations, policy(observations)))
         replay_buffer[0][1].mean().item()
-        noise.round()
-    truth.write(bytes=truth.bytes_of(tensor for pair in replay_buffer for tensor in pair), rounds=60)
+        noise.iteration()
+    truth.write(bytes=truth.bytes_of(tensor for pair in replay_buffer for tensor in pair), iterations=60)
     return len(replay_buffer)
 
 

@@ -1,4 +1,4 @@
-"""H9, harmless: cudnn.benchmark tries algorithms during warm-up; after that every round is the same."""
+"""H9, harmless: cudnn.benchmark tries algorithms during warm-up; later iterations are equal."""
 
 import torch
 from torch import nn
@@ -14,7 +14,7 @@ def train(model, batch_size, noise):
         optimizer.zero_grad()
         model(images).square().mean().backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -1,4 +1,4 @@
-"""H10, harmless: an exponential moving average of the weights: a second copy of the model, updated in place."""
+"""H10, harmless: an exponential moving average of the weights is a second copy of the model, updated in place."""
 
 import torch
 from torch import nn
@@ -26,7 +26,7 @@ def train(model, width, noise):
         model(torch.randn(128, width, device="cuda")).square().mean().backward()
         optimizer.step()
         average.update(model)
-        noise.round()
+        noise.iteration()
     return average
 
 

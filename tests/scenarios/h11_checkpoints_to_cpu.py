@@ -1,4 +1,4 @@
-"""H11, harmless: a learning-rate schedule, losses as numbers, and every fifth step the best weights go to the CPU."""
+"""H11, harmless: a learning-rate schedule, losses as numbers, and best weights copied to the CPU every fifth step."""
 
 import torch
 from torch import nn
@@ -25,7 +25,7 @@ def train(model, width, batch_size, noise):
         losses.append(loss.item())
         if step % 5 == 4:
             snapshots.append(snapshot(model))
-        noise.round()
+        noise.iteration()
     return losses, snapshots
 
 

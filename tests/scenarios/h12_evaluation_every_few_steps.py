@@ -1,4 +1,4 @@
-"""H12, harmless: every fourth step an evaluation under no_grad, whose metric is a number."""
+"""H12, harmless: every fourth step runs an evaluation under no_grad, whose metric is a number."""
 
 import torch
 from torch import nn
@@ -33,7 +33,7 @@ def train(model, batch_size, noise):
         optimizer.step()
         if step % 4 == 3:
             accuracies.append(evaluate(model, batch_size))
-        noise.round()
+        noise.iteration()
     return accuracies
 
 

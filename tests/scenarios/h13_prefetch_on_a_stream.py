@@ -1,5 +1,5 @@
-"""H13, harmless: a loader copies the next batch on a stream of its own while the model works on this one; two
-batches live."""
+"""H13, harmless: a loader copies the next batch on its own stream while the model uses the current one; two
+batches are alive."""
 
 import torch
 from torch import nn
@@ -46,7 +46,7 @@ def train(model, loader, noise):
         loss.backward()
         optimizer.step()
         loss.item()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -1,4 +1,4 @@
-"""H14, harmless: generation with a key-value cache that grows with every token and is dropped with its sequence."""
+"""H14, harmless: generation with a key-value cache that grows with every token and is freed with its sequence."""
 
 import torch
 from torch import nn
@@ -35,7 +35,7 @@ def main():
     model = Attention(512).cuda().eval()
     for tokens in (24, 40, 32, 48, 16, 40):
         norm = generate(model, options.many(256), 512, tokens)
-        noise.round()
+        noise.iteration()
     print(f"norm {norm:.3f}, {torch.cuda.memory_allocated():,} of {torch.cuda.memory_reserved():,} bytes allocated")
 
 

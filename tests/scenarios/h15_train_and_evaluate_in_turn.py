@@ -1,4 +1,4 @@
-"""H15, harmless: epochs of training and evaluation in turn, batches of evaluation larger; sums are kept as detached
+"""H15, harmless: epochs of training and evaluation alternate, with larger evaluation batches; sums are detached
 tensors."""
 
 import torch
@@ -23,7 +23,7 @@ def train_epoch(model, optimizer, batch_size, noise):
         loss.backward()
         optimizer.step()
         running_loss += loss.detach()
-        noise.round()
+        noise.iteration()
     return running_loss.item() / 8
 
 
@@ -33,7 +33,7 @@ def evaluate(model, batch_size, noise):
     loss_sum = torch.zeros((), device="cuda")
     for images, labels in batches(4, 2 * batch_size):
         loss_sum += functional.cross_entropy(model(images), labels)
-        noise.round()
+        noise.iteration()
     return loss_sum.item() / 4
 
 

@@ -1,6 +1,6 @@
-"""Unrelated work beside a scenario, once a round: nothing of it grows after the first call.
+"""Unrelated work beside a scenario, once per iteration. Its memory does not grow after the first call.
 
-With or without it, round() takes the time that a real round would: what Tidemark does now and then it must get to do.
+Even if disabled, iteration() takes as long as a real iteration, so that periodic work of the recorder gets to run.
 """
 
 import random
@@ -22,10 +22,10 @@ class Noise:
         self.side = torch.cuda.Stream()
         self.critic = nn.Sequential(nn.Linear(128, 256), nn.Tanh(), nn.Linear(256, 1)).cuda()
         self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), lr=1e-4)
-        self.round()
-        self.round()
+        self.iteration()
+        self.iteration()
 
-    def round(self):
+    def iteration(self):
         time.sleep(self.seconds)
         if self.enabled:
             self.scratch()

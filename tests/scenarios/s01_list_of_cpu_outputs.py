@@ -1,8 +1,8 @@
-"""S1: outputs moved to the CPU pile up in a list, after backward(retain_graph=True). Each keeps its whole graph.
+"""S1: outputs moved to the CPU accumulate in a list, after backward(retain_graph=True). Each retains its graph.
 
     python s01_list_of_cpu_outputs.py [--no-retain] [--keep cpu|detached|output] [--size medium|1000] [--iterations 60]
 
-Both are needed: the list keeps the graphs, retain_graph keeps what they saved.
+Both are needed: the list retains the graphs, retain_graph retains their saved tensors.
 """
 
 import torch
@@ -33,7 +33,7 @@ for iteration in range(options.iterations):
         results.append(output.detach().cpu())
     else:
         results.append(output)
-    noise.round()
-    growth.round()
+    noise.iteration()
+    growth.iteration()
 growth.write()
 print(f"{len(results)} results, {torch.cuda.memory_allocated():,} bytes allocated")

@@ -1,4 +1,4 @@
-"""S3: y = x + 1 against z = 2 * (x * x): backward twice. The first succeeds again, the second raises.
+"""S3: y = x + 1 against z = 2 * (x * x): backward twice. The first succeeds again; the second raises.
 
     python s03_second_backward.py [--mib 16] [--size small|medium|large]
 """
@@ -19,7 +19,7 @@ y = (x + 1).sum()
 z = (2 * (x * x)).sum()
 for name, loss in (("y", y), ("z", z)):
     loss.backward()
-    noise.round()
+    noise.iteration()
     try:
         loss.backward()
         print(f"{name}: the second backward worked")

@@ -1,4 +1,4 @@
-"""S4: x of 1 GiB, y = 5 * x, mean(y).backward(): who made the extra GiB?
+"""S4: x of 1 GiB, y = 5 * x, mean(y).backward(): which op allocated the extra GiB?
 
     python s04_gigabyte_times_five.py [--retain-grad] [--empty-cache] [--mib 1024] [--size small|medium|large]
 """
@@ -24,6 +24,6 @@ if options.retain_grad:
 torch.mean(y).backward()
 if options.empty_cache:
     torch.cuda.empty_cache()
-noise.round()
+noise.iteration()
 truth.write(each=mib * 2**20, allocated=torch.cuda.memory_allocated(), reserved=torch.cuda.memory_reserved())
 print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")

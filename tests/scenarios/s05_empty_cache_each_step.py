@@ -1,5 +1,5 @@
-"""S5: empty_cache() after each step, to be kind to others on the GPU: what it gives back is asked from the driver
-again at once.
+"""S5: empty_cache() after each step, to leave memory to other processes: the next step requests what was released
+again.
 
     python s05_empty_cache_each_step.py [--no-empty-cache] [--size small|medium|large] [--noise]
 """
@@ -20,7 +20,7 @@ def train(model, width, batch_size, empty_cache, noise):
         loss.backward()
         optimizer.step()
         del batch, loss
-        noise.round()
+        noise.iteration()
         if empty_cache:
             torch.cuda.empty_cache()
 

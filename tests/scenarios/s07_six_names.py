@@ -1,4 +1,4 @@
-"""S7: six large tensors under six names, against six times under the same name.
+"""S7: six large tensors with six names, compared with six tensors that take turns at one name.
 
     python s07_six_names.py [--one-name] [--mib 64] [--size small|medium|large]
 """
@@ -31,6 +31,6 @@ else:
     d = torch.randn(count, device="cuda")
     e = torch.randn(count, device="cuda")
     f = torch.randn(count, device="cuda")
-noise.round()
+noise.iteration()
 truth.write(bytes=(1 if options.one_name else 6) * 4 * count)
 print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")

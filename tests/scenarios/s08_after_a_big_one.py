@@ -1,4 +1,4 @@
-"""S8: a small tensor after a big one is cut from the big one's block; a bigger one after a big one needs a new
+"""S8: a small tensor after a big one splits the big one's freed block; a larger one after a big one needs a new
 segment."""
 
 import torch
@@ -24,7 +24,7 @@ def bigger_after_big(mib):
 options = scenario.options(__doc__)
 noise = Noise(options.noise)
 small = small_after_big(options.many(256))
-noise.round()
+noise.iteration()
 bigger = bigger_after_big(options.many(256))
-noise.round()
+noise.iteration()
 print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")

@@ -1,4 +1,4 @@
-"""S9: a list gets a new GPU tensor each iteration until nothing is left of 6 GiB."""
+"""S9: a list gets a new GPU tensor in each iteration until 6 GiB are used up."""
 
 import torch
 
@@ -15,4 +15,4 @@ kept = []
 while True:
     kept.append(torch.ones(options.many(32), 1024, 1024, device="cuda"))
     truth.write(kept=truth.bytes_of(kept), asked=kept[0].nbytes)
-    noise.round()
+    noise.iteration()

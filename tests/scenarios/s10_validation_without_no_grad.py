@@ -1,4 +1,4 @@
-"""S10: outputs of a validation loop are kept, and nobody said no_grad: every one keeps the activations that made it.
+"""S10: a list retains the outputs of a validation loop without no_grad: each output retains its activations.
 
     python s10_validation_without_no_grad.py [--no-grad] [--batches 20] [--width 1024] [--size small|medium|large]
 """
@@ -37,8 +37,8 @@ def validate(model, batches):
         images = torch.randn(options.many(256), options.width, device="cuda")
         with torch.no_grad() if options.no_grad else contextlib.nullcontext():
             predictions.append(model(images))
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return predictions
 

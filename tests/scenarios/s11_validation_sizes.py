@@ -1,4 +1,4 @@
-"""S11: validation with inputs small, larger, small again: reserved memory rises and never falls."""
+"""S11: validation inputs are small, larger, small again: reserved memory rises and never falls."""
 
 import torch
 from torch import nn
@@ -15,6 +15,6 @@ with torch.no_grad():
         batch = torch.randn(options.many(8), 16, size, size, device="cuda")
         score = model(batch).mean().item()
         del batch
-        noise.round()
+        noise.iteration()
 truth.write(allocated=torch.cuda.memory_allocated(), reserved=torch.cuda.memory_reserved())
 print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")

@@ -1,4 +1,4 @@
-"""S12: three bias-free Linears, three rounds of forward and backward: why does the peak come at the second forward?"""
+"""S12: three bias-free Linears, three iterations of forward and backward: why is the peak in the second forward?"""
 
 import torch
 from torch import nn
@@ -15,5 +15,5 @@ inputs = torch.randn(width, width, device="cuda")
 for _ in range(3):
     loss = model(inputs).sum()
     loss.backward()
-    noise.round()
+    noise.iteration()
 print(f"peak {torch.cuda.max_memory_allocated():,} bytes")

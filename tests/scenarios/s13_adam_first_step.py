@@ -1,4 +1,4 @@
-"""S13: Adam on a small model: memory grows at the first step, and stays."""
+"""S13: Adam on a small model: memory grows at the first step and then stays constant."""
 
 import torch
 from torch import nn
@@ -19,7 +19,7 @@ for _ in range(10):
     loss = functional.mse_loss(model(batch), batch)
     loss.backward()
     optimizer.step()
-    noise.round()
+    noise.iteration()
 state = [value for kept in optimizer.state.values() for value in kept.values() if value.is_cuda]
-truth.write(bytes=truth.bytes_of(state), rounds=10)
+truth.write(bytes=truth.bytes_of(state), iterations=10)
 print(f"allocated {torch.cuda.memory_allocated():,} bytes")

@@ -1,8 +1,8 @@
-"""S14: MSELoss(reduction="sum") in place of the mean, and a broadcast of (3, 1, 5) with (4, 5).
+"""S14: MSELoss(reduction="sum") instead of the mean, and a broadcast of (3, 1, 5) with (4, 5).
 
     python s14_loss_beside_memory.py [--reduction sum|mean] [--size small|medium|large]
 
-The losses are marks. expand() takes no memory; the sum of the two takes its result; contiguous() takes all of it.
+The losses are marks. expand() allocates nothing; the sum allocates its result; contiguous() allocates a full copy.
 """
 
 import tidemark
@@ -29,7 +29,7 @@ for step in range(12):
     loss.backward()
     optimizer.step()
     tidemark.mark("loss", value=loss)
-    noise.round()
+    noise.iteration()
 
 rows = options.many(2**10)
 wide, flat = torch.randn(3 * rows, 1, 5, device="cuda"), torch.randn(4 * 2**10, 5, device="cuda")

@@ -1,7 +1,7 @@
-"""Options that all programs here share: --size small|medium|large and --noise.
+"""Options of all scenario programs: --size small|medium|large and --noise.
 
-A notch of size is about four times the bytes: `many(n)` scales a count (batch, elements), `wide(n)` the side of a
-square.
+Each size takes about four times the bytes of the one below: `many(n)` scales a count (batch, elements), `wide(n)` the
+side of a square.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def size(text):
 def parser(text):
     result = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--size", type=size, default="medium", help="small, medium or large")
-    result.add_argument("--noise", action="store_true", help="do unrelated work in every round")
+    result.add_argument("--noise", action="store_true", help="do unrelated work in every iteration")
     return result
 
 

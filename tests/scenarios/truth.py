@@ -1,6 +1,6 @@
-"""What a program knows to be true of its own memory, for whoever compares: JSON in the file named by SCENARIO_TRUTH.
+"""Writes the memory that a program knows to be expected, as JSON, to the file that SCENARIO_TRUTH names.
 
-`bytes` lie there at the end of the last round, `bytes_per_round` came with each of `rounds` rounds.
+`bytes` exist after the last iteration, `bytes_per_iteration` were added by each of `iterations` iterations.
 """
 
 import json
@@ -19,12 +19,12 @@ def write(**known):
 
 
 def block(size):
-    """Bytes the allocator takes for so many."""
+    """Returns the block size for a request of this many bytes."""
     return (size + BLOCK - 1) // BLOCK * BLOCK
 
 
 def bytes_of(tensors):
-    """Of their storages, each counted once."""
+    """Returns the bytes of their storages. Each storage counts once."""
     sizes = {}
     for tensor in tensors:
         storage = tensor.untyped_storage()
@@ -33,15 +33,15 @@ def bytes_of(tensors):
 
 
 class Growth:
-    """Allocated bytes at the end of each round; the first two rounds are warm-up."""
+    """Allocated bytes at the end of each iteration; the first two iterations are warm-up."""
 
     def __init__(self):
         self.ends = []
 
-    def round(self):
+    def iteration(self):
         self.ends.append(torch.cuda.memory_allocated())
 
     def write(self, **more):
-        rounds = len(self.ends)
-        per_round = (self.ends[-1] - self.ends[1]) // (rounds - 2)
-        write(bytes=per_round * rounds, bytes_per_round=per_round, rounds=rounds, **more)
+        iterations = len(self.ends)
+        per_iteration = (self.ends[-1] - self.ends[1]) // (iterations - 2)
+        write(bytes=per_iteration * iterations, bytes_per_iteration=per_iteration, iterations=iterations, **more)

@@ -1,10 +1,10 @@
-"""W1: `total += loss` adds up losses with their history, so the chain of additions reaches through all rounds.
+"""W1: `total += loss` adds losses with their graphs, so the graph of additions covers all iterations.
 
     python w01_loss_summed.py [--only-loss | --evaluate] [--size small|medium|large] [--noise]
 
-In training each round keeps one block of 512 B, the perplexity that its exp() saved; backward has released the rest.
-With --only-loss no byte of the GPU is kept, only nodes. With --evaluate, where nobody calls backward and no_grad is
-missing, each round keeps its activations.
+In training each iteration retains one block of 512 B, the result that exp() saved; backward releases the rest.
+With --only-loss no GPU memory is retained, only nodes. With --evaluate, which neither calls backward nor uses
+no_grad, each iteration retains its activations.
 """
 
 import torch
@@ -35,8 +35,8 @@ def train(model, batch_size, width, only_loss, noise):
         total_loss += loss
         if not only_loss:
             total_perplexity += loss.exp()
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return (total_loss / 60).item()
 
@@ -49,8 +49,8 @@ def evaluate(model, batch_size, width, noise):
         images = torch.randn(batch_size, width, device="cuda")
         labels = torch.randint(10, (batch_size,), device="cuda")
         total_loss += functional.cross_entropy(model(images), labels)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return (total_loss / 30).item()
 

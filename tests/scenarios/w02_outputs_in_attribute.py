@@ -1,4 +1,4 @@
-"""W2: a trainer appends each round's predictions to its own list `self.history` and never empties it."""
+"""W2: a trainer appends the predictions of each iteration to its list `self.history` and never empties it."""
 
 import torch
 from torch import nn
@@ -27,7 +27,7 @@ noise = Noise(options.noise)
 trainer, growth = Trainer(512), truth.Growth()
 for _ in range(40):
     trainer.train_step(torch.randn(options.many(1024), 512, device="cuda"))
-    noise.round()
-    growth.round()
+    noise.iteration()
+    growth.iteration()
 growth.write()
 print(f"{len(trainer.history)} predictions, {torch.cuda.memory_allocated():,} bytes allocated")

@@ -1,4 +1,4 @@
-"""W2: the features of every batch are put into a dict, for an analysis after training, and stay on the GPU."""
+"""W2: a dict retains the features of every batch on the GPU, for an analysis after training."""
 
 import torch
 from torch import nn
@@ -32,8 +32,8 @@ def train(encoder, batch_size, noise):
         functional.cross_entropy(logits, labels).backward()
         optimizer.step()
         features_of_batch[batch] = features
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return features_of_batch
 

@@ -1,4 +1,4 @@
-"""W3: a recurrent policy acts step by step and carries its state; without no_grad the graph of all steps stays
+"""W3: a recurrent policy acts step by step with a hidden state; without no_grad the graph of all steps stays
 alive."""
 
 import torch
@@ -28,8 +28,8 @@ def play(policy, players, noise):
     for _ in range(40):
         logits, state = policy(observation, state)
         observation = torch.randn(players, 32, device="cuda") + logits.argmax(1, keepdim=True)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     print(f"played 40 steps, {torch.cuda.memory_allocated():,} bytes allocated")
 

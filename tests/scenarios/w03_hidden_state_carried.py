@@ -1,9 +1,9 @@
-"""W3: the hidden state of one chunk goes into the next without detach(), so each chunk's graph continues the last
-one's.
+"""W3: the hidden state of one chunk is the input of the next without detach(), so each graph continues the last
+one.
 
     python w03_hidden_state_carried.py [--detach] [--size small|medium|large] [--noise]
 
-It only runs because backward(retain_graph=True) was put in against "backward through the graph a second time".
+It only runs because backward(retain_graph=True) avoids the error "backward through the graph a second time".
 """
 
 import torch
@@ -35,8 +35,8 @@ def train_on_sequence(model, sequence, detach, noise, growth):
             model.hidden = model.hidden.detach()
         loss = model(chunk).square().mean()
         loss.backward(retain_graph=not detach)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     optimizer.step()
     return loss.item()
 

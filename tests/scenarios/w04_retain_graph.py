@@ -1,4 +1,4 @@
-"""W4: backward(retain_graph=True) in a training loop that keeps its losses: each loss keeps all its round had saved."""
+"""W4: backward(retain_graph=True) in a training loop that retains its losses: each retains its saved tensors."""
 
 import torch
 from torch import nn
@@ -18,8 +18,8 @@ def train(model, width, batch_size, noise):
         loss.backward(retain_graph=True)
         optimizer.step()
         losses.append(loss)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return losses
 

@@ -1,5 +1,5 @@
-"""W5: backward(create_graph=True) on a copy of the model leaves gradients whose graph leads back to their
-parameters: a cycle in C++ that outlives the copy and that Python's garbage collector cannot see."""
+"""W5: backward(create_graph=True) on a copy of the model leaves gradients whose graph refers to their
+parameters: a cycle in C++ that outlives the copy and is invisible to Python's garbage collector."""
 
 import copy
 
@@ -13,7 +13,7 @@ from noise import Noise
 
 
 def adapt(model, support):
-    """One inner step of meta-learning: the gradient's own gradient is wanted later."""
+    """One inner step of meta-learning: the gradient's own gradient is needed later."""
     learner = copy.deepcopy(model)
     loss = functional.mse_loss(learner(support), support)
     loss.backward(create_graph=True)
@@ -27,8 +27,8 @@ def meta_train(model, tasks, batch_size, noise):
         penalty = adapt(model, support)
         norms.append(penalty.item())
         del penalty, support
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return norms
 

@@ -1,5 +1,5 @@
-"""W6: a backward hook on the features refers to the output made from them: output -> graph -> hook -> output, round
-for round."""
+"""W6: a backward hook on the features refers to the output computed from them: output -> graph -> hook -> output,
+in each iteration."""
 
 import torch
 from torch import nn
@@ -37,8 +37,8 @@ def train(model, batch_size, noise):
         output.square().mean().backward()
         optimizer.step()
         del features, output
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return scores
 

@@ -1,5 +1,5 @@
-"""W7: evaluation after each epoch collects logits without no_grad: each keeps the graph and the activations behind
-it."""
+"""W7: evaluation after each epoch collects logits without no_grad: each retains its graph and the saved
+activations."""
 
 import torch
 from torch import nn
@@ -32,7 +32,7 @@ def train_epoch(model, optimizer, batch_size, noise):
         optimizer.zero_grad()
         functional.cross_entropy(model(images), labels).backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def evaluate(model, batch_size, noise, growth):
@@ -41,8 +41,8 @@ def evaluate(model, batch_size, noise, growth):
     for _ in range(20):
         images, _ = make_batch(batch_size)
         all_logits.append(model(images))
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return all_logits
 

@@ -1,4 +1,4 @@
-"""W8: retain_grad() on hidden activations, to print a norm, keeps a gradient as large as each activation after
+"""W8: retain_grad() on hidden activations, to print a norm, retains a gradient as large as each activation after
 backward."""
 
 import torch
@@ -31,8 +31,8 @@ def train(model, width, batch_size, noise):
         model(torch.randn(batch_size, width, device="cuda")).square().mean().backward()
         norms = [activation.grad.norm().item() for activation in model.activations]
         optimizer.step()
-        noise.round()
-    truth.write(bytes=truth.bytes_of(activation.grad for activation in model.activations), rounds=20)
+        noise.iteration()
+    truth.write(bytes=truth.bytes_of(activation.grad for activation in model.activations), iterations=20)
     return norms
 
 

@@ -1,4 +1,4 @@
-"""W9: a forward hook appends every output to a list on the module; nobody empties the list."""
+"""W9: a forward hook appends every output to a list on the module, which is never cleared."""
 
 import torch
 from torch import nn
@@ -26,8 +26,8 @@ def train(model, width, batch_size, noise):
         optimizer.zero_grad()
         model(torch.randn(batch_size, width, device="cuda")).square().mean().backward()
         optimizer.step()
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
 
 

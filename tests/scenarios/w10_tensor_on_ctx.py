@@ -1,5 +1,5 @@
-"""W10: a custom Function puts its input on ctx as an attribute, not by save_for_backward, and losses with their
-graphs are kept: backward does not release what lies on ctx."""
+"""W10: a custom Function stores its input as an attribute of ctx, without save_for_backward, and a list retains
+losses with their graphs: backward does not release attributes of ctx."""
 
 import torch
 from torch import nn
@@ -39,8 +39,8 @@ def train(model, width, batch_size, noise):
         loss.backward()
         optimizer.step()
         losses.append(loss)
-        noise.round()
-        growth.round()
+        noise.iteration()
+        growth.iteration()
     growth.write()
     return losses
 

@@ -1,4 +1,4 @@
-"""W11: AdamW makes two tensors for each parameter at its first step; memory rises by twice the model once and stays."""
+"""W11: AdamW allocates two tensors per parameter at its first step; memory rises once by twice the model size."""
 
 import torch
 from torch import nn
@@ -16,9 +16,9 @@ def train(model, width, noise):
         loss = (model(batch) - batch).square().mean()
         loss.backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
     state = [value for kept in optimizer.state.values() for value in kept.values() if value.is_cuda]
-    truth.write(bytes=truth.bytes_of(state), rounds=12)
+    truth.write(bytes=truth.bytes_of(state), iterations=12)
 
 
 def main():

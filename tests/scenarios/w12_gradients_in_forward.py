@@ -1,4 +1,4 @@
-"""W12: zero_grad(set_to_none=False) right before backward: last round's gradients, as large as the model, lie beside
+"""W12: zero_grad(set_to_none=False) right before backward: the last gradients, as large as the model, exist during
 the forward."""
 
 import torch
@@ -17,8 +17,8 @@ def train(model, width, batch_size, noise):
         optimizer.zero_grad(set_to_none=False)
         loss.backward()
         optimizer.step()
-        noise.round()
-    truth.write(bytes=truth.bytes_of(parameter.grad for parameter in model.parameters()), rounds=15)
+        noise.iteration()
+    truth.write(bytes=truth.bytes_of(parameter.grad for parameter in model.parameters()), iterations=15)
 
 
 def main():

@@ -1,5 +1,5 @@
-"""W13: gradients add up over four small batches before each optimizer step, so they stay between backward passes on
-purpose."""
+"""W13: gradients accumulate over four small batches before each optimizer step, so they stay between backward
+passes."""
 
 import torch
 from torch import nn
@@ -21,7 +21,7 @@ def train(model, width, noise):
             truth.write(gradients=truth.bytes_of(parameter.grad for parameter in model.parameters()))
             optimizer.step()
             optimizer.zero_grad()
-        noise.round()
+        noise.iteration()
 
 
 def main():

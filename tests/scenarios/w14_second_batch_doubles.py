@@ -1,5 +1,5 @@
-"""W14: the second batch needs more than the first, because the first one's loss, output and gradients still live;
-then it is flat."""
+"""W14: the second batch needs more than the first, because loss, output and gradients of the first are alive;
+then memory is flat."""
 
 import torch
 from torch import nn
@@ -18,7 +18,7 @@ def train(model, batch_size, noise):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -1,5 +1,5 @@
-"""W15: small bias tables, made right after large temporaries, each pin a segment; when a longer batch comes, most of
-the memory is free, in holes that are all too small, and it fails."""
+"""W15: small bias tables, allocated right after large temporaries, each pin a segment; a longer batch then fails
+although most memory is free, because every free gap is too small."""
 
 import torch
 
@@ -11,7 +11,7 @@ TABLE = 5 << 16  # elements: 1.25 MiB
 
 
 def build_tables(unit):
-    """One for each bucket of lengths, each computed from far more."""
+    """Builds one table per length bucket, each from large temporaries."""
     distances = [torch.ones(unit * (25 + 2 * bucket) // 4, device="cuda") for bucket in range(12)]
     tables = []
     while distances:
@@ -32,11 +32,11 @@ def run(unit, noise):
     tables = build_tables(unit)
     for round_number in range(24):
         encode(tables, unit * (12 + round_number % 12 * 2))
-        noise.round()
+        noise.iteration()
     for length in (60, 75, 90, 110):
         truth.write(allocated=torch.cuda.memory_allocated(), reserved=torch.cuda.memory_reserved(), asked=unit * length)
         encode(tables, unit * length)
-        noise.round()
+        noise.iteration()
 
 
 def main():

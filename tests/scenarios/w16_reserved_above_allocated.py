@@ -1,5 +1,5 @@
-"""W16: one calibration pass over a large batch makes the allocator reserve far more than the small rounds after it
-ever use."""
+"""W16: one calibration pass over a large batch makes the allocator reserve far more than the later, small batches
+use."""
 
 import torch
 from torch import nn
@@ -18,7 +18,7 @@ def calibrate(model, batch_size, width):
 def serve(model, batch_size, width, noise):
     for _ in range(30):
         model(torch.randn(batch_size, width, device="cuda")).argmax(1).sum().item()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -1,5 +1,5 @@
-"""W17: batches are handed to a slow side stream with record_stream: freed at once, they cannot be used again until
-that stream is through, so new memory is taken although nothing is kept."""
+"""W17: a slow side stream uses batches marked by record_stream: their memory is freed at once but not reusable until
+that stream completes, so memory grows although nothing is retained."""
 
 import torch
 
@@ -24,7 +24,7 @@ def run(elements, noise):
         batch = torch.ones(elements, device="cuda")
         measure(batch, weights, scratch, side)
         del batch
-        noise.round()
+        noise.iteration()
     torch.cuda.synchronize()
 
 

@@ -1,5 +1,5 @@
-"""W18: with cudnn.benchmark, the first convolution tries algorithms that need very large workspaces for moments; the
-segments they came from stay cached."""
+"""W18: with cudnn.benchmark, the first convolution briefly tries algorithms with very large workspaces; their
+segments stay cached."""
 
 import torch
 from torch import nn
@@ -14,7 +14,7 @@ def train(model, images, noise):
         optimizer.zero_grad()
         model(images).square().mean().backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

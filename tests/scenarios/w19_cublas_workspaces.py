@@ -1,4 +1,4 @@
-"""W19: matrix products on several streams: cuBLAS takes a workspace for each stream, once, and keeps it."""
+"""W19: matrix products on several streams: cuBLAS allocates one workspace per stream and retains it."""
 
 import torch
 
@@ -21,7 +21,7 @@ def main():
         for stream in streams:
             multiply_on(stream, weights, inputs)
         torch.cuda.synchronize()
-        noise.round()
+        noise.iteration()
     print(f"allocated {torch.cuda.memory_allocated():,}, reserved {torch.cuda.memory_reserved():,} bytes")
 
 

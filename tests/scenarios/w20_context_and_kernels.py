@@ -1,5 +1,5 @@
-"""W20: hardly any tensors, yet hundreds of MiB: the CUDA context, and kernels that are loaded when they are first
-used."""
+"""W20: few tensors, yet hundreds of MiB: the CUDA context, and kernels that the driver loads at their first
+use."""
 
 import torch
 from torch.nn import functional
@@ -25,7 +25,7 @@ def main():
     x = torch.randn(options.many(4096), device="cuda")
     for _ in range(8):
         use_new_kernels(x)
-        noise.round()
+        noise.iteration()
     torch.cuda.synchronize()
     print(f"{torch.cuda.memory_allocated():,} bytes allocated")
 

@@ -1,4 +1,4 @@
-"""W21: all work is on cuda:0, but one counter was put on cuda:1: that alone costs a whole CUDA context there."""
+"""W21: all work is on cuda:0, but one counter is on cuda:1, which costs a whole CUDA context there."""
 
 import torch
 from torch import nn
@@ -17,7 +17,7 @@ def train(model, width, noise):
         model(batch).square().mean().backward()
         optimizer.step()
         seen += len(batch)
-        noise.round()
+        noise.iteration()
     torch.cuda.synchronize(1)
     return int(seen)
 

@@ -1,4 +1,4 @@
-"""W22: every new process group makes a communicator of its own at its first collective; NCCL takes its buffers past
+"""W22: every new process group creates a communicator at its first collective; NCCL allocates its buffers outside
 PyTorch."""
 
 import os
@@ -28,7 +28,7 @@ def train(gradients, groups, noise):
     for _ in range(10):
         for group in groups:
             dist.all_reduce(gradients, group=group)
-        noise.round()
+        noise.iteration()
     torch.cuda.synchronize()
 
 

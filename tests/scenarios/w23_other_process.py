@@ -1,4 +1,4 @@
-"""W23: a process of somebody else takes memory on the same GPU for a while; this program takes little."""
+"""W23: another user's process allocates memory on the same GPU for a while; this program uses little."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ sys.stdin.read()
 
 
 def start_somebody_else(size):
-    """In a session of their own: of our environment they have only what finds the libraries."""
+    """Starts the process in its own session, with only the environment that finds the libraries."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH") if name in os.environ}
     here = os.path.dirname(os.path.abspath(__file__))
     other = subprocess.Popen(
@@ -40,7 +40,7 @@ def work(seconds, noise):
     while time.monotonic() < end:
         batch = torch.randn(1 << 18, device="cuda")
         batch.square().sum().item()
-        noise.round()
+        noise.iteration()
         time.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""W24: an extension takes a workspace from the driver by cudaMalloc in each step and never gives it back; PyTorch's
+"""W24: an extension allocates a workspace with cudaMalloc in each step and never frees it; PyTorch's
 allocator is flat."""
 
 import ctypes
@@ -13,7 +13,7 @@ from noise import Noise
 
 
 class FusedLoss:
-    """Stands for an extension written in C."""
+    """Simulates an extension written in C."""
 
     def __init__(self, workspace_bytes):
         self.runtime = ctypes.CDLL(cuda_runtime.path())
@@ -30,7 +30,7 @@ def train(model, criterion, width, noise):
         optimizer.zero_grad()
         criterion(model(torch.randn(64, width, device="cuda"))).backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():
@@ -39,7 +39,7 @@ def main():
     noise = Noise(options.noise)
     workspace = options.many(8 << 20)
     train(nn.Linear(256, 256).cuda(), FusedLoss(workspace), 256, noise)
-    truth.write(bytes=30 * workspace, bytes_per_round=workspace, rounds=30)
+    truth.write(bytes=30 * workspace, bytes_per_iteration=workspace, iterations=30)
     print(f"{torch.cuda.memory_allocated():,} bytes allocated by PyTorch")
 
 

@@ -1,4 +1,4 @@
-"""W25: errors of bad batches are put into a list; each error's traceback keeps the frames of its round, and all
+"""W25: a list retains the errors of bad batches; each error's traceback retains the frames of its iteration and all
 tensors in them."""
 
 import torch
@@ -43,10 +43,10 @@ def train(model, batch_size, noise):
         except RuntimeError as error:
             bad_batches.append((number, error))
         del batch, target
-        noise.round()
+        noise.iteration()
         ends.append(torch.cuda.memory_allocated())
     of_one = (ends[35] - ends[5]) // 10
-    truth.write(bytes=len(bad_batches) * of_one, bytes_per_round=of_one // 3, rounds=36)
+    truth.write(bytes=len(bad_batches) * of_one, bytes_per_iteration=of_one // 3, iterations=36)
     return bad_batches
 
 

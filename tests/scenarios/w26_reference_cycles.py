@@ -1,4 +1,4 @@
-"""W26: each episode and its buffer refer to each other; with automatic collection off, dead episodes pile up until
+"""W26: each episode and its buffer refer to each other; with automatic collection off, they accumulate until
 gc.collect()."""
 
 import gc
@@ -34,11 +34,11 @@ def run(elements, noise):
     for number in range(1, 55):
         before = torch.cuda.memory_allocated()
         Episode(elements).play()
-        noise.round()
+        noise.iteration()
         growth = max(growth, torch.cuda.memory_allocated() - before)
         if number % COLLECT_EVERY == 0:
             gc.collect()
-    truth.write(bytes=54 % COLLECT_EVERY * growth, highest=COLLECT_EVERY * growth, rounds=54)
+    truth.write(bytes=54 % COLLECT_EVERY * growth, highest=COLLECT_EVERY * growth, iterations=54)
 
 
 def main():

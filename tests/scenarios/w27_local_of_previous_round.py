@@ -1,4 +1,4 @@
-"""W27: the variable `volume` keeps last round's result until the next one is made, so two of them exist at the peak."""
+"""W27: the variable `volume` retains the last result until the next one is assigned, so two exist at the peak."""
 
 import torch
 from torch import nn
@@ -15,8 +15,8 @@ def reconstruct(decoder, elements, noise):
         codes = torch.randn(elements, 8, device="cuda")
         volume = decoder(codes)
         energies.append(volume.norm().item())
-        noise.round()
-    truth.write(bytes=truth.bytes_of([volume]), rounds=20)
+        noise.iteration()
+    truth.write(bytes=truth.bytes_of([volume]), iterations=20)
     return energies
 
 

@@ -1,5 +1,5 @@
-"""W28: a CUDA graph is captured for each new batch size, each with a private pool of its own, and all are kept in a
-dict."""
+"""W28: a CUDA graph is captured for each new batch size, each with its own private pool, and a dict retains
+all."""
 
 import torch
 from torch import nn
@@ -46,8 +46,8 @@ def main():
     runner = Runner(nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width)).cuda())
     for round_number in range(16):
         runner(torch.randn(options.many(1024) + 8 * round_number, width, device="cuda")).sum().item()
-        noise.round()
-    truth.write(bytes=sum(runner.pool_bytes), bytes_per_round=runner.pool_bytes[-1], rounds=16)
+        noise.iteration()
+    truth.write(bytes=sum(runner.pool_bytes), bytes_per_iteration=runner.pool_bytes[-1], iterations=16)
     print(f"{len(runner.graphs)} graphs, reserved {torch.cuda.memory_reserved():,} bytes")
 
 

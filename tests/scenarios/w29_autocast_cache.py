@@ -1,5 +1,5 @@
-"""W29: candidates are scored one after another inside one long autocast; until it ends it keeps a half-size copy of every
-weight, and through the copy the weight itself, of models that are long gone too."""
+"""W29: candidates are scored inside one long autocast; until it ends, it retains a half-precision copy of every
+weight and, through the copy, the weight itself, even of deleted models."""
 
 import torch
 from torch import nn
@@ -20,8 +20,8 @@ def score_candidates(count, width, noise):
         for _ in range(count):
             candidate = build_candidate(width)
             scores.append(candidate(inputs).float().std().item())
-            noise.round()
-            growth.round()
+            noise.iteration()
+            growth.iteration()
         growth.write()
     return scores
 

@@ -1,5 +1,5 @@
-"""W30: torch.load without map_location puts the checkpoint's weights on the GPU a second time, and the variable
-stays."""
+"""W30: torch.load without map_location loads the checkpoint's weights onto the GPU a second time, and a variable
+retains them."""
 
 import os
 import tempfile
@@ -25,7 +25,7 @@ def train(model, optimizer, width, noise):
         optimizer.zero_grad()
         model(torch.randn(64, width, device="cuda")).square().mean().backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 options = scenario.options(__doc__)
@@ -39,5 +39,5 @@ model = build_model(width)
 model.load_state_dict(checkpoint["model"])
 optimizer = torch.optim.SGD(model.parameters(), lr=checkpoint["lr"])
 train(model, optimizer, width, noise)
-truth.write(bytes=truth.bytes_of(checkpoint["model"].values()), rounds=15)
+truth.write(bytes=truth.bytes_of(checkpoint["model"].values()), iterations=15)
 print(f"after epoch {checkpoint['epoch']}, {torch.cuda.memory_allocated():,} bytes allocated")

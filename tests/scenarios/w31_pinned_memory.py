@@ -1,4 +1,4 @@
-"""W31: each batch's page-locked copy is kept in a list: host memory grows, GPU memory does not."""
+"""W31: a list retains the pinned copy of each batch: host memory grows, GPU memory does not."""
 
 import torch
 from torch import nn
@@ -14,8 +14,8 @@ def run(model, elements, noise):
     for _ in range(24):
         staged.append(torch.randn(elements // width, width).pin_memory())
         model(staged[-1].to("cuda", non_blocking=True)).sum().item()
-        noise.round()
-    truth.write(bytes=24 * 4 * elements, bytes_per_round=4 * elements, rounds=24)
+        noise.iteration()
+    truth.write(bytes=24 * 4 * elements, bytes_per_iteration=4 * elements, iterations=24)
     return staged
 
 

@@ -1,5 +1,5 @@
 """W32: a block squares its input in fp32 and multiplies it in fp16 under autocast: both copies of the same values
-are saved."""
+are saved for backward."""
 
 import torch
 from torch import nn
@@ -27,7 +27,7 @@ def train(model, width, batch_size, noise):
             loss = model(batch).square().mean()
         loss.backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

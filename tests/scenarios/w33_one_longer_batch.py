@@ -1,5 +1,5 @@
-"""W33: one batch of sentences is four times as long as the others: a higher peak, once, and nothing stays but the
-cache."""
+"""W33: one batch of sentences is four times as long as the others: one higher peak, and nothing stays but cached
+memory."""
 
 import torch
 from torch import nn
@@ -27,7 +27,7 @@ def train(model, batch_size, noise):
         optimizer.zero_grad()
         model(tokens).logsumexp(-1).mean().backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

@@ -1,4 +1,4 @@
-"""W34: torch.profiler records GPU activities; its buffers lie on the GPU while it runs."""
+"""W34: torch.profiler records GPU activities; its buffers use GPU memory while it runs."""
 
 import torch
 from torch import nn
@@ -8,12 +8,12 @@ import scenario
 from noise import Noise
 
 
-def train(model, optimizer, rounds, width, noise):
-    for _ in range(rounds):
+def train(model, optimizer, iterations, width, noise):
+    for _ in range(iterations):
         optimizer.zero_grad()
         model(torch.randn(256, width, device="cuda")).square().mean().backward()
         optimizer.step()
-        noise.round()
+        noise.iteration()
 
 
 def main():

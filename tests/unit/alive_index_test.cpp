@@ -1,17 +1,17 @@
-// Live index, curves and columns against the plain definition, on real traces and at every state.
+// Compares AliveIndex, Curves and columns of recorded traces with their definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/import.h"
-#include "storage/replay/analysis.h"
 #include "storage/replay/memory_state.h"
 #include "storage/timeline/columns.h"
 
 namespace tidemark {
 namespace {
 
-class OnRealTrace : public testing::TestWithParam<const char*> {
+class ReplayedTrace : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
         Progress progress;
@@ -23,11 +23,12 @@ protected:
     }
     const DeviceHistory& device() const { return analysis_->device(); }
 
-    bool active(AllocationIndex i, EventNumber n) const {
+    bool is_active(AllocationIndex i, EventNumber n) const {
         const Allocations& a = device().allocations;
         return a.alloc_event[i] < n && n <= a.free_completed[i];
     }
-    int64_t plain_value(Series series, EventNumber n) const {
+    /// Computes a series from its definition, without an index.
+    int64_t defined_value(Series series, EventNumber n) const {
         const Allocations& a = device().allocations;
         int64_t sum = 0;
         if (series == Series::reserved) {
@@ -38,7 +39,7 @@ protected:
         }
         for (AllocationIndex i = 0; i < a.size(); ++i) {
             const bool counted =
-                series == Series::allocated ? a.alloc_event[i] < n && n <= a.free_event[i] : active(i, n);
+                series == Series::allocated ? a.alloc_event[i] < n && n <= a.free_event[i] : is_active(i, n);
             sum += counted ? static_cast<int64_t>(series == Series::requested ? a.requested[i] : a.block_size[i]) : 0;
         }
         return sum;
@@ -48,12 +49,12 @@ protected:
     std::unique_ptr<Analysis> analysis_;
 };
 
-TEST_P(OnRealTrace, LiveSetEqualsItsDefinitionAtEveryState) {
+TEST_P(ReplayedTrace, AliveIndexMatchesDefinitionAtEveryEvent) {
     const int step = std::max(1, device().event_count() / 400);
     for (EventNumber n = 0; n <= device().event_count(); n += step) {
         std::vector<AllocationIndex> expected;
         for (AllocationIndex i = 0; i < device().allocations.size(); ++i) {
-            if (active(i, n)) {
+            if (is_active(i, n)) {
                 expected.push_back(i);
             }
         }
@@ -63,26 +64,26 @@ TEST_P(OnRealTrace, LiveSetEqualsItsDefinitionAtEveryState) {
     }
 }
 
-TEST_P(OnRealTrace, WhoNeverDiesLiesAtTheBottom) {
+TEST_P(ReplayedTrace, AliveIndexListsNeverFreedAllocationsFirst) {
     const Allocations& a = device().allocations;
-    bool mortal = false;
+    bool seen_freed = false;
     for (AllocationIndex i : analysis_->live().active_at(device().event_count() / 2)) {
-        EXPECT_FALSE(mortal && a.free_completed[i] == never);
-        mortal |= a.free_completed[i] != never;
+        EXPECT_FALSE(seen_freed && a.free_completed[i] == never);
+        seen_freed |= a.free_completed[i] != never;
     }
 }
 
-TEST_P(OnRealTrace, CurvesEqualTheirDefinition) {
+TEST_P(ReplayedTrace, CurvesMatchDefinition) {
     const int step = std::max(1, device().event_count() / 150);
     for (EventNumber n = 0; n <= device().event_count(); n += step) {
         for (const Series series : {Series::allocated, Series::active, Series::requested, Series::reserved}) {
-            ASSERT_EQ(plain_value(series, n), analysis_->curves().value(series, n))
+            ASSERT_EQ(defined_value(series, n), analysis_->curves().value(series, n))
                 << "series " << static_cast<int>(series) << " at event " << n;
         }
     }
 }
 
-TEST_P(OnRealTrace, NoRangeLosesItsExtremes) {
+TEST_P(ReplayedTrace, ExtremesAreExactInEveryRange) {
     const EventNumber end = device().event_count();
     std::vector<int64_t> values;
     for (EventNumber n = 0; n <= end; ++n) {
@@ -102,7 +103,7 @@ TEST_P(OnRealTrace, NoRangeLosesItsExtremes) {
     }
 }
 
-TEST_P(OnRealTrace, NoZoomLosesThePeak) {
+TEST_P(ReplayedTrace, ColumnsKeepThePeakAtEveryWidth) {
     const Extremes peak = analysis_->curves().peak(Series::active);
     for (const TimeAxis axis : {TimeAxis::wall_clock, TimeAxis::event_index}) {
         const double end =
@@ -120,7 +121,7 @@ TEST_P(OnRealTrace, NoZoomLosesThePeak) {
     }
 }
 
-TEST_P(OnRealTrace, BlocksTileEverySegment) {
+TEST_P(ReplayedTrace, BlocksTileEverySegment) {
     const int step = std::max(1, device().event_count() / 60);
     for (EventNumber n = 0; n <= device().event_count(); n += step) {
         const MemoryState state = memory_state(device(), analysis_->live(), n);
@@ -141,7 +142,7 @@ TEST_P(OnRealTrace, BlocksTileEverySegment) {
     }
 }
 
-TEST_P(OnRealTrace, StackedBytesAddUpToTheCurve) {
+TEST_P(ReplayedTrace, StackedBytesAddUpToTheCurve) {
     Grouping grouping{{"even", "odd"}, {}};
     for (AllocationIndex i = 0; i < device().allocations.size(); ++i) {
         grouping.group_of.push_back(static_cast<uint16_t>(i % 2));
@@ -154,7 +155,7 @@ TEST_P(OnRealTrace, StackedBytesAddUpToTheCurve) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, OnRealTrace,
+INSTANTIATE_TEST_SUITE_P(Traces, ReplayedTrace,
                          testing::Values("s0_graph_leak", "streams", "varlen_expandable", "gpt_ring", "cudagraph",
                                          "expandable_mixed", "record_stream", "max_split"),
                          [](const auto& instance) { return std::string(instance.param); });

@@ -10,22 +10,22 @@ const SegmentOwner small{0, 0, false, false}, large{0, 0, true, false}, expandab
 
 int64_t current(const BlockMap& map, Metric metric) { return map.counters().at(metric, PoolKind::all).current; }
 
-TEST(Rules, RoundsToMultiplesOf512) {
+TEST(AllocatorRules, RoundsToMultiplesOf512) {
     const AllocatorSettings settings;
     EXPECT_EQ(512u, round_size(settings, 1));
     EXPECT_EQ(512u, round_size(settings, 512));
     EXPECT_EQ(1024u, round_size(settings, 513));
 }
 
-TEST(Rules, DividesPowersOfTwoWhenAsked) {
+TEST(AllocatorRules, RoundsToDivisionsOfPowersOfTwo) {
     const auto settings =
         AllocatorSettings::from_text({{"roundup_power2_divisions", R"({"1": 4, "2": 4, "1024": 1})"}});
     EXPECT_EQ(1280u * 1024, round_size(settings, 1200 * 1024));
     EXPECT_EQ(2u * MiB, round_size(settings, 2 * MiB));
-    EXPECT_EQ(1024u * MiB + 512, round_size(settings, 1024 * MiB + 1)) << "1 division means multiples of 512";
+    EXPECT_EQ(1024u * MiB + 512, round_size(settings, 1024 * MiB + 1)) << "one division: multiples of 512";
 }
 
-TEST(Rules, LargeBlocksKeepUpToOneMiBTooMuch) {
+TEST(AllocatorRules, KeepsRemaindersUpToOneMiBInLargeBlocks) {
     AllocatorSettings settings;
     EXPECT_FALSE(should_split(settings, 4 * MiB, MiB, true, false));
     EXPECT_TRUE(should_split(settings, 4 * MiB, MiB + 512, true, false));
@@ -35,7 +35,7 @@ TEST(Rules, LargeBlocksKeepUpToOneMiBTooMuch) {
     EXPECT_FALSE(should_split(settings, 4 * MiB, 90 * MiB, true, false));
 }
 
-TEST(BlockMap, SplitsAndMerges) {
+TEST(BlockMap, SplitsAndMergesBlocks) {
     BlockMap map{{}};
     ASSERT_TRUE(map.add_segment(0x1000000, 2 * MiB, small));
     EXPECT_EQ(1024u, map.allocate(0x1000000, 1000).size);
@@ -53,7 +53,7 @@ TEST(BlockMap, SplitsAndMerges) {
     EXPECT_EQ(0, current(map, Metric::reserved_bytes));
 }
 
-TEST(BlockMap, PendingBlocksAreActiveButNotAllocated) {
+TEST(BlockMap, CountsPendingBlocksAsActiveNotAllocated) {
     BlockMap map{{}};
     map.add_segment(0, 20 * MiB, large);
     map.allocate(0, 5 * MiB);
@@ -64,7 +64,7 @@ TEST(BlockMap, PendingBlocksAreActiveButNotAllocated) {
     EXPECT_FALSE(map.remove_segment(0, 20 * MiB)) << "still in use";
 }
 
-TEST(BlockMap, TouchingMappedPiecesAreOneRange) {
+TEST(BlockMap, MergesAdjacentMappedSegments) {
     BlockMap map{{}};
     map.add_segment(0, 20 * MiB, expandable);
     map.add_segment(40 * MiB, 20 * MiB, expandable);
@@ -81,16 +81,16 @@ TEST(BlockMap, TouchingMappedPiecesAreOneRange) {
         EXPECT_EQ(1u, blocks.size());
     });
     EXPECT_EQ(2, ranges);
-    EXPECT_EQ(0, current(map, Metric::segment)) << "expandable memory counts no segments";
-    EXPECT_EQ(0, current(map, Metric::inactive_split_bytes)) << "nor splits";
+    EXPECT_EQ(0, current(map, Metric::segment)) << "expandable memory does not count as segments";
+    EXPECT_EQ(0, current(map, Metric::inactive_split_bytes)) << "expandable memory has no inactive splits";
 }
 
-TEST(BlockMap, BendsToContradictionsAndSaysSo) {
+TEST(BlockMap, ReportsInconsistentEventsAndStaysConsistent) {
     BlockMap map{{}};
     map.add_segment(0, 20 * MiB, large);
-    EXPECT_FALSE(map.allocate(100 * MiB, 5 * MiB).consistent) << "no segment there";
+    EXPECT_FALSE(map.allocate(100 * MiB, 5 * MiB).consistent) << "outside every segment";
     ASSERT_TRUE(map.allocate(0, 5 * MiB).consistent);
-    EXPECT_FALSE(map.allocate(2 * MiB, 2 * MiB).consistent) << "inside another block, which is cut";
+    EXPECT_FALSE(map.allocate(2 * MiB, 2 * MiB).consistent) << "overlaps another block, which is truncated";
     EXPECT_FALSE(map.allocate(8 * MiB, 2 * MiB).consistent) << "not at the start of free memory";
     uint64_t covered = 0;
     int64_t active = 0, inactive_split = 0;

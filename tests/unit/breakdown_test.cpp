@@ -1,4 +1,4 @@
-// The ledger: layers that add up to NVML's figure, at every event and time.
+// Memory breakdown: components add up to the usage that NVML reports, at every event and time.
 #include "storage/breakdown/breakdown.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "storage/import/import.h"
 #include "storage/replay/memory_state.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
@@ -23,7 +23,8 @@ std::shared_ptr<const Analysis> analyse(Trace trace, int device = 0) {
 std::map<std::string, int64_t> bytes_of(const BreakdownRow& row) {
     std::map<std::string, int64_t> bytes;
     for (const Component& component : row.components) {
-        bytes[std::string(component_word(component.kind)) + (component.name.empty() ? "" : " " + component.name)] += component.bytes;
+        bytes[std::string(component_word(component.kind)) + (component.name.empty() ? "" : " " + component.name)] +=
+            component.bytes;
     }
     return bytes;
 }
@@ -37,28 +38,27 @@ int64_t sum(const BreakdownRow& row) {
 }
 
 const Component* find(const BreakdownRow& row, ComponentKind kind) {
-    const auto found =
-        std::find_if(row.components.begin(), row.components.end(), [&](const Component& l) { return l.kind == kind; });
+    const auto found = std::find_if(row.components.begin(), row.components.end(),
+                                    [&](const Component& one) { return one.kind == kind; });
     return found == row.components.end() ? nullptr : &*found;
 }
 
 using Bytes = std::map<std::string, int64_t>;
 
-DriverAllocation taken(std::string kind, int64_t bytes, int64_t time, std::optional<int64_t> free_time,
-                       std::string source, bool in_allocator = false, int device = 0) {
-    return {std::move(kind),   device, 0,           static_cast<uint64_t>(bytes), time, free_time,
-            std::move(source), 0,      in_allocator};
+DriverAllocation driver_allocation(DriverMemoryKind kind, int64_t bytes, int64_t time, std::optional<int64_t> free_time,
+                                   std::string source, bool in_allocator = false, int device = 0) {
+    return {kind, device, 0, static_cast<uint64_t>(bytes), time, free_time, std::move(source), 0, in_allocator};
 }
 
-/// The hand-made trace (device 0, 4 MiB reserved from event 0 on), recorded by process 100.
+/// Returns the sample trace (device 0, 4 MiB reserved from event 0 on), recorded by process 100.
 Trace recorded_trace() {
-    Trace trace = test::hand_made_trace();
-    trace.processes = {{100, std::nullopt, "python train.py", 0, std::nullopt, std::nullopt, ""}};
+    Trace trace = test::sample_trace();
+    trace.processes = {{100, std::nullopt, "python train.py", 0, std::nullopt, std::nullopt, {}}};
     return trace;
 }
 
-TEST(Breakdown, SplitsWhatTheAllocatorReserved) {
-    const Breakdown breakdown(analyse(test::hand_made_trace()));
+TEST(Breakdown, SplitsReservedMemory) {
+    const Breakdown breakdown(analyse(test::sample_trace()));
     const BreakdownRow end = breakdown.at(9);
     EXPECT_EQ(bytes_of(end), (Bytes{{"requested", 4096 + 1001},
                                     {"rounding", 23},
@@ -74,8 +74,8 @@ TEST(Breakdown, SplitsWhatTheAllocatorReserved) {
     EXPECT_EQ(sum(breakdown.at_time(-5)), 2 * MiB);
 }
 
-TEST(Breakdown, FreeMemoryOfPrivatePoolsIsAComponentOfItsOwn) {
-    Trace trace = test::hand_made_trace();
+TEST(Breakdown, SeparatesFreeMemoryOfPrivatePools) {
+    Trace trace = test::sample_trace();
     trace.pools.push_back({{0, 1}});
     trace.devices[0].segments[1].pool = 1;
     EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["private_pools"], 2 * MiB);
@@ -85,24 +85,24 @@ TEST(Breakdown, FreeMemoryOfPrivatePoolsIsAComponentOfItsOwn) {
     EXPECT_EQ(find(row, ComponentKind::private_pools)->count, 2);
 }
 
-TEST(Breakdown, ReachesNvmlsFigureComponentByComponent) {
+TEST(Breakdown, AddsUpToNvmlUsage) {
     Trace trace = recorded_trace();
     trace.driver_allocations = {
-        taken("context", 400 * KiB, 100, std::nullopt, ""),
-        taken("device", 2 * MiB, 0, std::nullopt, "libc10_cuda.so", true),
-        taken("device", 32 * KiB, 3000, 6500, "/opt/lib/libcublas.so.13"),
-        taken("managed", 8 * KiB, 3000, std::nullopt, "libcublas.so.13"),
-        taken("device", 4 * KiB, 3000, std::nullopt, "libtorch_cuda.so"),
-        taken("physical", 1 * KiB, 3000, std::nullopt, "libc10_cuda.so"),
-        taken("mapped", 1 * MiB, 3000, std::nullopt, "libnccl.so.2"),
-        taken("pinned", 1 * MiB, 3000, std::nullopt, "libc10_cuda.so"),
-        taken("kernels", 16 * KiB, 4000, std::nullopt, ""),
+        driver_allocation(DriverMemoryKind::context, 400 * KiB, 100, std::nullopt, ""),
+        driver_allocation(DriverMemoryKind::device, 2 * MiB, 0, std::nullopt, "libc10_cuda.so", true),
+        driver_allocation(DriverMemoryKind::device, 32 * KiB, 3000, 6500, "/opt/lib/libcublas.so.13"),
+        driver_allocation(DriverMemoryKind::managed, 8 * KiB, 3000, std::nullopt, "libcublas.so.13"),
+        driver_allocation(DriverMemoryKind::device, 4 * KiB, 3000, std::nullopt, "libtorch_cuda.so"),
+        driver_allocation(DriverMemoryKind::physical, 1 * KiB, 3000, std::nullopt, "libc10_cuda.so"),
+        driver_allocation(DriverMemoryKind::mapped, 1 * MiB, 3000, std::nullopt, "libnccl.so.2"),
+        driver_allocation(DriverMemoryKind::pinned, 1 * MiB, 3000, std::nullopt, "libc10_cuda.so"),
+        driver_allocation(DriverMemoryKind::kernels, 16 * KiB, 4000, std::nullopt, ""),
     };
-    trace.samples = {{2500, 0, std::nullopt, 10 * MiB, 80 * MiB, "nvml"},
-                     {2500, 0, 100, 5 * MiB, 0, "nvml"},
-                     {2500, 0, 200, 3 * MiB, 0, "nvml"},
-                     {7000, 0, std::nullopt, 8 * MiB, 80 * MiB, "nvml"},
-                     {7000, 0, 100, 6 * MiB, 0, "nvml"}};
+    trace.samples = {{2500, 0, std::nullopt, 10 * MiB, 80 * MiB, SampleSource::nvml},
+                     {2500, 0, 100, 5 * MiB, 0, SampleSource::nvml},
+                     {2500, 0, 200, 3 * MiB, 0, SampleSource::nvml},
+                     {7000, 0, std::nullopt, 8 * MiB, 80 * MiB, SampleSource::nvml},
+                     {7000, 0, 100, 6 * MiB, 0, SampleSource::nvml}};
     const Breakdown breakdown(analyse(trace));
     EXPECT_FALSE(breakdown.at_time(2499).device_used);
 
@@ -129,47 +129,48 @@ TEST(Breakdown, ReachesNvmlsFigureComponentByComponent) {
 
     const BreakdownRow end = breakdown.at_time(8000);
     EXPECT_EQ(end.device_used, 8 * MiB);
-    EXPECT_FALSE(find(end, ComponentKind::other_processes)) << "it had gone by the second sample";
+    EXPECT_FALSE(find(end, ComponentKind::other_processes)) << "the other process ended before the second sample";
     EXPECT_EQ(sum(end), 8 * MiB);
-    EXPECT_TRUE(breakdown_gaps(trace, trace.devices[0]).size() == 1) << "NVML was first asked late";
+    EXPECT_TRUE(breakdown_gaps(trace, trace.devices[0]).size() == 1) << "the first NVML sample is late";
 }
 
-TEST(Breakdown, SaysWhenComponentsClaimMoreThanNvmlShows) {
+TEST(Breakdown, ShowsNegativeUnknownIfComponentsExceedNvmlUsage) {
     Trace trace = recorded_trace();
-    trace.samples = {{0, 0, std::nullopt, 1 * MiB, 80 * MiB, "nvml"}};
+    trace.samples = {{0, 0, std::nullopt, 1 * MiB, 80 * MiB, SampleSource::nvml}};
     const BreakdownRow row = Breakdown(analyse(trace)).at(9);
     EXPECT_EQ(bytes_of(row)["unknown"], -3 * MiB);
     EXPECT_EQ(sum(row), *row.device_used);
 }
 
-TEST(Breakdown, AsyncMemoryIsCountedOnceWhereItsPoolIs) {
+TEST(Breakdown, CountsAsyncMemoryOnceWithItsPool) {
     Trace trace = recorded_trace();
-    trace.driver_allocations = {taken("async", 64 * KiB, 10, std::nullopt, "libx.so")};
+    trace.driver_allocations = {driver_allocation(DriverMemoryKind::async, 64 * KiB, 10, std::nullopt, "libx.so")};
     EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["library libx.so"], 64 * KiB);
-    trace.driver_allocations.push_back(taken("pool", 1 * MiB, 10, std::nullopt, "libx.so"));
+    trace.driver_allocations.push_back(driver_allocation(DriverMemoryKind::pool, 1 * MiB, 10, std::nullopt, "libx.so"));
     EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["library libx.so"], 1 * MiB);
 }
 
-TEST(Breakdown, WithoutDriverCallsContextIsWhatTheProcessHadBeyondTheAllocator) {
+TEST(Breakdown, EstimatesContextWithoutDriverCalls) {
     Trace trace = recorded_trace();
-    trace.samples = {{-50, 0, std::nullopt, 1 * MiB, 80 * MiB, "nvml"},
-                     {2500, 0, std::nullopt, 6 * MiB, 80 * MiB, "nvml"},
-                     {2500, 0, 100, 5 * MiB, 0, "nvml"}};
+    trace.samples = {{-50, 0, std::nullopt, 1 * MiB, 80 * MiB, SampleSource::nvml},
+                     {2500, 0, std::nullopt, 6 * MiB, 80 * MiB, SampleSource::nvml},
+                     {2500, 0, 100, 5 * MiB, 0, SampleSource::nvml}};
     const Breakdown breakdown(analyse(trace));
     EXPECT_EQ(bytes_of(breakdown.at_time(2500))["context"], 1 * MiB);
     EXPECT_EQ(bytes_of(breakdown.at_time(2500))["unknown"], 1 * MiB);
-    EXPECT_EQ(bytes_of(breakdown.at_time(0))["context"], 1 * MiB) << "there since the first segment";
+    EXPECT_EQ(bytes_of(breakdown.at_time(0))["context"], 1 * MiB) << "the context exists since the first segment";
     EXPECT_EQ(bytes_of(breakdown.at_time(-10)).count("context"), 0u);
     const auto gaps = breakdown_gaps(trace, trace.devices[0]);
     ASSERT_EQ(gaps.size(), 1u);
-    EXPECT_NE(gaps[0].find("not told apart"), std::string::npos);
+    EXPECT_EQ(gaps[0].kind, BreakdownGapKind::libraries_in_context);
 }
 
-TEST(Breakdown, TheProcessMayHaveAnotherNumberInNvml) {
+TEST(Breakdown, FindsTheProcessUnderAnotherPidInNvml) {
     Trace trace = recorded_trace();
-    trace.samples = {{0, 0, std::nullopt, 9 * MiB, 80 * MiB, "nvml"}, {0, 0, 77, 5 * MiB, 0, "nvml"}};
-    EXPECT_EQ(Breakdown(analyse(trace)).at(9).process_used, 5 * MiB) << "it is alone";
-    trace.samples.push_back({0, 0, 78, 1 * MiB, 0, "nvml"});
+    trace.samples = {{0, 0, std::nullopt, 9 * MiB, 80 * MiB, SampleSource::nvml},
+                     {0, 0, 77, 5 * MiB, 0, SampleSource::nvml}};
+    EXPECT_EQ(Breakdown(analyse(trace)).at(9).process_used, 5 * MiB) << "only one process uses the device";
+    trace.samples.push_back({0, 0, 78, 1 * MiB, 0, SampleSource::nvml});
     const BreakdownRow unnamed = Breakdown(analyse(trace)).at(9);
     EXPECT_FALSE(unnamed.process_used);
     EXPECT_FALSE(find(unnamed, ComponentKind::other_processes));
@@ -182,19 +183,21 @@ TEST(Breakdown, TheProcessMayHaveAnotherNumberInNvml) {
     EXPECT_EQ(sum(named), *named.device_used);
 }
 
-TEST(Breakdown, DevicesAreKeptApart) {
+TEST(Breakdown, SeparatesDevices) {
     Trace trace = recorded_trace();
     trace.devices.push_back(trace.devices[0]);
     trace.devices[1].device = 1;
-    trace.driver_allocations = {taken("device", 32 * KiB, 0, std::nullopt, "libx.so", false, 1)};
-    trace.samples = {{0, 1, std::nullopt, 9 * MiB, 80 * MiB, "nvml"}};
+    trace.driver_allocations = {
+        driver_allocation(DriverMemoryKind::device, 32 * KiB, 0, std::nullopt, "libx.so", false, 1)};
+    trace.samples = {{0, 1, std::nullopt, 9 * MiB, 80 * MiB, SampleSource::nvml}};
     EXPECT_FALSE(Breakdown(analyse(trace, 0)).at(9).device_used);
     EXPECT_EQ(sum(Breakdown(analyse(trace, 0)).at(9)), 4 * MiB);
     EXPECT_EQ(sum(Breakdown(analyse(trace, 1)).at(9)), 9 * MiB + 0 * KiB);
     EXPECT_EQ(bytes_of(Breakdown(analyse(trace, 1)).at(9))["library libx.so"], 32 * KiB);
 }
 
-/// A trace of blocks in four segments at random places, with driver memory and samples at random times.
+/// Returns a trace with blocks at random addresses in four segments, and driver allocations and samples at random
+/// times.
 Trace random_trace(uint32_t seed) {
     std::mt19937 random(seed);
     const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % static_cast<uint64_t>(limit)); };
@@ -202,7 +205,7 @@ Trace random_trace(uint32_t seed) {
     trace.streams = {{0, ""}};
     trace.pools = {{{0, 0}}, {{0, 1}}};
     trace.origins = {Origin{}};
-    trace.processes = {{100, std::nullopt, "", 0, std::nullopt, std::nullopt, ""}};
+    trace.processes = {{100, std::nullopt, "", 0, std::nullopt, std::nullopt, {}}};
     DeviceHistory device;
     const auto add_event = [&](Action action, size_t index) {
         device.event_ref.emplace_back(action, static_cast<uint32_t>(index));
@@ -218,18 +221,19 @@ Trace random_trace(uint32_t seed) {
         add_event(Action::segment_alloc, s);
         device.segments.push_back(segment);
     }
-    std::vector<uint32_t> live;
+    std::vector<uint32_t> alive;
     for (int i = 0; i < 500; ++i) {
-        if (live.empty() || below(2) == 0) {
+        if (alive.empty() || below(2) == 0) {
             const auto a = device.allocations.size();
             const auto slot = static_cast<uint64_t>(a);
-            live.push_back(test::add_allocation(device, static_cast<EventNumber>(device.event_ref.size()), never, never,
-                                                ((slot % 4 + 1) << 30) + slot * 2048, 1 + below(2000), 2048, 0));
+            alive.push_back(test::add_allocation(device, static_cast<EventNumber>(device.event_ref.size()), never,
+                                                 never, ((slot % 4 + 1) << 30) + slot * 2048, 1 + below(2000), 2048,
+                                                 0));
             add_event(Action::alloc, a);
         } else {
-            const size_t which = static_cast<size_t>(below(static_cast<int64_t>(live.size())));
-            const uint32_t a = live[which];
-            live.erase(live.begin() + static_cast<ptrdiff_t>(which));
+            const size_t which = static_cast<size_t>(below(static_cast<int64_t>(alive.size())));
+            const uint32_t a = alive[which];
+            alive.erase(alive.begin() + static_cast<ptrdiff_t>(which));
             device.allocations.free_event[a] = add_event(Action::free_requested, a);
             if (below(5) != 0) {
                 device.allocations.free_completed[a] = add_event(Action::free_completed, a);
@@ -237,18 +241,20 @@ Trace random_trace(uint32_t seed) {
         }
     }
     const int64_t end = device.event_time.back();
-    const char* kinds[] = {"device", "async", "pool", "mapped", "pinned", "context", "kernels"};
+    constexpr DriverMemoryKind kinds[] = {DriverMemoryKind::device, DriverMemoryKind::async,  DriverMemoryKind::pool,
+                                          DriverMemoryKind::mapped, DriverMemoryKind::pinned, DriverMemoryKind::context,
+                                          DriverMemoryKind::kernels};
     for (int i = 0; i < 40; ++i) {
         const int64_t time = below(end);
-        trace.driver_allocations.push_back(taken(kinds[below(7)], below(MiB), time,
-                                                 below(2) ? std::optional(time + below(end)) : std::nullopt,
-                                                 below(2) ? "liba.so" : "libtorch.so", below(4) == 0));
+        trace.driver_allocations.push_back(driver_allocation(kinds[below(7)], below(MiB), time,
+                                                             below(2) ? std::optional(time + below(end)) : std::nullopt,
+                                                             below(2) ? "liba.so" : "libtorch.so", below(4) == 0));
     }
     for (int64_t time = below(end / 4); time < end; time += 1 + below(end / 10)) {
-        trace.samples.push_back({time, 0, std::nullopt, below(100 * MiB), 100 * MiB, "nvml"});
+        trace.samples.push_back({time, 0, std::nullopt, below(100 * MiB), 100 * MiB, SampleSource::nvml});
         for (int64_t pid = 100; pid < 104; ++pid) {
             if (below(2)) {
-                trace.samples.push_back({time, 0, pid, below(10 * MiB), 0, "nvml"});
+                trace.samples.push_back({time, 0, pid, below(10 * MiB), 0, SampleSource::nvml});
             }
         }
     }
@@ -280,9 +286,10 @@ TEST(Breakdown, AddsUpAtEveryEventAndTime) {
             int64_t inner = 0, free = 0;
             for (const Component& component : rows.back().components) {
                 inner += component.kind <= ComponentKind::private_pools ? component.bytes : 0;
-                free += component.kind >= ComponentKind::free_in_segments && component.kind <= ComponentKind::private_pools
-                            ? component.bytes
-                            : 0;
+                free +=
+                    component.kind >= ComponentKind::free_in_segments && component.kind <= ComponentKind::private_pools
+                        ? component.bytes
+                        : 0;
             }
             ASSERT_EQ(inner, static_cast<int64_t>(state.reserved));
             ASSERT_EQ(free, static_cast<int64_t>(state.free_in_gaps + state.free_in_cached_segments));
@@ -297,7 +304,7 @@ TEST(Breakdown, AddsUpAtEveryEventAndTime) {
 
 class BreakdownOfSnapshot : public testing::TestWithParam<const char*> {};
 
-TEST_P(BreakdownOfSnapshot, AgreesWithTheReplayedState) {
+TEST_P(BreakdownOfSnapshot, MatchesReplayedState) {
     Progress progress;
     const auto trace =
         read_snapshot_trace(std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam() + ".pickle", progress);
@@ -314,7 +321,7 @@ TEST_P(BreakdownOfSnapshot, AgreesWithTheReplayedState) {
             Bytes expected;
             for (const SegmentState& segment : state.segments) {
                 expected[is_private(segment.segment) ? "private_pools"
-                         : segment.cached()            ? "cached_segments"
+                         : segment.cached()          ? "cached_segments"
                                                      : "free_in_segments"] += static_cast<int64_t>(segment.free());
             }
             expected["requested"] = static_cast<int64_t>(state.requested);

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <memory>
 
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
 
 using Lines = std::vector<std::pair<std::string_view, int32_t>>;
 
-/// A trace of allocations that stay: bytes by stack, innermost line first.
+/// A trace of allocations that are never freed, given as stack (innermost line first) and bytes.
 struct SmallRun {
     Trace trace;
-    std::unique_ptr<AliveIndex> live;
+    std::unique_ptr<AliveIndex> alive;
 
     explicit SmallRun(const std::vector<std::pair<Lines, uint64_t>>& allocations, const char* folder = "/home/anna/") {
         trace.origins = {Origin{}};
@@ -27,7 +27,7 @@ struct SmallRun {
             device.event_time.push_back(event++);
         }
         trace.devices.push_back(std::move(device));
-        live = std::make_unique<AliveIndex>(trace.devices[0].allocations);
+        alive = std::make_unique<AliveIndex>(trace.devices[0].allocations);
     }
 
     StackId stack(const Lines& lines, const std::string& folder) {
@@ -38,7 +38,7 @@ struct SmallRun {
         }
         return trace.stacks.intern_stack(frames);
     }
-    StateOf end() const { return {trace, trace.devices[0], *live, trace.devices[0].event_count(), nullptr}; }
+    StateOf end() const { return {trace, trace.devices[0], *alive, trace.devices[0].event_count(), nullptr}; }
 };
 
 const CompareRow& row_of(const Comparison& comparison, std::string_view name) {
@@ -47,7 +47,7 @@ const CompareRow& row_of(const Comparison& comparison, std::string_view name) {
     return *found;
 }
 
-TEST(Compare, ReportsWhatIsOnlyInOneInBothAndGrown) {
+TEST(Compare, ReportsAddedRemovedGrownAndUnchangedRows) {
     const SmallRun a({{{{"a.py", 1}}, 1000}, {{{"b.py", 2}}, 500}, {{{"c.py", 3}}, 64}});
     const SmallRun b({{{{"c.py", 3}}, 64}, {{{"b.py", 2}}, 500}, {{{"b.py", 2}}, 200}, {{{"d.py", 4}}, 9000}});
     const Comparison found = compare(a.end(), b.end(), GroupBy::stack);
@@ -66,7 +66,7 @@ TEST(Compare, ReportsWhatIsOnlyInOneInBothAndGrown) {
     EXPECT_EQ(found.difference(), 9764 - 1564);
 }
 
-TEST(Compare, StacksOfOtherRunsAreTheSameByTheirTextsNotByIdsOrFolders) {
+TEST(Compare, MatchesStacksByTextNotByIdOrFolder) {
     const Lines deep = {{"model.py", 7}, {"main.py", 3}}, other_caller = {{"model.py", 7}, {"main.py", 9}};
     const SmallRun a({{deep, 100}, {other_caller, 10}});
     const SmallRun b({{{{"x.py", 1}}, 1}, {other_caller, 10}, {deep, 100}}, "/srv/job/");
@@ -77,7 +77,7 @@ TEST(Compare, StacksOfOtherRunsAreTheSameByTheirTextsNotByIdsOrFolders) {
     EXPECT_EQ(found.rows[2].difference(), 0);
 }
 
-TEST(Compare, AnEditThatMovesLinesDoesNotMakeStacksNew) {
+TEST(Compare, MatchesStacksWhoseLinesMoved) {
     const SmallRun a({{{{"model.py", 7}}, 100}, {{{"loss.py", 1}}, 5}});
     const SmallRun b({{{{"model.py", 12}}, 140}, {{{"loss.py", 1}}, 5}});
     const Comparison found = compare(a.end(), b.end(), GroupBy::stack);
@@ -89,16 +89,16 @@ TEST(Compare, AnEditThatMovesLinesDoesNotMakeStacksNew) {
     EXPECT_FALSE(found.rows[1].moved);
 }
 
-TEST(Compare, LinesThatCouldBeAnyOfSeveralAreNotPaired) {
+TEST(Compare, DoesNotMatchAmbiguousLines) {
     const SmallRun a({{{{"model.py", 7}}, 100}});
     const SmallRun b({{{{"model.py", 12}}, 100}, {{{"model.py", 14}}, 100}});
     EXPECT_EQ(compare(a.end(), b.end(), GroupBy::stack).rows.size(), 3u);
 }
 
-TEST(Compare, AddsUpByAllWaysAndAtAnyTimePoint) {
-    const Trace trace = test::hand_made_trace();
-    const AliveIndex live(trace.devices[0].allocations);
-    const StateOf before{trace, trace.devices[0], live, 2, nullptr}, after{trace, trace.devices[0], live, 6, nullptr};
+TEST(Compare, AddsUpForEveryGrouping) {
+    const Trace trace = test::sample_trace();
+    const AliveIndex alive(trace.devices[0].allocations);
+    const StateOf before{trace, trace.devices[0], alive, 2, nullptr}, after{trace, trace.devices[0], alive, 6, nullptr};
     for (int by = 0; by <= static_cast<int>(GroupBy::graph_step); ++by) {
         const Comparison found = compare(before, after, static_cast<GroupBy>(by));
         int64_t sum = 0;

@@ -1,24 +1,25 @@
 // Diagnoses of the device: contexts, libraries, other processes, host memory, streams, pools, checkpoints.
 #include <gtest/gtest.h>
 
-#include "storage/explain/diagnoses/all.h"
-#include "tests/unit/hand_made_run.h"
+#include "storage/explain/diagnoses.h"
+#include "tests/unit/run_builder.h"
 
 namespace tidemark {
 namespace {
 
-using test::RunMaker;
+using test::RunBuilder;
 
 constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
-constexpr int64_t ms = RunMaker::millisecond;
+constexpr int64_t ms = RunBuilder::millisecond;
 
-Findings ask(Diagnosis diagnose, const AnalysisContext& context, Findings findings = {}) {
+Findings ask(const Diagnosis& diagnosis, const AnalysisContext& context, const Findings& earlier = {}) {
+    Findings findings;
     Progress progress;
-    diagnose(context, Words(Language::english), findings, progress);
+    diagnosis.run(context, earlier, Words(Language::english), findings, progress);
     return findings;
 }
 
-void take(RunMaker& run, const std::string& kind, int64_t bytes, int64_t time, const std::string& source = "",
+void take(RunBuilder& run, DriverMemoryKind kind, int64_t bytes, int64_t time, const std::string& source = "",
           StackId stack = 0, int device = 0) {
     DriverAllocation row;
     row.kind = kind;
@@ -30,19 +31,19 @@ void take(RunMaker& run, const std::string& kind, int64_t bytes, int64_t time, c
     run.trace.driver_allocations.push_back(row);
 }
 
-void sample(RunMaker& run, int64_t time, int64_t own, std::vector<std::pair<int64_t, int64_t>> others = {}) {
+void sample(RunBuilder& run, int64_t time, int64_t own, std::vector<std::pair<int64_t, int64_t>> others = {}) {
     int64_t used = own;
-    run.trace.samples.push_back({time, 0, 100, own, 0, "nvml"});
+    run.trace.samples.push_back({time, 0, 100, own, 0, SampleSource::nvml});
     for (const auto& [pid, bytes] : others) {
-        run.trace.samples.push_back({time, 0, pid, bytes, 0, "nvml"});
+        run.trace.samples.push_back({time, 0, pid, bytes, 0, SampleSource::nvml});
         used += bytes;
     }
-    run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, "nvml"});
+    run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, SampleSource::nvml});
 }
 
-/// Ten steps that leave nothing behind; `in_step` adds to each.
+/// Ten steps that leave nothing allocated; `in_step` adds to each.
 template <class InStep>
-void ten_steps(RunMaker& run, InStep&& in_step) {
+void ten_steps(RunBuilder& run, InStep&& in_step) {
     for (int i = 0; i < 10; ++i) {
         const AllocationIndex work = run.alloc(1 * MiB, run.line("train"));
         in_step();
@@ -51,17 +52,17 @@ void ten_steps(RunMaker& run, InStep&& in_step) {
     }
 }
 
-RunMaker one_element() {
-    RunMaker run;
+RunBuilder one_element() {
+    RunBuilder run;
     run.segment(2 * MiB);
     run.alloc(4, run.line("main"));
-    take(run, "context", 600 * MiB, 0);
+    take(run, DriverMemoryKind::context, 600 * MiB, 0);
     return run;
 }
 
 TEST(ExplainContext, AnswersForOneElement) {
     const auto context = one_element().make_context();
-    const Findings findings = ask(diagnose_cuda_context, *context);
+    const Findings findings = ask(diagnoses::cuda_context, *context);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_context);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
@@ -76,25 +77,25 @@ TEST(ExplainContext, IsBackgroundBesideAnAnswer) {
     Finding leak;
     leak.kind = FindingKind::growing_container;
     leak.severity = Severity::leak;
-    EXPECT_EQ(ask(diagnose_cuda_context, *context, {leak}).back().severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::cuda_context, *context, {leak}).back().severity, Severity::background);
 }
 
 TEST(ExplainContext, IsBackgroundBesideLargeTensors) {
-    RunMaker run = one_element();
+    RunBuilder run = one_element();
     run.segment(GiB);
     run.alloc(GiB, 0, 0, 1);
-    EXPECT_EQ(ask(diagnose_cuda_context, *run.make_context()).at(0).severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::cuda_context, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainContext, IsSilentWhereNobodyMeasured) {
-    RunMaker run = one_element();
+    RunBuilder run = one_element();
     run.trace.driver_allocations.clear();
-    EXPECT_TRUE(ask(diagnose_cuda_context, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::cuda_context, *run.make_context()).empty());
 }
 
-/// Works on GPU 0, with a tensor of so many bytes and a context on GPU 1.
-RunMaker two_gpus(int64_t bytes_on_second) {
-    RunMaker run;
+/// A program that works on GPU 0 and has a tensor of so many bytes and a context on GPU 1.
+RunBuilder two_gpus(int64_t bytes_on_second) {
+    RunBuilder run;
     run.segment(64 * MiB);
     run.alloc(40 * MiB, run.line("train"));
     DeviceHistory second;
@@ -104,13 +105,13 @@ RunMaker two_gpus(int64_t bytes_on_second) {
     second.event_time = {0};
     second.event_ref = {{Action::alloc, 0}};
     run.trace.devices.push_back(second);
-    take(run, "context", 500 * MiB, 0, "", 0, 0);
-    take(run, "context", 520 * MiB, 0, "", 0, 1);
+    take(run, DriverMemoryKind::context, 500 * MiB, 0, "", 0, 0);
+    take(run, DriverMemoryKind::context, 520 * MiB, 0, "", 0, 1);
     return run;
 }
 
 TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
-    const Findings findings = ask(diagnose_stray_context, *two_gpus(512).make_context());
+    const Findings findings = ask(diagnoses::stray_context, *two_gpus(512).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 520 * MiB);
     EXPECT_EQ(findings[0].severity, Severity::waste);
@@ -118,17 +119,17 @@ TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
 }
 
 TEST(ExplainStrayContext, IsSilentWhereBothDevicesWork) {
-    EXPECT_TRUE(ask(diagnose_stray_context, *two_gpus(32 * MiB).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::stray_context, *two_gpus(32 * MiB).make_context()).empty());
 }
 
 TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 600 * MiB, {{7, 2 * GiB}});
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnose_other_processes, *run.make_context());
+    const Findings findings = ask(diagnoses::other_processes, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 2 * GiB);
@@ -136,30 +137,30 @@ TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
 }
 
 TEST(ExplainOtherProcesses, IsBackgroundWhereTheyWereThereAllAlong) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     for (const int64_t time : {1 * ms, 10 * ms, 20 * ms}) {
         sample(run, time, 600 * MiB, {{7, 2 * GiB}});
     }
-    EXPECT_EQ(ask(diagnose_other_processes, *run.make_context()).at(0).severity, Severity::background);
+    EXPECT_EQ(ask(diagnoses::other_processes, *run.make_context()).at(0).severity, Severity::background);
 }
 
 TEST(ExplainOtherProcesses, IsSilentAlone) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB, {{7, 4 * MiB}});
-    EXPECT_TRUE(ask(diagnose_other_processes, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::other_processes, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     const StackId line = run.line("fused_loss");
     take(run, "device", 64 * MiB, 0, "/usr/lib/libcublas.so.13");
     ten_steps(run, [&] { take(run, "device", 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
-    const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
+    const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::non_pytorch_growth);
     EXPECT_EQ(findings[0].severity, Severity::leak);
@@ -171,22 +172,22 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
 }
 
 TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] {
-        take(run, "device", 8 * MiB, run.now(), "libfused.so");
+        take(run, DriverMemoryKind::device, 8 * MiB, run.now(), "libfused.so");
         run.trace.driver_allocations.back().free_time = run.now() + ms;
     });
-    EXPECT_TRUE(ask(diagnose_non_pytorch_growth, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::non_pytorch_growth, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
     for (const int64_t rise : {int64_t{0}, 32 * MiB}) {
-        RunMaker run;
+        RunBuilder run;
         run.segment(20 * MiB);
         ten_steps(run,
                   [&] { sample(run, run.now(), 600 * MiB + rise * static_cast<int64_t>(run.trace.steps.size())); });
-        const Findings findings = ask(diagnose_non_pytorch_growth, *run.make_context());
+        const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
         ASSERT_EQ(findings.size(), rise > 0 ? 1u : 0u);
         if (rise > 0) {
             EXPECT_EQ(findings[0].confidence, Confidence::likely);
@@ -196,8 +197,8 @@ TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
     }
 }
 
-RunMaker products_on(uint32_t streams, uint64_t bytes) {
-    RunMaker run;
+RunBuilder products_on(uint32_t streams, uint64_t bytes) {
+    RunBuilder run;
     const uint32_t op = run.origin("aten::mm");
     for (uint32_t stream = 0; stream < streams; ++stream) {
         run.trace.streams.resize(streams);
@@ -207,9 +208,9 @@ RunMaker products_on(uint32_t streams, uint64_t bytes) {
 }
 
 TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
-    RunMaker run = products_on(4, 32 * MiB);
+    RunBuilder run = products_on(4, 32 * MiB);
     take(run, "device", 64 * MiB, 0, "libcublas.so.13");
-    const Findings findings = ask(diagnose_library_workspace, *run.make_context());
+    const Findings findings = ask(diagnoses::library_workspace, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 4 * 32 * MiB + 64 * MiB);
@@ -218,21 +219,21 @@ TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
 }
 
 TEST(ExplainLibraryWorkspace, IsBackgroundOnOneStream) {
-    EXPECT_EQ(ask(diagnose_library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
+    EXPECT_EQ(ask(diagnoses::library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
               Severity::background);
 }
 
 TEST(ExplainLibraryWorkspace, TakesNoTensorForOne) {
-    EXPECT_TRUE(ask(diagnose_library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
-    RunMaker run;
+    EXPECT_TRUE(ask(diagnoses::library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
+    RunBuilder run;
     run.segment(64 * MiB);
     run.alloc(32 * MiB, 0, run.origin("aten::randn"));
-    EXPECT_TRUE(ask(diagnose_library_workspace, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::library_workspace, *run.make_context()).empty());
 }
 
-/// `trials` workspaces of 1 GiB come and go in the first step, smaller ones in all of them.
-RunMaker convolutions(int trials, const std::string& op) {
-    RunMaker run;
+/// The first step allocates and frees `trials` workspaces of 1 GiB; all steps use smaller ones.
+RunBuilder convolutions(int trials, const std::string& op) {
+    RunBuilder run;
     run.segment(2 * GiB);
     const uint32_t conv = run.origin(op);
     for (int i = 0; i < trials; ++i) {
@@ -244,7 +245,7 @@ RunMaker convolutions(int trials, const std::string& op) {
 }
 
 TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
-    const Findings findings = ask(diagnose_workspace_burst, *convolutions(3, "aten::conv2d").make_context());
+    const Findings findings = ask(diagnoses::workspace_burst, *convolutions(3, "aten::conv2d").make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, GiB);
@@ -253,36 +254,36 @@ TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
 }
 
 TEST(ExplainWorkspaceBurst, IsSilentWhereItDoesNotRaiseThePeak) {
-    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
-    EXPECT_TRUE(ask(diagnose_workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
 }
 
 TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     run.alloc(MiB, run.line("train"));
     const StackId line = run.line("make_groups");
     take(run, "physical", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
     take(run, "mapped", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
-    const Findings findings = ask(diagnose_collective_buffers, *run.make_context());
+    const Findings findings = ask(diagnoses::collective_buffers, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 100 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 make_groups");
 }
 
 TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     run.alloc(MiB);
     take(run, "device", 100 * MiB, 0, "libcublas.so.13");
-    EXPECT_TRUE(ask(diagnose_collective_buffers, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::collective_buffers, *run.make_context()).empty());
 }
 
 TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] { take(run, "pinned", 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
-    const Findings findings = ask(diagnose_pinned_memory_growth, *run.make_context());
+    const Findings findings = ask(diagnoses::pinned_memory_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 40 * MiB);
@@ -291,31 +292,32 @@ TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
 }
 
 TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * MiB);
     take(run, "pinned", 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
     ten_steps(run, [&] { take(run, "pinned", 4, run.now(), "libtorch_cuda.so", 0, -1); });
-    EXPECT_TRUE(ask(diagnose_pinned_memory_growth, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::pinned_memory_growth, *run.make_context()).empty());
 }
 
-RunMaker profiled() {
-    RunMaker run;
+RunBuilder profiled() {
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
-    take(run, "device", MiB, 0, "libcublas.so.13");
+    take(run, DriverMemoryKind::device, MiB, 0, "libcublas.so.13");
     DataGap data_gap;
     data_gap.kind = DataGapKind::not_recorded;
-    data_gap.text = "Driver memory was not seen from 0.010000 s to 0.020000 s: somebody else needed CUPTI.";
+    data_gap.reason = DataGapReason::cupti_paused;
+    data_gap.arguments = {{"from_ns", "10000000"}, {"until_ns", "20000000"}};
     run.trace.data_gaps.push_back(data_gap);
     return run;
 }
 
 TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
-    RunMaker run = profiled();
+    RunBuilder run = profiled();
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 620 * MiB);
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnose_profiler_overhead, *run.make_context());
+    const Findings findings = ask(diagnoses::profiler_overhead, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 20 * MiB);
     EXPECT_EQ(findings[0].severity, Severity::waste);
@@ -324,7 +326,7 @@ TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
 }
 
 TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
-    const Findings findings = ask(diagnose_profiler_overhead, *profiled().make_context());
+    const Findings findings = ask(diagnoses::profiler_overhead, *profiled().make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::background);
     EXPECT_EQ(findings[0].bytes, 0);
@@ -332,14 +334,14 @@ TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
 }
 
 TEST(ExplainProfilerOverhead, IsSilentWithoutAProfiler) {
-    RunMaker run = profiled();
+    RunBuilder run = profiled();
     run.trace.data_gaps.clear();
-    EXPECT_TRUE(ask(diagnose_profiler_overhead, *run.make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::profiler_overhead, *run.make_context()).empty());
 }
 
-/// `count` batches are freed, but complete only at the end.
-RunMaker recorded_on_a_stream(int count) {
-    RunMaker run;
+/// The frees of `count` batches are requested, but complete only at the end.
+RunBuilder recorded_on_a_stream(int count) {
+    RunBuilder run;
     run.segment(200 * MiB);
     std::vector<AllocationIndex> pending;
     for (int i = 0; i < count; ++i) {
@@ -353,7 +355,7 @@ RunMaker recorded_on_a_stream(int count) {
 }
 
 TEST(ExplainPendingFree, ReportsTheHighest) {
-    const Findings findings = ask(diagnose_pending_free, *recorded_on_a_stream(12).make_context());
+    const Findings findings = ask(diagnoses::pending_free, *recorded_on_a_stream(12).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 120 * MiB);
     EXPECT_EQ(findings[0].count, 12);
@@ -361,11 +363,11 @@ TEST(ExplainPendingFree, ReportsTheHighest) {
 }
 
 TEST(ExplainPendingFree, IsSilentAboutTwoBlocks) {
-    EXPECT_TRUE(ask(diagnose_pending_free, *recorded_on_a_stream(2).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::pending_free, *recorded_on_a_stream(2).make_context()).empty());
 }
 
-RunMaker captures(int graphs) {
-    RunMaker run;
+RunBuilder captures(int graphs) {
+    RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] {
         if (static_cast<int>(run.trace.steps.size()) < graphs) {
@@ -379,26 +381,28 @@ RunMaker captures(int graphs) {
 }
 
 TEST(ExplainPrivatePools, GrowWithEachShape) {
-    const Findings findings = ask(diagnose_private_pools, *captures(10).make_context());
+    const Findings findings = ask(diagnoses::cuda_graph_pools_grow, *captures(10).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_graph_pools_grow);
     EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 200 * MiB);
     EXPECT_EQ(findings[0].per_iteration, 20 * MiB);
     EXPECT_EQ(findings[0].count, 10);
+    EXPECT_TRUE(ask(diagnoses::private_pools, *captures(10).make_context()).empty());
 }
 
 TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
-    const Findings findings = ask(diagnose_private_pools, *captures(2).make_context());
+    const Findings findings = ask(diagnoses::private_pools, *captures(2).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::private_pools);
     EXPECT_EQ(findings[0].severity, Severity::background);
-    EXPECT_TRUE(ask(diagnose_private_pools, *captures(0).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::cuda_graph_pools_grow, *captures(2).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::private_pools, *captures(0).make_context()).empty());
 }
 
-/// A model of two weights, and what torch.load made of two others.
-RunMaker resumed(uint64_t loaded) {
-    RunMaker run;
+/// A model of two weights, and two more tensors that torch.load allocated.
+RunBuilder resumed(uint64_t loaded) {
+    RunBuilder run;
     run.segment(64 * MiB);
     const StackId load = test::stack_of(run.trace.stacks, {{"/venv/site-packages/torch/serialization.py", "_load"},
                                                            {"/home/anna/project/train.py", "resume"}});
@@ -410,7 +414,7 @@ RunMaker resumed(uint64_t loaded) {
 }
 
 TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
-    const Findings findings = ask(diagnose_checkpoint_on_gpu, *resumed(8 * MiB).make_context());
+    const Findings findings = ask(diagnoses::checkpoint_on_gpu, *resumed(8 * MiB).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
@@ -418,7 +422,7 @@ TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
 }
 
 TEST(ExplainCheckpoint, IsSilentWhereNothingIsThereTwice) {
-    EXPECT_TRUE(ask(diagnose_checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
+    EXPECT_TRUE(ask(diagnoses::checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
 }
 
 }  // namespace

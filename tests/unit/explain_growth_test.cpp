@@ -1,12 +1,12 @@
-// What grows without a graph, rounds, the moment a case is about, and the diagnoses of the allocator.
+// Growth without a graph, iterations, the time point of the analysis context, and the diagnoses of the allocator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "storage/explain/explain.h"
-#include "storage/explain/returned_memory.h"
 #include "storage/explain/free_gap_finder.h"
-#include "tests/unit/hand_made_run.h"
+#include "storage/explain/returned_memory.h"
+#include "tests/unit/run_builder.h"
 
 namespace tidemark::test {
 namespace {
@@ -24,8 +24,8 @@ Explanation explained(const AnalysisContext& context) {
     return explain(context, Words(Language::english), progress);
 }
 
-/// Each round makes and frees work, and keeps `kept` bytes.
-void loop(RunMaker& run, int iterations, uint64_t kept, bool steps) {
+/// Each iteration allocates and frees work, and leaves `kept` bytes allocated.
+void loop(RunBuilder& run, int iterations, uint64_t kept, bool steps) {
     const StackId work = run.line("forward"), keep = run.line("main");
     for (int i = 0; i < iterations; ++i) {
         const AllocationIndex a = run.alloc(4 * mib, work);
@@ -42,7 +42,7 @@ void loop(RunMaker& run, int iterations, uint64_t kept, bool steps) {
 TEST(ExplainGrowth, WhatStaysEachIterationIsALeak) {
     for (const bool steps : {false, true}) {
         SCOPED_TRACE(steps);
-        RunMaker run;
+        RunBuilder run;
         run.segment(4096 * mib);
         loop(run, 20, 2 * mib, steps);
         const auto made = run.make_context();
@@ -59,13 +59,13 @@ TEST(ExplainGrowth, WhatStaysEachIterationIsALeak) {
         EXPECT_NE(first.line.find("main"), std::string::npos);
         EXPECT_FALSE(first.evidence.empty());
         EXPECT_FALSE(first.fixes.empty());
-        EXPECT_FALSE(first.unknowns.empty()) << "who holds it was not recorded";
+        EXPECT_FALSE(first.unknowns.empty()) << "the referrer was not recorded";
         EXPECT_EQ(explanation.summary.size(), 3u);
     }
 }
 
 TEST(ExplainGrowth, NothingStaysNothingIsSaid) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(4096 * mib);
     loop(run, 20, 0, true);
     const Explanation explanation = explained(*run.make_context());
@@ -76,7 +76,7 @@ TEST(ExplainGrowth, NothingStaysNothingIsSaid) {
 }
 
 TEST(ExplainGrowth, OneTensorThatIsLargerEachTimeIsNoSuspect) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(4096 * mib);
     const StackId line = run.line("main");
     AllocationIndex before = no_allocation;
@@ -92,7 +92,7 @@ TEST(ExplainGrowth, OneTensorThatIsLargerEachTimeIsNoSuspect) {
 }
 
 TEST(ExplainGrowth, SharesAddUpToTheTotal) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(64 * mib);
     loop(run, 8, mib, true);
     const Explanation explanation = explained(*run.make_context());
@@ -105,7 +105,7 @@ TEST(ExplainGrowth, SharesAddUpToTheTotal) {
 }
 
 TEST(ExplainGrowth, ItIsAboutTheStateBeforeThatProgramLetAllGo) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(4096 * mib);
     const StackId keep = run.line("main"), work = run.line("forward");
     std::vector<AllocationIndex> kept;
@@ -123,7 +123,7 @@ TEST(ExplainGrowth, ItIsAboutTheStateBeforeThatProgramLetAllGo) {
 }
 
 TEST(ExplainGrowth, ThreeInALineAreNoLoop) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(64 * mib);
     const StackId line = run.line("main");
     for (int i = 0; i < 3; ++i) {
@@ -133,7 +133,7 @@ TEST(ExplainGrowth, ThreeInALineAreNoLoop) {
 }
 
 TEST(ExplainGrowth, WhatGrowsBehindTheLastStepIsSeen) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(4096 * mib);
     loop(run, 6, 0, true);
     loop(run, 20, mib, false);
@@ -142,21 +142,21 @@ TEST(ExplainGrowth, WhatGrowsBehindTheLastStepIsSeen) {
     EXPECT_EQ(made->allocated_trend().shape, Shape::rising);
 }
 
-OtherEvent out_of_memory(RunMaker& run, uint64_t asked, uint64_t free_on_device, StackId stack) {
+OtherEvent out_of_memory(RunBuilder& run, uint64_t asked, uint64_t free_on_device, StackId stack) {
     OtherEvent oom;
     oom.event = run.device().event_count();
     oom.action = Action::oom;
     oom.size = asked;
     oom.address = free_on_device;
     oom.stack = stack;
-    run.device().event_time.push_back(run.now() + RunMaker::millisecond);
+    run.device().event_time.push_back(run.now() + RunBuilder::millisecond);
     run.device().event_ref.push_back(EventRef(Action::oom, static_cast<uint32_t>(run.device().others.size())));
     run.device().others.push_back(oom);
     return oom;
 }
 
 TEST(ExplainOutOfMemory, SaysWhatWasAskedAndWhoHasTheRest) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(100 * mib);
     const StackId keep = run.line("main"), asker = run.line("forward");
     for (int i = 0; i < 50; ++i) {
@@ -175,7 +175,7 @@ TEST(ExplainOutOfMemory, SaysWhatWasAskedAndWhoHasTheRest) {
 }
 
 TEST(ExplainOutOfMemory, EnoughButInPiecesIsFragmentation) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(64 * mib);
     const StackId small = run.line("table"), large = run.line("forward");
     std::vector<AllocationIndex> freed;
@@ -195,11 +195,11 @@ TEST(ExplainOutOfMemory, EnoughButInPiecesIsFragmentation) {
     const bool names_pin = std::any_of(finding->evidence.begin(), finding->evidence.end(), [&](const Evidence& e) {
         return e.allocation && run.device().allocations.stack[e.allocation.index] == small;
     });
-    EXPECT_TRUE(names_pin) << "a block that is in the way";
+    EXPECT_TRUE(names_pin) << "a block that blocks the gap";
 }
 
 TEST(FreeGapFinder, TakesTheStretchWithFewestBytesInUse) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(20 * mib);
     const AllocationIndex a = run.alloc(4 * mib), b = run.alloc(mib), c = run.alloc(6 * mib);
     run.alloc(9 * mib);
@@ -207,14 +207,14 @@ TEST(FreeGapFinder, TakesTheStretchWithFewestBytesInUse) {
     run.free(c);
     const auto made = run.make_context();
     const MemoryState state = memory_state(made->device(), made->analysis().live(), made->device().event_count());
-    const Window window = cheapest_window(state, 10 * mib);
+    const GapCandidate window = cheapest_gap(state, 10 * mib);
     EXPECT_EQ(window.in_use, mib);
     EXPECT_EQ(window.blocks, std::vector<AllocationIndex>{b});
-    EXPECT_EQ(cheapest_window(state, 40 * mib).size, 0u) << "no segment is as large";
+    EXPECT_EQ(cheapest_gap(state, 40 * mib).size, 0u) << "no segment is as large";
 }
 
 TEST(ExplainAllocator, FreedMemoryThatIsKeptIsBackground) {
-    RunMaker run;
+    RunBuilder run;
     run.segment(256 * mib);
     run.free(run.alloc(200 * mib, run.line("main")));
     run.alloc(mib, run.line("main"));

@@ -20,7 +20,7 @@ TEST(Trend, AStaircaseRisesByItsStep) {
     const Trend trend = find_trend(series(60, [](size_t i) { return static_cast<int64_t>(8192 * (i + 1)); }));
     EXPECT_EQ(trend.shape, Shape::rising);
     EXPECT_DOUBLE_EQ(trend.per_iteration, 8192);
-    EXPECT_EQ(trend.since, 0u) << "the first rounds brought as much as the others";
+    EXPECT_EQ(trend.since, 0u) << "the first iterations added as much as the others";
     EXPECT_EQ(trend.highest, 60 * 8192);
 }
 

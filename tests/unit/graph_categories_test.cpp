@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/hand_made_graph.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark {
 namespace {
 
 using test::Graph;
-using test::GraphMaker;
+using test::GraphBuilder;
 
 AllocationRef memory(uint32_t index) { return {0, index}; }
 
@@ -21,7 +21,7 @@ History history(const Graph& graph, uint32_t index) {
     return history;
 }
 
-/// Ten allocations, one each µs, all alive to the end; nothing happens beside.
+/// Returns a trace of ten allocations, one per µs, that are never freed.
 Trace ten_allocations() {
     Trace trace = test::trace_of_sizes({});
     DeviceHistory& device = trace.devices[0];
@@ -34,15 +34,15 @@ Trace ten_allocations() {
     return trace;
 }
 
-TEST(Categories, ALabelSpeaksOfTheWholeLifeUnlessItIsAGradients) {
-    GraphMaker maker;
-    maker.label(memory(0), 5000, Category::parameter, "weight");
-    maker.label(memory(1), 5000, Category::gradient);
-    maker.label(memory(2), 5000, Category::input);
-    maker.label(memory(3), 5000, Category::optimizer_state, "exp_avg");
-    maker.label(memory(3), 6000, Category::unknown);
-    maker.label(memory(3), 7000, Category::buffer, "running_mean");
-    const Graph graph(ten_allocations(), std::move(maker.tables));
+TEST(Categories, ApplyLabelsToWholeLifetimesExceptForGradients) {
+    GraphBuilder builder;
+    builder.label(memory(0), 5000, Category::parameter, "weight");
+    builder.label(memory(1), 5000, Category::gradient);
+    builder.label(memory(2), 5000, Category::input);
+    builder.label(memory(3), 5000, Category::optimizer_state, "exp_avg");
+    builder.label(memory(3), 6000, Category::unknown);
+    builder.label(memory(3), 7000, Category::buffer, "running_mean");
+    const Graph graph(ten_allocations(), std::move(builder.tables));
     EXPECT_EQ(history(graph, 0), (History{{0, Category::parameter}}));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::unknown}, {5000, Category::gradient}}));
     EXPECT_EQ(history(graph, 2), (History{{2000, Category::input}}));
@@ -54,26 +54,26 @@ TEST(Categories, ALabelSpeaksOfTheWholeLifeUnlessItIsAGradients) {
     EXPECT_EQ(graph.categories.at({}, 0), Category::unknown);
 }
 
-TEST(Categories, OutputsAreSavedWhileANodeHoldsThem) {
-    GraphMaker maker;
-    maker.node("A", {}, {memory(1)}, {1000, 4000, 4000, 9000}, memory(1));
-    maker.node("B", {0}, {memory(1)}, {3000, 5000, never_happened, 6000}, memory(2));
-    const Graph graph(ten_allocations(), std::move(maker.tables));
+TEST(Categories, MarkOutputsAsSavedWhileANodeRetainsThem) {
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(1)}, {1000, 4000, 4000, 9000}, memory(1));
+    builder.node("B", {0}, {memory(1)}, {3000, 5000, never_happened, 6000}, memory(2));
+    const Graph graph(ten_allocations(), std::move(builder.tables));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::saved}, {6000, Category::output}}));
     EXPECT_EQ(history(graph, 2), (History{{2000, Category::output}}));
-    EXPECT_EQ(graph.categories.at(memory(1), 0), Category::saved) << "before its birth: as at its birth";
+    EXPECT_EQ(graph.categories.at(memory(1), 0), Category::saved) << "before its creation: as at its creation";
     EXPECT_EQ(graph.categories.at(memory(1), 5999), Category::saved);
     EXPECT_EQ(graph.categories.at(memory(1), 6000), Category::output);
 }
 
-TEST(Categories, TheStrongestOfWhatHoldsWins) {
-    GraphMaker maker;
-    maker.node("A", {}, {memory(0), memory(1)}, {2000, never_happened, never_happened, 8000});
-    maker.label(memory(0), 4000, Category::parameter);
-    maker.label(memory(1), 4000, Category::gradient);
-    maker.label(memory(1), 6000, Category::unknown);
-    maker.label(memory(1), 7000, Category::workspace);
-    const Graph graph(ten_allocations(), std::move(maker.tables));
+TEST(Categories, PreferTheStrongestCategory) {
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(0), memory(1)}, {2000, never_happened, never_happened, 8000});
+    builder.label(memory(0), 4000, Category::parameter);
+    builder.label(memory(1), 4000, Category::gradient);
+    builder.label(memory(1), 6000, Category::unknown);
+    builder.label(memory(1), 7000, Category::workspace);
+    const Graph graph(ten_allocations(), std::move(builder.tables));
     EXPECT_EQ(history(graph, 0), (History{{0, Category::parameter}}));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::unknown},
                                           {2000, Category::saved},
@@ -82,19 +82,19 @@ TEST(Categories, TheStrongestOfWhatHoldsWins) {
                                           {8000, Category::workspace}}));
 }
 
-TEST(Categories, LeavesAreMadeByNobodyHoweverTheyAreViewed) {
-    GraphMaker maker;
-    maker.node("TBackward0", {1}, {}, {100}, memory(0));  // the view was seen before the leaf
-    maker.node("AccumulateGrad", {}, {}, {100}, memory(0));
-    maker.node("MmBackward0", {0}, {}, {1000}, memory(1));
-    maker.node("ViewBackward0", {2}, {}, {1100}, memory(1));
-    const Graph graph(ten_allocations(), std::move(maker.tables));
+TEST(Categories, FindNoMakerOfLeavesThatHaveViews) {
+    GraphBuilder builder;
+    builder.node("TBackward0", {1}, {}, {100}, memory(0));  // a view recorded before its leaf
+    builder.node("AccumulateGrad", {}, {}, {100}, memory(0));
+    builder.node("MmBackward0", {0}, {}, {1000}, memory(1));
+    builder.node("ViewBackward0", {2}, {}, {1100}, memory(1));
+    const Graph graph(ten_allocations(), std::move(builder.tables));
     EXPECT_EQ(graph.index.maker(memory(0)), no_node);
     EXPECT_EQ(graph.index.maker(memory(1)), 2u);
     EXPECT_EQ(graph.index.maker(memory(2)), no_node);
 }
 
-TEST(Categories, TemporaryIsWhatLivesWithinAnOpOrIsMadeByBackward) {
+TEST(Categories, MarkMemoryOfOneOpOrOfBackwardAsTemporary) {
     Trace trace = ten_allocations();
     trace.origins = {{},
                      {"aten::mm", "", "forward", "", "", 1},
@@ -103,23 +103,23 @@ TEST(Categories, TemporaryIsWhatLivesWithinAnOpOrIsMadeByBackward) {
                      {"aten::mm", "", "forward", "", "", 3}};
     DeviceHistory& device = trace.devices[0];
     device.allocations.origin = {1, 1, 2, 3, 0, 1, 1, 2, 4, 4};
-    device.allocations.free_event[0] = 2;  // after the thread went on to aten::add
+    device.allocations.free_event[0] = 2;  // after the thread entered aten::add
     device.allocations.free_event[5] = 6;  // within the op
     device.allocations.free_event[8] = 9;
     const Graph graph(std::move(trace), {});
-    const auto at_birth = [&](uint32_t a) { return history(graph, a).front().second; };
-    EXPECT_EQ(at_birth(0), Category::unknown);
-    EXPECT_EQ(at_birth(1), Category::unknown) << "never freed";
-    EXPECT_EQ(at_birth(3), Category::temporary) << "made by a backward";
-    EXPECT_EQ(at_birth(4), Category::unknown);
-    EXPECT_EQ(at_birth(5), Category::temporary);
-    EXPECT_EQ(at_birth(8), Category::temporary) << "nothing follows on its thread";
+    const auto at_creation = [&](uint32_t a) { return history(graph, a).front().second; };
+    EXPECT_EQ(at_creation(0), Category::unknown);
+    EXPECT_EQ(at_creation(1), Category::unknown) << "never freed";
+    EXPECT_EQ(at_creation(3), Category::temporary) << "allocated by backward";
+    EXPECT_EQ(at_creation(4), Category::unknown);
+    EXPECT_EQ(at_creation(5), Category::temporary);
+    EXPECT_EQ(at_creation(8), Category::temporary) << "nothing follows on its thread";
 }
 
-TEST(Categories, NothingChangesAfterTheFree) {
-    GraphMaker maker;
-    maker.node("A", {}, {memory(1)}, {1000, never_happened, never_happened, 3000});
-    const Graph graph(test::hand_made_trace(), std::move(maker.tables));
+TEST(Categories, DoNotChangeAfterTheFree) {
+    GraphBuilder builder;
+    builder.node("A", {}, {memory(1)}, {1000, never_happened, never_happened, 3000});
+    const Graph graph(test::sample_trace(), std::move(builder.tables));
     EXPECT_EQ(history(graph, 1), (History{{1000, Category::saved}}));
 }
 

@@ -1,18 +1,18 @@
-// Memory grouped by what the graph knows of it: at a moment and in stacked pictures.
+// Groups memory by category, node and graph step, at one event and in stacked plots.
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "storage/replay/analysis.h"
-#include "storage/replay/attribution.h"
-#include "storage/timeline/category_grouping.h"
-#include "tests/unit/hand_made_graph.h"
+#include "storage/analysis/analysis.h"
+#include "storage/attribution/attribution.h"
+#include "storage/attribution/category_grouping.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark {
 namespace {
 
 using test::Graph;
-using test::GraphMaker;
+using test::GraphBuilder;
 using test::RandomRun;
 using Bytes = std::map<std::string, int64_t>;
 
@@ -20,25 +20,25 @@ class GraphGrouping : public testing::Test {
 protected:
     Bytes bytes_by(const Graph& graph, GroupBy by, EventNumber n, const Categories* categories) const {
         const Trace& trace = graph.index.trace();
-        const AliveIndex live(trace.devices[0].allocations);
+        const AliveIndex alive(trace.devices[0].allocations);
         GroupOptions options;
         options.categories = categories;
         Bytes bytes;
-        for (const AttributionGroup& group : attribution_at(trace, trace.devices[0], live, n, by, options)) {
+        for (const AttributionGroup& group : attribution_at(trace, trace.devices[0], alive, n, by, options)) {
             bytes[group.name] += group.block_bytes;
         }
         return bytes;
     }
 };
 
-TEST_F(GraphGrouping, ByCategoryNodeAndAgeOfTheGraph) {
-    Trace trace = test::hand_made_trace();
-    trace.steps = {{7, "user", 500, 1500}, {8, "user", 1500, 4000}};
-    GraphMaker maker;
-    maker.node("MmBackward0", {}, {}, {1100}, {0, 1});
-    maker.node("AddBackward0", {0}, {{0, 2}}, {2000, never_happened, never_happened, 4500});
-    maker.label({0, 0}, 7000, Category::parameter);
-    const Graph graph(std::move(trace), std::move(maker.tables));
+TEST_F(GraphGrouping, GroupsByCategoryNodeAndGraphStep) {
+    Trace trace = test::sample_trace();
+    trace.steps = {{7, StepSource::user, 500, 1500}, {8, StepSource::user, 1500, 4000}};
+    GraphBuilder builder;
+    builder.node("MmBackward0", {}, {}, {1100}, {0, 1});
+    builder.node("AddBackward0", {0}, {{0, 2}}, {2000, never_happened, never_happened, 4500});
+    builder.label({0, 0}, 7000, Category::parameter);
+    const Graph graph(std::move(trace), std::move(builder.tables));
     const Categories* categories = &graph.categories;
     EXPECT_EQ(bytes_by(graph, GroupBy::category, 3, categories),
               (Bytes{{"parameter", 4096}, {"output", 1024}, {"saved for backward", 2048}}));
@@ -52,11 +52,11 @@ TEST_F(GraphGrouping, ByCategoryNodeAndAgeOfTheGraph) {
     }
 }
 
-TEST_F(GraphGrouping, StackedPicturesFollowCategoriesExactly) {
+TEST_F(GraphGrouping, StackedBytesMatchCategoriesAtEveryEvent) {
     for (uint32_t seed = 0; seed < 4; ++seed) {
         const Graph graph = RandomRun(seed).graph();
         const DeviceHistory& device = graph.index.trace().devices[0];
-        const AliveIndex live(device.allocations);
+        const AliveIndex alive(device.allocations);
         const Grouping grouping = group_by_category(graph.categories, 0);
         EXPECT_FALSE(grouping.changes.empty());
         EXPECT_EQ(grouping.names.back(), "unknown");
@@ -64,7 +64,7 @@ TEST_F(GraphGrouping, StackedPicturesFollowCategoriesExactly) {
         for (size_t c = 0; c < columns.size(); ++c) {
             columns[c].time_point = static_cast<EventNumber>(c);
         }
-        const auto stacked = stacked_bytes(device, live, columns, grouping);
+        const auto stacked = stacked_bytes(device, alive, columns, grouping);
         const Curves curves(device);
         for (size_t c = 0; c < columns.size(); ++c) {
             const Bytes expected = bytes_by(graph, GroupBy::category, static_cast<EventNumber>(c), &graph.categories);
@@ -80,14 +80,14 @@ TEST_F(GraphGrouping, StackedPicturesFollowCategoriesExactly) {
     }
 }
 
-TEST(ModuleDepth, CutsAPathInTheModuleTree) {
+TEST(ModuleDepth, TruncatesModulePaths) {
     EXPECT_EQ(module_at_depth("transformer.h.3.mlp", 2), "transformer.h");
     EXPECT_EQ(module_at_depth("transformer.h.3.mlp", 4), "transformer.h.3.mlp");
     EXPECT_EQ(module_at_depth("transformer.h.3.mlp", 9), "transformer.h.3.mlp");
     EXPECT_EQ(module_at_depth("transformer.h.3.mlp", 0), "transformer.h.3.mlp");
     EXPECT_EQ(module_at_depth("lm_head", 1), "lm_head");
     EXPECT_EQ(module_at_depth("", 3), "");
-    Trace trace = test::hand_made_trace();
+    Trace trace = test::sample_trace();
     trace.origins = {{}, {"", "h.0.mlp", "", "", "", 0}, {"", "h.1.attn", "", "", "", 0}};
     trace.devices[0].allocations.origin = {0, 1, 2, 1};
     GroupOptions options;

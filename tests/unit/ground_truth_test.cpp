@@ -1,5 +1,4 @@
-// Replay against the truth: what torch.cuda.memory_stats() said in the running process, at every mark of every
-// recorded snapshot, counter by counter.
+// Compares replayed counters with torch.cuda.memory_stats() of the recorded process, at every mark of every snapshot.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,9 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
 
 namespace tidemark {
 namespace {
@@ -17,17 +16,17 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct AnalysisContext {
+struct Recording {
     const char* name;
-    bool complete_marks = true;  ///< false: a ring buffer dropped events the marks count
+    bool complete_marks = true;  ///< false if marks count events that the ring buffer dropped
 };
 
-class GroundTruth : public testing::TestWithParam<AnalysisContext> {
+class GroundTruth : public testing::TestWithParam<Recording> {
 protected:
     void SetUp() override {
         const std::string base = std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam().name;
         truth_ = json::parse(std::ifstream(base + ".json"));
-        // Through the file and back: what is tested is what a user opens.
+        // Users open trace files, so the test writes the snapshot to a file and opens that.
         path_ = (fs::temp_directory_path() / (std::string("tidemark_truth_") + GetParam().name + ".tide")).string();
         Progress progress;
         auto imported = import_snapshot(base + ".pickle", path_, IfExists::replace, progress);
@@ -41,7 +40,7 @@ protected:
     }
     void TearDown() override { fs::remove(path_); }
 
-    /// Every counter PyTorch reports and events tell, with PyTorch's keys.
+    /// Returns every counter that both PyTorch reports and events determine, under PyTorch's keys.
     static std::map<std::string, int64_t> flatten(const Counters& counters) {
         std::map<std::string, int64_t> flat;
         const auto add = [&](const std::string& key, const Stat& stat) {
@@ -72,7 +71,7 @@ protected:
         return flatten(analysis.statistics().at(n));
     }
 
-    /// Compares one device at every mark; returns how many values were compared.
+    /// Compares one device at every mark. Returns the number of compared values.
     int compare_marks(const Analysis& analysis);
 
     void expect_no_contradiction() {
@@ -87,11 +86,11 @@ protected:
     std::vector<std::unique_ptr<Analysis>> analyses_;
 };
 
-/// memory_stats() of one device at a mark: older recordings took those of the only device.
+/// Returns memory_stats() of one device at a mark. Older recordings store them for the only device, without a list.
 const json& stats_of(const json& mark, int device) { return mark[3].is_array() ? mark[3][device] : mark[3]; }
 
-/// Current values are absolute. Before the history a warm-up may have run: what was allocated and freed is compared
-/// from mark to mark, a peak once it was reached within the history.
+/// Compares current values directly. The history may begin after a warm-up: so totals of allocated and freed bytes are
+/// compared since the first mark, and a peak only if it was reached within the history.
 int GroundTruth::compare_marks(const Analysis& analysis) {
     const DeviceHistory& device = analysis.device();
     std::optional<std::pair<json, std::map<std::string, int64_t>>> first;
@@ -100,7 +99,7 @@ int GroundTruth::compare_marks(const Analysis& analysis) {
         SCOPED_TRACE(mark[0].get<std::string>());
         EventNumber n = mark[1][device.device];
         if (!GetParam().complete_marks) {
-            // A ring buffer's marks count events it no longer has: their times tell which state was meant.
+            // Marks of a ring buffer count dropped events, so their times identify the state.
             n = device.events_until(mark[2].get<int64_t>() * 1000 - trace_->start_utc_ns);
             if (n == 0) {
                 continue;
@@ -131,19 +130,19 @@ int GroundTruth::compare_marks(const Analysis& analysis) {
 
 class MarkedRun : public GroundTruth {};
 
-TEST_P(MarkedRun, EveryCounterAtEveryMark) {
+TEST_P(MarkedRun, CountersMatchPyTorchAtEveryMark) {
     for (const auto& analysis : analyses_) {
         SCOPED_TRACE("device " + std::to_string(analysis->device().device));
         EXPECT_GE(compare_marks(*analysis), 100);
     }
 }
 
-TEST_P(MarkedRun, NothingContradictsTheFinalState) { expect_no_contradiction(); }
+TEST_P(MarkedRun, EventsAgreeWithTheFinalState) { expect_no_contradiction(); }
 
-/// Histories that begin before the first CUDA allocation: everything counts from zero, as in the process.
+/// Histories that begin before the first CUDA allocation. All counters start at zero, as in the process.
 class CompleteRun : public GroundTruth {};
 
-TEST_P(CompleteRun, EveryCounterAtTheEnd) {
+TEST_P(CompleteRun, CountersMatchPyTorchAtTheEnd) {
     const json& truth = truth_["stats"];
     for (const auto& [key, value] : counters_at(*analyses_.front(), trace_->main_device().event_count())) {
         ASSERT_TRUE(truth.contains(key)) << key;
@@ -151,23 +150,23 @@ TEST_P(CompleteRun, EveryCounterAtTheEnd) {
     }
 }
 
-TEST_P(CompleteRun, NothingContradictsTheFinalState) { expect_no_contradiction(); }
+TEST_P(CompleteRun, EventsAgreeWithTheFinalState) { expect_no_contradiction(); }
 
-const auto case_name = [](const auto& info) { return std::string(info.param.name); };
-INSTANTIATE_TEST_SUITE_P(Snapshots, MarkedRun,
-                         testing::Values(AnalysisContext{"adam_steps", true}, AnalysisContext{"cudagraph", true}, AnalysisContext{"frag_oom", true},
-                                         AnalysisContext{"gpt_ring", false}, AnalysisContext{"streams", true},
-                                         AnalysisContext{"varlen_expandable", true}, AnalysisContext{"roundup", true},
-                                         AnalysisContext{"max_split", true}, AnalysisContext{"gc_threshold", true},
-                                         AnalysisContext{"expandable_mixed", true}, AnalysisContext{"expandable_graph", true},
-                                         AnalysisContext{"amp", true}, AnalysisContext{"mempool", true}, AnalysisContext{"late_start", true},
-                                         AnalysisContext{"ring_small", false}, AnalysisContext{"record_stream", true}, AnalysisContext{"two_gpus", true},
-                                         AnalysisContext{"oom_retry", true}),
-                         case_name);
+const auto recording_name = [](const auto& info) { return std::string(info.param.name); };
+INSTANTIATE_TEST_SUITE_P(
+    Snapshots, MarkedRun,
+    testing::Values(Recording{"adam_steps", true}, Recording{"cudagraph", true}, Recording{"frag_oom", true},
+                    Recording{"gpt_ring", false}, Recording{"streams", true}, Recording{"varlen_expandable", true},
+                    Recording{"roundup", true}, Recording{"max_split", true}, Recording{"gc_threshold", true},
+                    Recording{"expandable_mixed", true}, Recording{"expandable_graph", true}, Recording{"amp", true},
+                    Recording{"mempool", true}, Recording{"late_start", true}, Recording{"ring_small", false},
+                    Recording{"record_stream", true}, Recording{"two_gpus", true}, Recording{"oom_retry", true}),
+    recording_name);
 INSTANTIATE_TEST_SUITE_P(Snapshots, CompleteRun,
-                         testing::Values(AnalysisContext{"s0_graph_leak"}, AnalysisContext{"s1_plain"}, AnalysisContext{"s1_retain_empty"},
-                                         AnalysisContext{"s2_oom_list"}, AnalysisContext{"s3_linear"}, AnalysisContext{"s3_varlen"}),
-                         case_name);
+                         testing::Values(Recording{"s0_graph_leak"}, Recording{"s1_plain"},
+                                         Recording{"s1_retain_empty"}, Recording{"s2_oom_list"}, Recording{"s3_linear"},
+                                         Recording{"s3_varlen"}),
+                         recording_name);
 
 }  // namespace
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// Builds pickles byte by byte for tests: single opcodes, and whole values as Python's pickle module lays them out.
+// Builds pickles byte by byte: single opcodes, or whole values in the layout of Python's pickle module.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,14 +24,14 @@ inline testing::AssertionResult contains(std::string_view text, std::string_view
            << '"' << text << "\" against \"" << part << '"';
 }
 
-/// Marks an array that is to become a tuple.
+/// Marks an array to be written as a tuple.
 inline Json tuple(std::vector<Json> items) { return Json{{"__tuple__", std::move(items)}}; }
-/// Written once, then fetched from the memo wherever an equal value marked so occurs again.
+/// Marks a value to be written once. Equal marked values are fetched from the memo.
 inline Json shared(Json value) { return Json{{"__shared__", std::move(value)}}; }
 
 class PickleBuilder {
 public:
-    /// Protocol 2, 3, 4 or 5; 0 leaves out the header.
+    /// Starts a pickle of protocol 2, 3, 4 or 5. Protocol 0 writes no header.
     explicit PickleBuilder(int protocol = 4) : protocol_(protocol) {
         if (protocol > 0) {
             op(opcode::proto).number<uint8_t>(static_cast<uint8_t>(protocol));
@@ -78,7 +78,7 @@ public:
         return op(opcode::binfloat).bytes(std::string(std::rbegin(raw), std::rend(raw)));
     }
 
-    /// Remembers the value on top of the stack; returns its number.
+    /// Memoizes the value on top of the stack. Returns its memo number.
     uint32_t memoize() {
         if (protocol_ >= 4) {
             op(opcode::memoize);
@@ -94,7 +94,7 @@ public:
                            : op(opcode::long_binget).number(index);
     }
 
-    /// A whole value. Texts are memoized, containers before they are filled, in batches of 1000 as Python does it.
+    /// Writes a whole value. Like Python, it memoizes texts and containers and fills containers in batches of 1000.
     PickleBuilder& value(const Json& json) {
         if (json.is_object()) {
             return json.contains("__tuple__")    ? tuple_value(json["__tuple__"])
@@ -119,7 +119,7 @@ public:
         return op(json.is_null() ? opcode::none : json.get<bool>() ? opcode::newtrue : opcode::newfalse);
     }
 
-    /// The bytes so far and a STOP.
+    /// Returns the bytes so far, followed by STOP.
     std::vector<uint8_t> done() const {
         std::vector<uint8_t> all(bytes_.begin(), bytes_.end());
         all.push_back(opcode::stop);

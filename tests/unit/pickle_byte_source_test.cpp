@@ -17,7 +17,7 @@ namespace {
 using test::Bytes;
 using test::contains;
 
-/// Does not repeat itself much, so that packed files stay large.
+/// Returns pseudo-random bytes, so that compressed files stay large.
 Bytes noise(size_t size) {
     Bytes bytes(size);
     uint32_t state = 1;
@@ -77,7 +77,7 @@ private:
     std::string path_;
 };
 
-TEST(ByteSource, GivesAPlainFileAsItIs) {
+TEST(ByteSource, ReadsAPlainFileUnchanged) {
     const Bytes content = noise(1'000'000);
     const TemporaryFile file(content);
     auto source = ByteSource::open(file.path());
@@ -88,7 +88,7 @@ TEST(ByteSource, GivesAPlainFileAsItIs) {
     EXPECT_EQ((*source)->file_position(), content.size());
 }
 
-TEST(ByteSource, MakesALargePieceContiguous) {
+TEST(ByteSource, MakesALargeRangeContiguous) {
     const Bytes content = noise(3'000'000);
     auto source = ByteSource::from_memory(content);
     ASSERT_TRUE(source);
@@ -99,7 +99,7 @@ TEST(ByteSource, MakesALargePieceContiguous) {
     EXPECT_TRUE(std::equal(content.begin() + 10, content.begin() + 2'500'010, (*source)->data()));
 }
 
-TEST(ByteSource, GivesLessOnlyAtTheEnd) {
+TEST(ByteSource, ReturnsLessOnlyAtTheEnd) {
     const Bytes content = noise(100);
     auto source = ByteSource::from_memory(content);
     ASSERT_TRUE(source);
@@ -107,9 +107,9 @@ TEST(ByteSource, GivesLessOnlyAtTheEnd) {
     EXPECT_EQ((*source)->available(), 100u);
 }
 
-class Packed : public testing::TestWithParam<test::Packing> {};
+class CompressedByteSource : public testing::TestWithParam<test::Packing> {};
 
-TEST_P(Packed, UnpacksWhileReading) {
+TEST_P(CompressedByteSource, DecompressesWhileReading) {
     const Bytes content = noise(1'000'000);
     const Bytes packed = test::pack(content, GetParam());
     auto source = ByteSource::from_memory(packed);
@@ -121,7 +121,7 @@ TEST_P(Packed, UnpacksWhileReading) {
     EXPECT_EQ((*source)->file_position(), packed.size());
 }
 
-TEST_P(Packed, ReadsMembersInARow) {
+TEST_P(CompressedByteSource, ReadsConcatenatedMembers) {
     const Bytes first = noise(300'000), second = noise(10);
     Bytes packed = test::pack(first, GetParam());
     packed = joined(joined(packed, Bytes(8, 0)), test::pack(second, GetParam()));
@@ -130,14 +130,14 @@ TEST_P(Packed, ReadsMembersInARow) {
     EXPECT_EQ(outcome.bytes, joined(first, second));
 }
 
-TEST_P(Packed, IgnoresWhatFollows) {
+TEST_P(CompressedByteSource, IgnoresTrailingBytes) {
     const Bytes content = noise(5000);
     const Outcome outcome = read_all(joined(test::pack(content, GetParam()), {'e', 'n', 'd'}));
     EXPECT_EQ(outcome.error, "");
     EXPECT_EQ(outcome.bytes, content);
 }
 
-TEST_P(Packed, NoticesEveryCut) {
+TEST_P(CompressedByteSource, DetectsEveryTruncation) {
     const Bytes packed = test::pack(noise(2000), GetParam());
     const std::string expected = std::string("The ") + test::packing_name(GetParam()) + " compression ends too early";
     for (size_t size = 6; size < packed.size(); size += 61) {
@@ -146,7 +146,7 @@ TEST_P(Packed, NoticesEveryCut) {
     }
 }
 
-TEST_P(Packed, NoticesDamage) {
+TEST_P(CompressedByteSource, DetectsDamage) {
     Bytes packed = test::pack(noise(2000), GetParam());
     for (size_t i = packed.size() / 2; i < packed.size() / 2 + 40; ++i) {
         packed[i] ^= 0x55;
@@ -155,7 +155,7 @@ TEST_P(Packed, NoticesDamage) {
     EXPECT_TRUE(contains(read_all(packed).error, expected));
 }
 
-TEST_P(Packed, StopsWhenAsked) {
+TEST_P(CompressedByteSource, StopsWhenCanceled) {
     const Bytes packed = test::pack(noise(1'000'000), GetParam());
     auto source = ByteSource::from_memory(packed);
     ASSERT_TRUE(source);
@@ -166,7 +166,7 @@ TEST_P(Packed, StopsWhenAsked) {
     EXPECT_EQ(status.error().kind, ErrorKind::canceled);
 }
 
-INSTANTIATE_TEST_SUITE_P(ByteSource, Packed,
+INSTANTIATE_TEST_SUITE_P(ByteSource, CompressedByteSource,
                          testing::Values(test::Packing::gzip, test::Packing::xz, test::Packing::zstd),
                          [](const auto& one) { return std::string(test::packing_name(one.param)); });
 
@@ -177,14 +177,14 @@ TEST(ByteSource, NamesTheMissingFile) {
     EXPECT_EQ(source.error().message, "Cannot open /no/such/file.pickle: No such file or directory.");
 }
 
-TEST(ByteSource, RefusesADirectory) {
+TEST(ByteSource, RejectsADirectory) {
     const auto source = ByteSource::open("/");
     ASSERT_FALSE(source);
     EXPECT_EQ(source.error().kind, ErrorKind::environment);
     EXPECT_TRUE(contains(source.error().message, "is a directory"));
 }
 
-TEST(ByteSource, NamesAMissingPermission) {
+TEST(ByteSource, ReportsAMissingPermission) {
     const TemporaryFile file(Bytes{1});
     ASSERT_EQ(::chmod(file.path().c_str(), 0), 0);
     const auto source = ByteSource::open(file.path());
@@ -195,7 +195,7 @@ TEST(ByteSource, NamesAMissingPermission) {
     EXPECT_TRUE(contains(source.error().message, "Permission denied"));
 }
 
-TEST(ByteSource, RefusesAnEmptyFile) {
+TEST(ByteSource, RejectsAnEmptyFile) {
     const TemporaryFile file(Bytes{});
     const auto source = ByteSource::open(file.path());
     ASSERT_FALSE(source);

@@ -11,7 +11,7 @@ namespace {
 using test::contains;
 using test::PickleBuilder;
 
-/// Keeps containers as lists of values and shows values like Python's repr.
+/// Stores containers as lists of values and prints values like Python's repr().
 class TreeConsumer : public PickleConsumer {
 public:
     explicit TreeConsumer(TextPool& texts) : texts_(texts) {}
@@ -70,7 +70,7 @@ private:
     std::vector<Node> nodes_;
 };
 
-/// The pickle's value as text, or the error's sentence.
+/// Returns the pickle's value as text, or the error message.
 std::string run(const std::vector<uint8_t>& bytes) {
     auto source = ByteSource::from_memory(bytes);
     if (!source) {
@@ -86,7 +86,7 @@ std::string run(const std::vector<uint8_t>& bytes) {
 
 std::string run(const PickleBuilder& builder) { return run(builder.done()); }
 
-/// A pickle of one opcode with these bytes behind it.
+/// Runs a pickle of one opcode followed by these bytes.
 std::string run_op(uint8_t code, std::string_view bytes = {}) { return run(PickleBuilder(4).op(code).bytes(bytes)); }
 
 std::string_view raw(const char* bytes, size_t size) { return {bytes, size}; }
@@ -155,7 +155,7 @@ TEST(PickleMachine, SkipsBytes) {
     EXPECT_EQ(run_op(opcode::bytearray8, raw("\3\0\0\0\0\0\0\0abc", 11)), "bytes");
 }
 
-TEST(PickleMachine, DoesNotTrustLengths) {
+TEST(PickleMachine, RejectsLengthsBeyondTheFile) {
     EXPECT_TRUE(contains(run_op(opcode::binunicode, "\xff\xff\xff\xff"), "a text of 4294967295 bytes"));
     EXPECT_TRUE(
         contains(run_op(opcode::binunicode8, "\xff\xff\xff\xff\xff\xff\xff\xff"), "a text of 18446744073709551615"));
@@ -190,7 +190,7 @@ TEST(PickleMachine, ReadsTuplesAndSets) {
     EXPECT_EQ(run(PickleBuilder().op(opcode::empty_set).op(opcode::mark).integer(1).op(opcode::additems)), "[1]");
 }
 
-TEST(PickleMachine, WorksTheStack) {
+TEST(PickleMachine, ExecutesStackOpcodes) {
     EXPECT_EQ(run(PickleBuilder().integer(1).integer(2).op(opcode::pop)), "1");
     EXPECT_EQ(run(PickleBuilder().integer(1).op(opcode::mark).integer(2).op(opcode::pop_mark)), "1");
     EXPECT_EQ(run(PickleBuilder().integer(1).op(opcode::mark).op(opcode::pop)), "1");
@@ -198,7 +198,7 @@ TEST(PickleMachine, WorksTheStack) {
     EXPECT_EQ(run(PickleBuilder().op(opcode::frame).number(uint64_t{99}).integer(1)), "1");
 }
 
-TEST(PickleMachine, RemembersEveryKindOfValue) {
+TEST(PickleMachine, MemoizesEveryKindOfValue) {
     const double real = 2.5;
     const int64_t numbers[]{0, -1, INT64_MAX, INT64_MIN, int64_t{1} << 55, (int64_t{1} << 55) - 1, -(int64_t{1} << 55)};
     for (const int64_t number : numbers) {
@@ -219,7 +219,7 @@ TEST(PickleMachine, RemembersEveryKindOfValue) {
               "(2.5, 18446744073709551615, True, None, 't', [], 2.5, 18446744073709551615, True, None, 't', [])");
 }
 
-TEST(PickleMachine, UsesTheMemoInEveryForm) {
+TEST(PickleMachine, ExecutesEveryMemoOpcode) {
     PickleBuilder text_form(0);
     text_form.bytes("(lp0\nI5\nag0\n0.");
     EXPECT_EQ(run(text_form), "[5]");
@@ -231,20 +231,20 @@ TEST(PickleMachine, UsesTheMemoInEveryForm) {
     EXPECT_EQ(run(far.op(opcode::long_binget).number(uint32_t{60'000})), "5");
 }
 
-TEST(PickleMachine, MemoizeCountsEntriesAsPythonDoes) {
+TEST(PickleMachine, NumbersMemoEntriesLikePython) {
     PickleBuilder builder;
     builder.integer(1).op(opcode::binput).bytes("\5").integer(2).op(opcode::memoize).op(opcode::pop).op(opcode::pop);
     EXPECT_EQ(run(builder.op(opcode::binget).bytes("\1")), "2");
 }
 
-TEST(PickleMachine, AListIsMemoizedBeforeItIsFilled) {
+TEST(PickleMachine, MemoizesListsBeforeTheyAreFilled) {
     PickleBuilder builder;
     builder.op(opcode::empty_list).memoize();
     builder.integer(1).op(opcode::append).get(0).op(opcode::tuple2);
     EXPECT_EQ(run(builder), "([1], [1])");
 }
 
-TEST(PickleMachine, RefusesMemoNumbersThatMakeNoSense) {
+TEST(PickleMachine, RejectsInvalidMemoNumbers) {
     EXPECT_TRUE(contains(run_op(opcode::binget, "\7"), "memo number 7, which was never stored"));
     EXPECT_TRUE(contains(run(PickleBuilder().integer(1).op(opcode::binput).bytes("\5").op(opcode::binget).bytes("\1")),
                          "memo number 1, which was never stored"));
@@ -253,7 +253,7 @@ TEST(PickleMachine, RefusesMemoNumbersThatMakeNoSense) {
     EXPECT_TRUE(contains(run_op(opcode::get, "-1\n"), "no memo number"));
 }
 
-TEST(PickleMachine, RefusesByNameWhatWouldRunCode) {
+TEST(PickleMachine, RejectsOpcodesThatRunCodeByName) {
     const uint8_t codes[]{opcode::reduce, opcode::build, opcode::obj, opcode::newobj, opcode::newobj_ex};
     for (const uint8_t code : codes) {
         const std::string sentence = run_op(code);
@@ -264,7 +264,7 @@ TEST(PickleMachine, RefusesByNameWhatWouldRunCode) {
     }
 }
 
-TEST(PickleMachine, NamesWhatAPickleAskedFor) {
+TEST(PickleMachine, NamesTheRequestedGlobal) {
     EXPECT_TRUE(contains(run_op(opcode::global, "os\nsystem\n"), "(opcode GLOBAL at byte 2 asks for os.system)"));
     EXPECT_TRUE(contains(run_op(opcode::inst, "os\nsystem\n"), "(opcode INST at byte 2 asks for os.system)"));
     EXPECT_TRUE(contains(run(PickleBuilder().text("posix").text("system").op(opcode::stack_global)),
@@ -273,7 +273,7 @@ TEST(PickleMachine, NamesWhatAPickleAskedFor) {
     EXPECT_TRUE(contains(run_op(opcode::global, "o\x1b[2Js\nsystem\n"), "asks for o?[2Js.system)"));
 }
 
-TEST(PickleMachine, RefusesByNameWhatLiesOutside) {
+TEST(PickleMachine, RejectsExternalReferencesByName) {
     const uint8_t codes[]{opcode::persid, opcode::binpersid,   opcode::ext1,           opcode::ext2,
                           opcode::ext4,   opcode::next_buffer, opcode::readonly_buffer};
     for (const uint8_t code : codes) {
@@ -283,17 +283,17 @@ TEST(PickleMachine, RefusesByNameWhatLiesOutside) {
     }
 }
 
-TEST(PickleMachine, RefusesTheClassicAttack) {
+TEST(PickleMachine, RejectsOsSystem) {
     const std::string attack = "cos\nsystem\n(S'true'\ntR.";
     EXPECT_TRUE(contains(run({attack.begin(), attack.end()}), "opcode GLOBAL at byte 0 asks for os.system"));
 }
 
-TEST(PickleMachine, RefusesUnknownOpcodes) {
+TEST(PickleMachine, RejectsUnknownOpcodes) {
     EXPECT_TRUE(contains(run_op(0xff), "byte 2 holds 0xff, which is no pickle opcode"));
     EXPECT_TRUE(contains(run({opcode::proto, 6, opcode::none, opcode::stop}), "protocol 6"));
 }
 
-TEST(PickleMachine, EveryOpcodeIsReadOrRefused) {
+TEST(PickleMachine, ReadsOrRejectsEveryOpcode) {
     for (int code = 0; code < 256; ++code) {
         const std::string outcome = run_op(static_cast<uint8_t>(code), "1\n");
         const bool named = opcode::name(static_cast<uint8_t>(code)) != nullptr;
@@ -301,7 +301,7 @@ TEST(PickleMachine, EveryOpcodeIsReadOrRefused) {
     }
 }
 
-TEST(PickleMachine, NoticesMissingValues) {
+TEST(PickleMachine, DetectsMissingValues) {
     const uint8_t codes[]{opcode::append,    opcode::appends, opcode::setitem,     opcode::setitems, opcode::tuple,
                           opcode::tuple1,    opcode::tuple2,  opcode::tuple3,      opcode::list,     opcode::dict,
                           opcode::pop,       opcode::dup,     opcode::pop_mark,    opcode::memoize,  opcode::additems,
@@ -316,18 +316,18 @@ TEST(PickleMachine, NoticesMissingValues) {
         contains(run(PickleBuilder().op(opcode::mark).op(opcode::mark).op(opcode::appends)), "lacks the values"));
 }
 
-TEST(PickleMachine, SaysWhereAConsumerFailed) {
+TEST(PickleMachine, ReportsWhereAConsumerFailed) {
     EXPECT_EQ(run(PickleBuilder().integer(1).integer(2).op(opcode::append)),
               "That is the wrong container (near byte 6).");
     EXPECT_EQ(run(PickleBuilder().integer(1).op(opcode::mark).integer(2).integer(3).op(opcode::setitems)),
               "That is the wrong container (near byte 9).");
 }
 
-TEST(PickleMachine, BoundsNesting) {
+TEST(PickleMachine, LimitsNesting) {
     EXPECT_TRUE(contains(run_op(opcode::mark, std::string(20'000, '(')), "nested more than 10000 deep"));
 }
 
-TEST(PickleMachine, NoticesEveryCut) {
+TEST(PickleMachine, DetectsEveryTruncation) {
     PickleBuilder builder;
     builder.op(opcode::empty_dict).memoize();
     builder.op(opcode::mark).text("numbers").op(opcode::empty_list).op(opcode::mark);
@@ -339,7 +339,7 @@ TEST(PickleMachine, NoticesEveryCut) {
     }
 }
 
-TEST(PickleMachine, IgnoresWhatFollowsStop) {
+TEST(PickleMachine, IgnoresBytesAfterStop) {
     auto bytes = PickleBuilder().integer(1).done();
     bytes.push_back(0xff);
     EXPECT_EQ(run(bytes), "1");

@@ -1,4 +1,4 @@
-// Packs bytes the way users' tools do, for tests.
+// Compresses bytes like the gzip, xz and zstd tools.
 #pragma once
 
 #include <lzma.h>
@@ -46,7 +46,7 @@ inline Bytes pack_xz(const Bytes& content) {
     return packed;
 }
 
-/// With a checksum, which the library leaves out unless asked.
+/// Adds a checksum like the zstd tool. The library omits it by default.
 inline Bytes pack_zstd(const Bytes& content) {
     Bytes packed(ZSTD_compressBound(content.size()));
     ZSTD_CCtx* context = ZSTD_createCCtx();

@@ -1,4 +1,4 @@
-// What plain SQL finds in a trace, as people with sqlite3 see it.
+// Queries a trace with plain SQL, like a user of sqlite3.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace tidemark::test {
 
-/// One line per row, values between bars.
+/// Returns one line per row, values separated by `|`.
 inline std::vector<std::string> query_rows(const std::string& path, const std::string& query) {
     sqlite3* db = nullptr;
     EXPECT_EQ(SQLITE_OK, sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr));

@@ -17,20 +17,20 @@ TEST(ReportLayout, WrapsAtSpacesAndKeepsLongWords) {
     EXPECT_EQ(wrap("", 8), (Lines{""}));
 }
 
-TEST(ReportLayout, ANumberIsNotPartedFromItsUnit) {
+TEST(ReportLayout, KeepsNumbersWithTheirUnits) {
     EXPECT_EQ(wrap("gives back 484 KiB now", 14), (Lines{"gives back", "484 KiB now"}));
     EXPECT_EQ(wrap("it is 13 % of all", 8), (Lines{"it is", "13 % of", "all"}));
     EXPECT_EQ(with_firm_units("60 Bananas"), "60 Bananas");
 }
 
-TEST(ReportLayout, ChineseIsTwoColumnsWideAndBreaksAnywhereButBeforePunctuation) {
+TEST(ReportLayout, WrapsWideCharactersButNotBeforePunctuation) {
     EXPECT_EQ(display_width("显存 1"), 6u);
     EXPECT_EQ(pad_right("显存", 6), "显存  ");
     EXPECT_EQ(wrap("显存一直增长。", 8), (Lines{"显存一直", "增长。"}));
     EXPECT_EQ(wrap("显存增长。", 8), (Lines{"显存增", "长。"}));
 }
 
-TEST(ReportLayout, TextOfStrangersIsMadeHarmless) {
+TEST(ReportLayout, EscapesUntrustedText) {
     EXPECT_EQ(plain_text("a\033[2Jb\nc"), "a?[2Jb?c");
     EXPECT_EQ(plain_lines("a\nb\rc"), "a\nb?c");
     EXPECT_EQ(plain_text("\xff\xc0\xafok"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdok");
@@ -39,7 +39,7 @@ TEST(ReportLayout, TextOfStrangersIsMadeHarmless) {
     EXPECT_EQ(html_escaped("<a href='x'>&\"\033"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;?");
 }
 
-TEST(ReportTicks, AreFewInsideAndReportedApart) {
+TEST(ReportTicks, AreFewInRangeAndDistinct) {
     constexpr int64_t mib = 1 << 20;
     for (const auto& [low, high] : std::vector<std::pair<int64_t, int64_t>>{
              {0, 1}, {0, 5 * mib}, {958 * mib, 958 * mib + 40'000}, {0, int64_t{1} << 45}, {-mib, mib}}) {
@@ -58,7 +58,7 @@ TEST(ReportTicks, AreFewInsideAndReportedApart) {
     EXPECT_EQ(time_ticks(0, 2'000'000).at(1).label, "0.0005 s");
 }
 
-TEST(ReportTicks, SmallChangesOfLargeValuesAreSeen) {
+TEST(ReportRange, ShowsSmallChangesOfLargeValues) {
     const std::vector<int64_t> rising{1'000'000, 1'000'500, 1'001'000}, large{0, 500, 1000}, flat{7, 7};
     EXPECT_GT(range_of(rising).low, 999'000);
     EXPECT_EQ(range_of(large).low, 0);

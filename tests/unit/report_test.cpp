@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
@@ -15,7 +15,7 @@ constexpr const char* evil = "</svg><script>alert(1)</script>\033[2J|`";
 class Report : public testing::Test {
 protected:
     Report()
-        : trace(std::make_shared<const Trace>(test::hand_made_trace())),
+        : trace(std::make_shared<const Trace>(test::sample_trace())),
           context(std::make_shared<const Analysis>(trace, trace->devices[0]), nullptr) {
         explanation.device_name = evil;
         explanation.event = 8;
@@ -34,7 +34,7 @@ protected:
         finding.severity = Severity::leak;
         finding.confidence = Confidence::likely;
         finding.basis = "seen";
-        finding.title = "tensors pile up in `kept`";
+        finding.title = "tensors accumulate in `kept`";
         finding.text = {evil};
         finding.bytes = 1024;
         finding.per_iteration = 512;
@@ -74,11 +74,11 @@ protected:
     Words words{Language::english};
 };
 
-TEST_F(Report, TextHasWhatIsNeededToLookAndToMend) {
+TEST_F(Report, TextHasEvidenceAndFixes) {
     const std::string page = text();
     for (const char* part :
-         {"It grows. Because of", "Leak: tensors pile up", "+512 B", "train.py:20 train_step", "event:6", "time:1500ns",
-          "kept.clear()", "Gives back 1.00 KiB, and 512 B", "likely. seen", "who holds it", "no graph was recorded"}) {
+         {"It grows. Because of", "Leak: tensors accumulate", "+512 B", "train.py:20 train_step", "event:6", "time:1500ns",
+          "kept.clear()", "Frees 1.00 KiB, and 512 B", "likely. seen", "who holds it", "no graph was recorded"}) {
         EXPECT_NE(page.find(part), page.npos) << part << "\n" << page;
     }
     EXPECT_NE(page.find("allocation " + std::to_string(trace->devices[0].allocation_id(3))), page.npos) << page;
@@ -144,7 +144,7 @@ TEST_F(Report, MarkdownEscapesNamesAndFencesCode) {
     EXPECT_EQ(page.find("<script"), page.npos);
     EXPECT_NE(page.find("&lt;script&gt;"), page.npos);
     EXPECT_NE(page.find("````python"), page.npos);
-    EXPECT_NE(page.find("tensors pile up in `kept`"), page.npos);
+    EXPECT_NE(page.find("tensors accumulate in `kept`"), page.npos);
     EXPECT_NE(page.find("`--at event:6`"), page.npos);
 }
 

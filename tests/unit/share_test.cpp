@@ -11,11 +11,11 @@
 #include <memory>
 #include <set>
 
+#include "storage/analysis/analysis.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
 #include "storage/replay/memory_state.h"
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace tidemark {
@@ -39,7 +39,7 @@ std::shared_ptr<const Trace> open(const std::string& path) {
 
 void write(const Trace& trace, const std::string& path) {
     Progress progress;
-    const Status status = write_trace(trace, path, IfExists::fail, progress);
+    const Status status = write_trace(trace, peak_events(trace), path, IfExists::fail, progress);
     ASSERT_TRUE(status) << status.error().message;
 }
 
@@ -59,7 +59,7 @@ std::string import_test_snapshot(const Folder& folder, const std::string& name) 
     return trace;
 }
 
-void expect_sound(const std::string& path) {
+void expect_valid_database(const std::string& path) {
     sqlite3* db = nullptr;
     ASSERT_EQ(sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
     sqlite3_stmt* statement = nullptr;
@@ -91,9 +91,9 @@ std::set<std::string> texts_of(const Trace& trace) {
     return texts;
 }
 
-/// No text that redaction replaced may be found in the file, wherever: a text that is part of one that stays (a
-/// function "linear" in "torch/nn/linear.py") or of the empty file (a function "main") cannot be told apart.
-void expect_no_trace_of_replaced_texts(const Trace& original, const std::string& shared_path, const Folder& folder) {
+/// Expects that the file contains no text that redaction replaced. The check skips texts that are part of a kept text
+/// (function "linear" in "torch/nn/linear.py") or of every trace file (function "main").
+void expect_no_replaced_texts(const Trace& original, const std::string& shared_path, const Folder& folder) {
     const auto shared_trace = open(shared_path);
     std::set<std::string> kept = texts_of(*shared_trace);
     for (const DataGap& data_gap : shared_trace->data_gaps) {
@@ -118,22 +118,22 @@ void expect_no_trace_of_replaced_texts(const Trace& original, const std::string&
 
 const ShareRequest everything{{.paths = true, .source = true, .names = true}, "", ""};
 
-TEST(Share, RedactionLeavesNothingOfTheOriginal) {
+TEST(Share, RedactionRemovesAllOriginalTexts) {
     const Folder folder;
     const std::string original = folder / "run.tide";
-    write(test::hand_made_trace(), original);
+    write(test::sample_trace(), original);
     share(original, folder / "shared.tide", everything);
-    expect_sound(folder / "shared.tide");
+    expect_valid_database(folder / "shared.tide");
     const std::string bytes = bytes_of(folder / "shared.tide");
     for (const char* secret : {"anna", "train", "next_batch", "data.py", "main.py", "home", "venv", "epoch", "fwd"}) {
         EXPECT_EQ(bytes.find(secret), std::string::npos) << secret;
     }
     EXPECT_NE(bytes.find("site-packages/torch/nn/linear.py"), std::string::npos);
-    expect_no_trace_of_replaced_texts(*open(original), folder / "shared.tide", folder);
+    expect_no_replaced_texts(*open(original), folder / "shared.tide", folder);
 }
 
-TEST(Share, TheSameTextGetsTheSameStandIn) {
-    Trace trace = test::hand_made_trace();
+TEST(Share, ReplacesEqualTextsByTheSamePlaceholder) {
+    Trace trace = test::sample_trace();
     trace.annotations[1].name = "train_step in /home/anna/project/train.py";
     ShareRequest request;
     request.redaction.paths = true;
@@ -152,8 +152,8 @@ TEST(Share, TheSameTextGetsTheSameStandIn) {
     EXPECT_EQ(shared->data_gaps[0].kind, DataGapKind::redacted);
 }
 
-TEST(Share, PathsAreFoundInsideOtherTexts) {
-    Trace trace = test::hand_made_trace();
+TEST(Share, RedactsPathsInsideOtherTexts) {
+    Trace trace = test::sample_trace();
     trace.annotations[0].name = "train.py, epoch 3";
     trace.annotations[1].name = "save(/mnt/anna/model.pt)";
     trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"log:/mnt/anna/log.txt\"";
@@ -165,13 +165,13 @@ TEST(Share, PathsAreFoundInsideOtherTexts) {
     ASSERT_TRUE(shared);
     EXPECT_EQ(shared->annotations[0].name.substr(0, 4), "file");
     EXPECT_EQ(shared->annotations[1].name.substr(0, 9), "save(file");
-    const std::string stand_in = shared->annotations[1].name.substr(5, shared->annotations[1].name.size() - 6);
-    EXPECT_EQ(shared->origins[1].user_metadata, "from '" + stand_in + "'");
+    const std::string placeholder = shared->annotations[1].name.substr(5, shared->annotations[1].name.size() - 6);
+    EXPECT_EQ(shared->origins[1].user_metadata, "from '" + placeholder + "'");
     EXPECT_EQ(shared->settings.at("PYTORCH_CUDA_ALLOC_CONF").find("anna"), std::string::npos);
 }
 
-TEST(Share, AStandInIsNeverSomeonesRealName) {
-    Trace trace = test::hand_made_trace();
+TEST(Share, NeverUsesAnExistingNameAsPlaceholder) {
+    Trace trace = test::sample_trace();
     test::stack_of(trace.stacks, {{"file1.py", "function1"}});
     const auto shared = prepare_to_share(trace, everything);
     ASSERT_TRUE(shared);
@@ -181,21 +181,21 @@ TEST(Share, AStandInIsNeverSomeonesRealName) {
     }
 }
 
-TEST(Share, WithoutWishesItIsACopyOfWhatIsUsed) {
+TEST(Share, CopiesAllUsedTextsWithoutRedaction) {
     const Folder folder;
     const std::string original = folder / "run.tide";
-    write(test::hand_made_trace(), original);
+    write(test::sample_trace(), original);
     share(original, folder / "shared.tide", {});
-    expect_sound(folder / "shared.tide");
+    expect_valid_database(folder / "shared.tide");
     EXPECT_EQ(texts_of(*open(original)), texts_of(*open(folder / "shared.tide")));
     EXPECT_TRUE(open(folder / "shared.tide")->data_gaps.empty());
 }
 
-TEST(Share, AStretchIsNumberedFromZeroAndCutsWhatCrossesIt) {
+TEST(Share, RenumbersATimeRangeFromZeroAndClipsLifetimes) {
     ShareRequest request;
     request.from = "event:4";
     request.to = "event:8";
-    const auto part = prepare_to_share(test::hand_made_trace(), request);
+    const auto part = prepare_to_share(test::sample_trace(), request);
     ASSERT_TRUE(part) << part.error().message;
     const DeviceHistory& device = part->devices[0];
     EXPECT_EQ(device.event_count(), 4);
@@ -214,24 +214,31 @@ TEST(Share, AStretchIsNumberedFromZeroAndCutsWhatCrossesIt) {
     EXPECT_EQ(part->marks[0].events.at(0), 2);
 }
 
-/// The hand-made trace, recorded.
+/// Returns the sample trace with the rows that a recorder adds.
 Trace recorded_trace() {
-    Trace trace = test::hand_made_trace();
-    trace.processes = {{4711, 0, "/home/anna/venv/bin/python /home/anna/project/train.py --token secret", 0, 8000, 1,
-                        "exception: KeyError: '/home/anna/secret.json'"}};
-    trace.steps = {{0, "user", 0, 3500}, {1, "user", 3500, 6500}, {2, "user", 6500, std::nullopt}};
-    trace.driver_allocations = {{"device", 0, 1, 100, 1000, 2000, "libcublas.so.13", 1, false},
-                                {"device", 0, 2, 100, 1000, 5000, "/home/anna/lib/libanna.so", 2, false},
-                                {"device", 0, 3, 100, 5000, std::nullopt, "/opt/libcudnn.so.9", 0, false},
-                                {"device", 0, 4, 100, 7500, std::nullopt, "libcublas.so.13", 0, false}};
+    Trace trace = test::sample_trace();
+    trace.processes = {{4711,
+                        0,
+                        "/home/anna/venv/bin/python /home/anna/project/train.py --token secret",
+                        0,
+                        8000,
+                        1,
+                        {ProcessEnd::exception, "KeyError: '/home/anna/secret.json'"}}};
+    trace.steps = {
+        {0, StepSource::user, 0, 3500}, {1, StepSource::user, 3500, 6500}, {2, StepSource::user, 6500, std::nullopt}};
+    trace.driver_allocations = {
+        {DriverMemoryKind::device, 0, 1, 100, 1000, 2000, "libcublas.so.13", 1, false},
+        {DriverMemoryKind::device, 0, 2, 100, 1000, 5000, "/home/anna/lib/libanna.so", 2, false},
+        {DriverMemoryKind::device, 0, 3, 100, 5000, std::nullopt, "/opt/libcudnn.so.9", 0, false},
+        {DriverMemoryKind::device, 0, 4, 100, 7500, std::nullopt, "libcublas.so.13", 0, false}};
     for (const int64_t time : {0, 2000, 4000, 6000, 8000}) {
-        trace.samples.push_back({time, 0, std::nullopt, time, 80, "nvml"});
-        trace.samples.push_back({time, 0, 4711, time / 2, 0, "nvml"});
+        trace.samples.push_back({time, 0, std::nullopt, time, 80, SampleSource::nvml});
+        trace.samples.push_back({time, 0, 4711, time / 2, 0, SampleSource::nvml});
     }
     return trace;
 }
 
-TEST(Share, AStretchCutsWhatARecorderSaw) {
+TEST(Share, ClipsRecordedDataToTheTimeRange) {
     ShareRequest request;
     request.from = "event:4";
     request.to = "event:8";
@@ -241,7 +248,7 @@ TEST(Share, AStretchCutsWhatARecorderSaw) {
     EXPECT_EQ(part->steps[0].start, 0);
     EXPECT_EQ(part->steps[0].end, 500);
     EXPECT_FALSE(part->steps[2].end);
-    ASSERT_EQ(part->driver_allocations.size(), 2u) << "what was there between 3 and 7 us";
+    ASSERT_EQ(part->driver_allocations.size(), 2u) << "those alive between 3 and 7 us";
     EXPECT_EQ(part->driver_allocations[0].time, 0);
     EXPECT_EQ(part->driver_allocations[0].free_time, 2000);
     EXPECT_EQ(part->driver_allocations[1].time, 2000);
@@ -252,7 +259,7 @@ TEST(Share, AStretchCutsWhatARecorderSaw) {
     EXPECT_FALSE(part->processes[0].end);
 }
 
-TEST(Share, CommandLinesAndLibrariesAreRedacted) {
+TEST(Share, RedactsCommandLinesAndLibraries) {
     ShareRequest request;
     request.redaction.paths = true;
     const auto without_paths = prepare_to_share(recorded_trace(), request);
@@ -271,13 +278,13 @@ TEST(Share, CommandLinesAndLibrariesAreRedacted) {
     EXPECT_EQ(without_source->processes[0].pid, 4711);
 }
 
-TEST(Share, AnEmptyOrUnknownStretchIsAUsageError) {
+TEST(Share, RejectsEmptyAndUnknownTimeRanges) {
     for (const auto& [from, to] :
          {std::pair{"event:5", "event:3"}, {"event:5", "event:5"}, {"mark:no", ""}, {"", "x"}}) {
         ShareRequest request;
         request.from = from;
         request.to = to;
-        const auto part = prepare_to_share(test::hand_made_trace(), request);
+        const auto part = prepare_to_share(test::sample_trace(), request);
         ASSERT_FALSE(part);
         EXPECT_EQ(part.error().kind, ErrorKind::usage);
     }
@@ -285,17 +292,17 @@ TEST(Share, AnEmptyOrUnknownStretchIsAUsageError) {
 
 class ShareSnapshot : public testing::TestWithParam<const char*> {};
 
-TEST_P(ShareSnapshot, RedactionLeavesNothingOfTheOriginal) {
+TEST_P(ShareSnapshot, RedactionRemovesAllOriginalTexts) {
     const Folder folder;
     const std::string original = import_test_snapshot(folder, GetParam());
     const std::string before = bytes_of(original);
     share(original, folder / "shared.tide", everything);
     EXPECT_EQ(bytes_of(original), before);
-    expect_sound(folder / "shared.tide");
-    expect_no_trace_of_replaced_texts(*open(original), folder / "shared.tide", folder);
+    expect_valid_database(folder / "shared.tide");
+    expect_no_replaced_texts(*open(original), folder / "shared.tide", folder);
 }
 
-bool same_now(const Counters& a, const Counters& b) {
+bool same_current_values(const Counters& a, const Counters& b) {
     for (int m = 0; m < metric_count; ++m) {
         for (int p = 0; p < pool_kind_count; ++p) {
             if (a.stats[m][p].current != b.stats[m][p].current) {
@@ -306,7 +313,7 @@ bool same_now(const Counters& a, const Counters& b) {
     return true;
 }
 
-TEST_P(ShareSnapshot, AStretchHasEveryStateOfTheOriginal) {
+TEST_P(ShareSnapshot, ATimeRangeHasEveryStateOfTheOriginal) {
     const Folder folder;
     const std::string original = import_test_snapshot(folder, GetParam());
     const auto whole = open(original);
@@ -317,7 +324,7 @@ TEST_P(ShareSnapshot, AStretchHasEveryStateOfTheOriginal) {
     request.from = "event:" + std::to_string(first);
     request.to = "event:" + std::to_string(last);
     share(original, folder / "part.tide", request);
-    expect_sound(folder / "part.tide");
+    expect_valid_database(folder / "part.tide");
 
     const auto part = open(folder / "part.tide");
     ASSERT_EQ(part->main_device().event_count(), last - first);
@@ -327,7 +334,7 @@ TEST_P(ShareSnapshot, AStretchHasEveryStateOfTheOriginal) {
     for (EventNumber n = 0; n <= last - first; n += stride) {
         const Counters expected = whole_analysis.statistics().at(first + n);
         const Counters actual = part_analysis.statistics().at(n);
-        ASSERT_TRUE(same_now(actual, expected)) << "event " << n;
+        ASSERT_TRUE(same_current_values(actual, expected)) << "event " << n;
         const MemoryState a = memory_state(device, whole_analysis.live(), first + n);
         const MemoryState b = memory_state(part->main_device(), part_analysis.live(), n);
         ASSERT_EQ(a.segments.size(), b.segments.size());

@@ -1,11 +1,11 @@
-// A graph of a few nodes on the first allocations of a trace, with everything a graph can have.
+// A graph of four nodes on the last allocations of a trace. It uses every kind of row that a graph can have.
 #pragma once
 
-#include "storage/format/graph_tables.h"
+#include "storage/trace/graph_tables.h"
 
 namespace tidemark::test {
 
-/// The trace's first device has at least four allocations of its own.
+/// Requires at least four allocations on the first device of `trace`.
 inline GraphTables small_graph(const Trace& trace) {
     const DeviceHistory& device = trace.devices.front();
     const AllocationIndex last = device.allocations.size() - 1;
@@ -29,7 +29,7 @@ inline GraphTables small_graph(const Trace& trace) {
         graph.saved.is_view.push_back(flags == 1);
         graph.saved.is_packed.push_back(flags == 2);
     };
-    /// Edges and saved tensors of a node come before it.
+    /// Adds a node with the edges and saved tensors that were added since the previous node.
     const auto node = [&](int64_t id, uint32_t type, uint32_t variable, int64_t sequence, AllocationRef output,
                           int64_t created, int64_t executed, int64_t released, int64_t destroyed) {
         GraphNodes& nodes = graph.nodes;
@@ -48,7 +48,7 @@ inline GraphTables small_graph(const Trace& trace) {
         graph.saved.first.push_back(static_cast<uint32_t>(graph.saved.name.size()));
     };
     const uint32_t accumulate = text("AccumulateGrad"), weight = text("layer.weight"), mul = text("MulBackward0");
-    const uint32_t mean = text("MeanBackward0"), self = text("self"), data_gaps = text("data_gaps");
+    const uint32_t mean = text("MeanBackward0"), self = text("self"), losses = text("losses");
     const uint32_t function = text("train"), file = text("/home/anna/train.py"), index = text("[3]");
 
     node(5, accumulate, weight, -1, memory(0), before_recording, never_happened, never_happened, never_happened);
@@ -64,9 +64,10 @@ inline GraphTables small_graph(const Trace& trace) {
     graph.labels = {{memory(0), 1, Category::parameter, weight},
                     {memory(3), 2, Category::optimizer_state, 0},
                     {memory(0), 3, Category::unknown, 0}};
-    graph.scans = {{40, "end", 5'000'000, 1000, 12}};
-    graph.referrers = {{0, 2, memory(3), {{"local", data_gaps, function, file, 31}, {"index", index, 0, 0, 0}}},
-                     {0, no_node, {}, {}}};
+    graph.scans = {{40, ScanReason::end, 5'000'000, 1000, 12}};
+    graph.referrers = {
+        {0, 2, memory(3), {{PathLinkKind::local, losses, function, file, 31}, {PathLinkKind::index, index, 0, 0, 0}}},
+        {0, no_node, {}, {}}};
     graph.nodes_left_out = 7;
     return graph;
 }

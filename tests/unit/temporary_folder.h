@@ -1,4 +1,4 @@
-// An empty folder of one test's own, gone with it.
+// An empty folder for one test. The destructor removes it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "storage/replay/time_point.h"
+#include "storage/timeline/time_point.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/hand_made_trace.h"
+#include "tests/unit/sample_trace.h"
 
 namespace tidemark {
 namespace {
@@ -24,12 +24,12 @@ protected:
         return found.error().message;
     }
 
-    const Trace trace = test::hand_made_trace();
+    const Trace trace = test::sample_trace();
     const DeviceHistory& device = trace.devices[0];
     const Curves curves{device};
 };
 
-TEST_F(TimePoint, Events) {
+TEST_F(TimePoint, ParsesEvents) {
     EXPECT_EQ(find("event:0"), 0);
     EXPECT_EQ(find("event:9"), 9);
     EXPECT_EQ(find("end"), 9);
@@ -40,9 +40,9 @@ TEST_F(TimePoint, Events) {
     error("event:99999999999999999999");
 }
 
-TEST_F(TimePoint, ThePeakIsTheFirstStateWithMostAllocatedBytes) { EXPECT_EQ(find("peak"), 3); }
+TEST_F(TimePoint, FindsTheFirstPeakOfAllocatedBytes) { EXPECT_EQ(find("peak"), 3); }
 
-TEST_F(TimePoint, TimesCountTheEventsUntilThen) {
+TEST_F(TimePoint, ConvertsTimesToEvents) {
     EXPECT_EQ(find("time:0"), 1);
     EXPECT_EQ(find("time:2us"), 3);
     EXPECT_EQ(find("time:2500ns"), 3);
@@ -53,7 +53,7 @@ TEST_F(TimePoint, TimesCountTheEventsUntilThen) {
     error("time:");
 }
 
-TEST_F(TimePoint, MarksAndStartsOfAnnotations) {
+TEST_F(TimePoint, FindsMarksAndAnnotationStarts) {
     EXPECT_EQ(find("mark:epoch"), 6);
     EXPECT_EQ(find("mark:step"), 2);
     EXPECT_EQ(find("mark:step#1"), 2);
@@ -64,7 +64,7 @@ TEST_F(TimePoint, MarksAndStartsOfAnnotations) {
     EXPECT_NE(unknown.find("there are \"epoch\", \"fwd\", \"step\""), std::string::npos) << unknown;
 }
 
-TEST_F(TimePoint, ANameMayHoldTheSignThatCounts) {
+TEST_F(TimePoint, AcceptsNumberSignsInNames) {
     Trace named = trace;
     named.annotations[1].name = "Optimizer.step#Adam.step";
     const auto found = find_time_point(named, named.devices[0], curves, "mark:Optimizer.step#Adam.step");
@@ -72,13 +72,13 @@ TEST_F(TimePoint, ANameMayHoldTheSignThatCounts) {
     EXPECT_EQ(*found, 2);
 }
 
-TEST_F(TimePoint, AnythingElseListsTheForms) {
+TEST_F(TimePoint, ListsTheFormsInErrors) {
     for (const char* text : {"", "middle", "event", "peak:1", "mark"}) {
         EXPECT_NE(error(text).find("event:N, time:T"), std::string::npos) << text;
     }
 }
 
-TEST_F(TimePoint, Description) { EXPECT_EQ(describe_time_point(device, 3), "event 3 of 9, 0.000002 s"); }
+TEST_F(TimePoint, DescribesAnEvent) { EXPECT_EQ(describe_time_point(device, 3), "event 3 of 9, 0.000002 s"); }
 
 }  // namespace
 }  // namespace tidemark

@@ -1,11 +1,11 @@
-// Whether two traces say the same, field by field.
+// Compares traces field by field.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <tuple>
 
-#include "storage/format/trace.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::test {
 
@@ -21,7 +21,9 @@ inline auto fields(const Origin& o) {
 }
 inline auto fields(const Annotation& a) { return std::tie(a.name, a.kind, a.device, a.start, a.end, a.closed); }
 inline auto fields(const Mark& m) { return std::tie(m.name, m.time, m.value, m.events); }
-inline auto fields(const DataGap& l) { return std::tie(l.kind, l.device, l.time, l.count, l.bytes, l.text); }
+inline auto fields(const DataGap& g) {
+    return std::tie(g.kind, g.device, g.time, g.count, g.bytes, g.reason, g.arguments, g.text);
+}
 inline auto fields(const Process& p) {
     return std::tie(p.pid, p.rank, p.command_line, p.start, p.end, p.exit_status, p.how_ended);
 }
@@ -71,7 +73,7 @@ inline void expect_same_device(const DeviceHistory& a, const DeviceHistory& b) {
     }
 }
 
-/// All but where the file is and how large.
+/// Compares everything except path and size of the file.
 inline void expect_same_trace(const Trace& a, const Trace& b) {
     EXPECT_EQ(std::tie(a.format_version, a.source, a.writer, a.start_utc_ns, a.duration, a.clean_end, a.being_written),
               std::tie(b.format_version, b.source, b.writer, b.start_utc_ns, b.duration, b.clean_end, b.being_written));
@@ -82,7 +84,7 @@ inline void expect_same_trace(const Trace& a, const Trace& b) {
     expect_same_rows(a.origins, b.origins, "origin");
     expect_same_rows(a.annotations, b.annotations, "annotation");
     expect_same_rows(a.marks, b.marks, "mark");
-    expect_same_rows(a.data_gaps, b.data_gaps, "data_gap");
+    expect_same_rows(a.data_gaps, b.data_gaps, "data gap");
     expect_same_rows(a.processes, b.processes, "process");
     expect_same_rows(a.steps, b.steps, "step");
     expect_same_rows(a.driver_allocations, b.driver_allocations, "driver allocation");

@@ -10,12 +10,13 @@
 #include <fstream>
 #include <regex>
 
+#include "storage/analysis/analysis.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
 #include "storage/import/derive_history.h"
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
-#include "storage/replay/analysis.h"
+#include "storage/read/open_trace.h"
+#include "storage/timeline/curves.h"
 #include "tests/unit/query_rows.h"
 #include "tests/unit/small_graph.h"
 #include "tests/unit/trace_equality.h"
@@ -123,7 +124,7 @@ TEST_F(TraceFile, WritingNeverOverwritesUnasked) {
 TEST_F(TraceFile, CanceledWritingLeavesTheOldFile) {
     Progress progress;
     progress.canceled = true;
-    EXPECT_FALSE(write_trace(*original_, path_, IfExists::replace, progress));
+    EXPECT_FALSE(write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress));
     EXPECT_TRUE(open(path_));
     EXPECT_FALSE(fs::exists(path_ + ".part"));
 }
@@ -132,12 +133,12 @@ TEST_F(TraceFile, TwoWritersOfOneTargetDoNotMix) {
     const int other = ::open((path_ + ".part").c_str(), O_CREAT | O_RDWR, 0666);
     ASSERT_EQ(0, flock(other, LOCK_EX));
     Progress progress;
-    const auto status = write_trace(*original_, path_, IfExists::replace, progress);
+    const auto status = write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress);
     ASSERT_FALSE(status);
     EXPECT_NE(std::string::npos, status.error().message.find("another program"));
     EXPECT_TRUE(fs::exists(path_ + ".part")) << "the other's file is left alone";
     ::close(other);
-    EXPECT_TRUE(write_trace(*original_, path_, IfExists::replace, progress))
+    EXPECT_TRUE(write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress))
         << "what a killed writer left is no hindrance";
 }
 
@@ -251,7 +252,8 @@ TEST_F(TraceFile, EveryFormatEverReleasedOpens) {
 
 /// Everything about graphs that a trace holds.
 constexpr const char* graph_queries[] = {
-    "SELECT id, type, variable, sequence, output, state, created_time, executed_time, released_time, destroyed_time FROM "
+    "SELECT id, type, variable, sequence, output, state, created_time, executed_time, released_time, destroyed_time "
+    "FROM "
     "nodes "
     "ORDER BY id",
     "SELECT * FROM autograd_edge ORDER BY node, slot",
@@ -272,7 +274,7 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
     const auto trace = read_snapshot_trace(snapshot("expandable_graph"), progress);
     ASSERT_TRUE(trace) << trace.error().message;
     const GraphTables graph = test::small_graph(**trace);
-    ASSERT_TRUE(write_trace(**trace, path_, IfExists::replace, progress, &graph));
+    ASSERT_TRUE(write_trace(**trace, peak_events(**trace), path_, IfExists::replace, progress, &graph));
     if (const char* keep = std::getenv("TIDEMARK_KEEP_FORMAT_TRACE")) {
         fs::copy_file(path_, keep, fs::copy_options::overwrite_existing);
     }
@@ -297,7 +299,8 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
         {"7"}};
     for (size_t i = 0; i < std::size(graph_queries); ++i) {
         EXPECT_EQ(wanted[i], test::query_rows(path_, graph_queries[i]));
-        EXPECT_EQ(wanted[i], test::query_rows(std::string(TIDEMARK_TEST_DATA) + "/traces/format-2.tide", graph_queries[i]));
+        EXPECT_EQ(wanted[i],
+                  test::query_rows(std::string(TIDEMARK_TEST_DATA) + "/traces/format-2.tide", graph_queries[i]));
     }
 }
 
@@ -328,23 +331,29 @@ TEST_F(TraceFile, TablesOfItsVersionMustBeThere) {
 /// The imported trace as if it had been recorded.
 Trace recorded(const Trace& imported) {
     Trace trace = imported;
-    trace.processes = {{4711, 0, "python train.py --lr 0.1", 0, trace.duration, 1, "exception: ValueError: no"}};
+    trace.processes = {
+        {4711, 0, "python train.py --lr 0.1", 0, trace.duration, 1, {ProcessEnd::exception, "ValueError: no"}}};
     trace.nvml_pid = 99;
-    trace.steps = {{0, "user", 0, trace.duration / 2}, {1, "user", trace.duration / 2, std::nullopt}};
-    trace.driver_allocations = {{"device", 0, 77 << 20, 2 << 20, 5, std::nullopt, "libcublas.so.13", 1, false},
-                                {"device", 0, 99 << 20, 2 << 20, 6, 7, "/home/anna/libanna.so", 0, false},
-                                {"pinned", -1, 5 << 20, 1 << 20, 8, std::nullopt, "", 0, false},
-                                {"device", 0, 0, 2 << 20, 9, std::nullopt, "libc10_cuda.so", 0, true}};
-    trace.samples = {{10, 0, std::nullopt, 3 << 20, 80 << 20, "nvml"}, {10, 0, 4711, 2 << 20, 0, "nvml at oom"}};
-    trace.data_gaps.push_back({DataGapKind::not_recorded, 0, 3, 0, 0, "CUPTI is in use."});
-    trace.data_gaps.push_back({DataGapKind::state_disagrees, 0, 4, 7, 0, "Seven blocks differ."});
+    trace.steps = {{0, StepSource::user, 0, trace.duration / 2},
+                   {1, StepSource::user, trace.duration / 2, std::nullopt}};
+    trace.driver_allocations = {
+        {DriverMemoryKind::device, 0, 77 << 20, 2 << 20, 5, std::nullopt, "libcublas.so.13", 1, false},
+        {DriverMemoryKind::device, 0, 99 << 20, 2 << 20, 6, 7, "/home/anna/libanna.so", 0, false},
+        {DriverMemoryKind::pinned, -1, 5 << 20, 1 << 20, 8, std::nullopt, "", 0, false},
+        {DriverMemoryKind::device, 0, 0, 2 << 20, 9, std::nullopt, "libc10_cuda.so", 0, true}};
+    trace.samples = {{10, 0, std::nullopt, 3 << 20, 80 << 20, SampleSource::nvml},
+                     {10, 0, 4711, 2 << 20, 0, SampleSource::nvml_at_oom}};
+    trace.data_gaps.push_back(
+        {DataGapKind::not_recorded, 0, 3, 0, 0, DataGapReason::cupti_busy, {{"details", "\"nsys\"\n"}}, {}});
+    trace.data_gaps.push_back(
+        {DataGapKind::unknown, 0, 4, 7, 0, {DataGapReason::unknown, "blocks_differ"}, {}, "Seven blocks differ."});
     return trace;
 }
 
 TEST_F(TraceFile, WhatARecorderSawIsReadBack) {
     const Trace trace = recorded(*original_);
     Progress progress;
-    ASSERT_TRUE(write_trace(trace, path_, IfExists::replace, progress));
+    ASSERT_TRUE(write_trace(trace, peak_events(trace), path_, IfExists::replace, progress));
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().message;
     test::expect_same_rows(trace.processes, (*read)->processes, "process");
@@ -361,11 +370,13 @@ TEST_F(TraceFile, AbsurdRowsOfARecorderAreRefusedOrMadeHarmless) {
          {"UPDATE driver_allocation SET bytes=-1 WHERE id=1", "UPDATE driver_allocation SET bytes=1<<61 WHERE id=1",
           "UPDATE driver_allocation SET stack=123456 WHERE id=1"}) {
         SCOPED_TRACE(sql);
-        ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
+        ASSERT_TRUE(
+            write_trace(recorded(*original_), peak_events(recorded(*original_)), path_, IfExists::replace, progress));
         alter(sql);
         EXPECT_FALSE(open(path_));
     }
-    ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress));
+    ASSERT_TRUE(
+        write_trace(recorded(*original_), peak_events(recorded(*original_)), path_, IfExists::replace, progress));
     alter(
         "UPDATE sample SET used_bytes=-5, device=1<<40; UPDATE driver_allocation SET source=1<<40, device=-9;"
         "INSERT INTO sample VALUES(NULL,-7,0,NULL,NULL,NULL,'nvml'),(NULL,-7,0,NULL,1,NULL,'nvml');"
@@ -387,9 +398,9 @@ TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
     Trace half = *original_;
     DeviceHistory& device = half.devices[0];
     const std::string whole = path_ + ".whole";
-    ASSERT_TRUE(write_trace(half, whole, IfExists::fail, progress));
+    ASSERT_TRUE(write_trace(half, peak_events(half), whole, IfExists::fail, progress));
     device.allocations.resize(device.allocations.size() - 1);
-    ASSERT_TRUE(write_trace(half, path_, IfExists::replace, progress));
+    ASSERT_TRUE(write_trace(half, peak_events(half), path_, IfExists::replace, progress));
     alter(("ATTACH '" + whole +
            "' AS whole; DELETE FROM allocation;"
            "INSERT INTO allocation SELECT * FROM whole.allocation")
@@ -402,7 +413,8 @@ TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
 TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
     Progress progress;
     const GraphTables graph = test::small_graph(*original_);
-    ASSERT_TRUE(write_trace(recorded(*original_), path_, IfExists::replace, progress, &graph));
+    ASSERT_TRUE(write_trace(recorded(*original_), peak_events(recorded(*original_)), path_, IfExists::replace, progress,
+                            &graph));
     std::ifstream in(std::string(TIDEMARK_TEST_DATA) + "/../../storage/format/FORMAT.md");
     const std::string text((std::istreambuf_iterator<char>(in)), {});
     const std::regex block("```sql\n([^`]*)```");
@@ -424,7 +436,7 @@ TEST_F(TraceFile, FormatMdNamesEveryTable) {
 TEST_F(TraceFile, UnwritableTargetIsSaid) {
     // The part file cannot be created under a file that is not a folder.
     Progress progress;
-    const auto status = write_trace(*original_, path_ + "/x.tide", IfExists::fail, progress);
+    const auto status = write_trace(*original_, peak_events(*original_), path_ + "/x.tide", IfExists::fail, progress);
     ASSERT_FALSE(status);
     EXPECT_EQ(ErrorKind::environment, status.error().kind);
 }

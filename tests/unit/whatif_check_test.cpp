@@ -1,4 +1,4 @@
-// The allocator model against what PyTorch did: every block and every segment of every recording.
+// Compares the allocator model with PyTorch: every block and segment of every recording.
 #include <gtest/gtest.h>
 
 #include "storage/replay/statistics.h"
@@ -10,7 +10,7 @@ namespace {
 
 class WhatIfModel : public testing::TestWithParam<std::string> {};
 
-TEST_P(WhatIfModel, DoesExactlyWhatPyTorchDid) {
+TEST_P(WhatIfModel, ReproducesEveryRecordedBlockAndSegment) {
     const auto trace = test::open_any(GetParam());
     ASSERT_FALSE(trace->devices.empty());
     for (const DeviceHistory& device : trace->devices) {
@@ -23,12 +23,12 @@ TEST_P(WhatIfModel, DoesExactlyWhatPyTorchDid) {
     }
 }
 
-/// Where nothing was refused, replaying with nothing changed gives the recorded figures.
-TEST_P(WhatIfModel, ChangingNothingGivesWhatWasRecorded) {
+/// Skips recordings with out-of-memory errors or retries, because a replay without a capacity never fails.
+TEST_P(WhatIfModel, ReproducesRecordedCountersWithoutChanges) {
     const auto trace = test::open_any(GetParam());
     for (const DeviceHistory& device : trace->devices) {
-        const AliveIndex live(device.allocations);
-        const Counters counters = Statistics(*trace, device, live).at(device.event_count());
+        const AliveIndex alive(device.allocations);
+        const Counters counters = Statistics(*trace, device, alive).at(device.event_count());
         if (!counters.retries_known || counters.num_ooms + counters.num_alloc_retries > 0) {
             continue;
         }
@@ -47,8 +47,8 @@ TEST_P(WhatIfModel, ChangingNothingGivesWhatWasRecorded) {
 
 INSTANTIATE_TEST_SUITE_P(Traces, WhatIfModel, testing::ValuesIn(test::all_traces()), test::trace_name);
 
-/// A copy of a recording to do wrong to.
-struct Forged {
+/// A copy of a recording that tests modify.
+struct ModifiedRecording {
     Trace trace = *test::open_snapshot("s3_varlen");
     DeviceHistory& device() { return trace.devices.front(); }
     ModelCheck check() {
@@ -58,39 +58,39 @@ struct Forged {
     AllocationIndex last() { return device().allocations.size() - 1; }
 };
 
-TEST(WhatIfCheck, SeesABlockAtAnotherPlace) {
-    Forged forged;
-    forged.device().allocations.address[forged.last()] += 512;
-    const ModelCheck check = forged.check();
+TEST(WhatIfCheck, DetectsAMovedBlock) {
+    ModifiedRecording modified;
+    modified.device().allocations.address[modified.last()] += 512;
+    const ModelCheck check = modified.check();
     EXPECT_FALSE(check.exact);
-    EXPECT_EQ(check.differs_at, forged.device().allocations.alloc_event[forged.last()]);
+    EXPECT_EQ(check.differs_at, modified.device().allocations.alloc_event[modified.last()]);
     EXPECT_NE(check.difference, "");
 }
 
-TEST(WhatIfCheck, SeesABlockOfAnotherSize) {
-    Forged forged;
-    forged.device().allocations.block_size[forged.last()] += 512;
-    EXPECT_EQ(forged.check().differs_at, forged.device().allocations.alloc_event[forged.last()]);
+TEST(WhatIfCheck, DetectsAnotherBlockSize) {
+    ModifiedRecording modified;
+    modified.device().allocations.block_size[modified.last()] += 512;
+    EXPECT_EQ(modified.check().differs_at, modified.device().allocations.alloc_event[modified.last()]);
 }
 
-TEST(WhatIfCheck, SeesASegmentOfAnotherSize) {
-    Forged forged;
-    Segment& segment = forged.device().segments.back();
+TEST(WhatIfCheck, DetectsAnotherSegmentSize) {
+    ModifiedRecording modified;
+    Segment& segment = modified.device().segments.back();
     segment.size += 2 << 20;
-    const ModelCheck check = forged.check();
+    const ModelCheck check = modified.check();
     EXPECT_FALSE(check.exact);
     EXPECT_GE(check.differs_at, segment.alloc_event);
 }
 
-TEST(WhatIfCheck, SeesOtherSettings) {
-    Forged forged;
-    forged.trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"expandable_segments:False,max_split_size_mb:64\"";
-    forged.trace.settings["max_split_size"] = "67108864";
-    EXPECT_FALSE(forged.check().exact);
+TEST(WhatIfCheck, DetectsOtherSettings) {
+    ModifiedRecording modified;
+    modified.trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"expandable_segments:False,max_split_size_mb:64\"";
+    modified.trace.settings["max_split_size"] = "67108864";
+    EXPECT_FALSE(modified.check().exact);
 }
 
-/// A history that begins when expandable memory has a gap: the gap is filled before the end grows.
-TEST(WhatIfCheck, StartsWithGapsInExpandableMemory) {
+/// The history begins with a gap in expandable memory. PyTorch fills the gap before it grows the end.
+TEST(WhatIfCheck, FillsInitialGapsInExpandableMemory) {
     constexpr uint64_t portion = 20 << 20, base = uint64_t{1} << 40;
     Trace trace;
     trace.settings["expandable_segments"] = "true";
@@ -124,7 +124,7 @@ TEST(WhatIfCheck, StartsWithGapsInExpandableMemory) {
     EXPECT_TRUE(check.exact) << check.difference;
 }
 
-TEST(WhatIfCheck, SaysHowManyPoolsItHadToReportApart) {
+TEST(WhatIfCheck, CountsInferredPools) {
     Progress progress;
     const auto graphs = test::open_snapshot("cudagraph");
     EXPECT_GT(check_model(*graphs, graphs->main_device(), progress).inferred_pools, 0);

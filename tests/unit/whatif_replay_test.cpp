@@ -1,4 +1,4 @@
-// What would have happened: against what did happen in a run of the same program with the other settings, and by hand.
+// Compares predictions of what-if replays with recordings of the same program under the other settings.
 #include <gtest/gtest.h>
 
 #include "storage/replay/statistics.h"
@@ -25,8 +25,8 @@ std::string refusal(const Trace& trace, const Change& change) {
 
 int64_t recorded_peak(const Trace& trace) {
     const DeviceHistory& device = trace.main_device();
-    const AliveIndex live(device.allocations);
-    return Statistics(trace, device, live).at(device.event_count()).at(Metric::reserved_bytes, PoolKind::all).peak;
+    const AliveIndex alive(device.allocations);
+    return Statistics(trace, device, alive).at(device.event_count()).at(Metric::reserved_bytes, PoolKind::all).peak;
 }
 
 Change with_expandable(bool expandable) {
@@ -41,7 +41,7 @@ TEST(WhatIfReplay, PredictsTheSameProgramWithExpandableSegments) {
     EXPECT_EQ(outcome(*expandable, with_expandable(false)).peak_reserved, recorded_peak(*segments));
 }
 
-TEST(WhatIfReplay, FindsTheCapacityBetweenWhatWasReservedAndWhatWasRefused) {
+TEST(WhatIfReplay, FindsTheCapacityBetweenReservedAndRefusedBytes) {
     const auto trace = test::open_example("s09_list_until_out_of_memory");
     const auto capacity = find_capacity(*trace, trace->main_device());
     ASSERT_TRUE(capacity);
@@ -50,7 +50,7 @@ TEST(WhatIfReplay, FindsTheCapacityBetweenWhatWasReservedAndWhatWasRefused) {
     EXPECT_FALSE(capacity->is_exact);
 }
 
-TEST(WhatIfReplay, RetriesReportOfTheCapacityToo) {
+TEST(WhatIfReplay, InfersTheCapacityFromRetries) {
     const auto trace = test::open_snapshot("frag_oom");  // limited to 4 GiB
     const auto capacity = find_capacity(*trace, trace->main_device());
     ASSERT_TRUE(capacity);
@@ -59,7 +59,7 @@ TEST(WhatIfReplay, RetriesReportOfTheCapacityToo) {
     EXPECT_LT(capacity->at_most, 5 * GiB);
 }
 
-TEST(WhatIfReplay, FailsWhereTheRecordingFailed) {
+TEST(WhatIfReplay, RunsOutOfMemoryWhereTheRecordingDid) {
     const auto trace = test::open_example("s09_list_until_out_of_memory");
     const DeviceHistory& device = trace->main_device();
     const Outcome result = outcome(*trace, {}, find_capacity(*trace, device));
@@ -70,7 +70,7 @@ TEST(WhatIfReplay, FailsWhereTheRecordingFailed) {
     EXPECT_EQ(result.fails_at, oom->event);
 }
 
-TEST(WhatIfReplay, ARetryGivesBackWhatItGaveBack) {
+TEST(WhatIfReplay, ReleasesTheRecordedMemoryInARetry) {
     const auto trace = test::open_snapshot("frag_oom");
     const Outcome result = outcome(*trace, {}, Capacity{4 * GiB, true, 4 * GiB + 1});
     EXPECT_TRUE(result.fits);
@@ -78,7 +78,7 @@ TEST(WhatIfReplay, ARetryGivesBackWhatItGaveBack) {
     EXPECT_EQ(result.peak_reserved, recorded_peak(*trace));
 }
 
-TEST(WhatIfReplay, AMendedLeakFits) {
+TEST(WhatIfReplay, FitsOnceTheLeakIsFixed) {
     const auto trace = test::open_example("s09_list_until_out_of_memory");
     const Allocations& a = trace->main_device().allocations;
     Change change;
@@ -91,7 +91,7 @@ TEST(WhatIfReplay, AMendedLeakFits) {
     EXPECT_LE(result.peak_allocated, result.peak_reserved);
 }
 
-TEST(WhatIfReplay, WhatIsFreedTooEarlyIsFreedOnceItIsThere) {
+TEST(WhatIfReplay, DefersFreesUntilTheAllocation) {
     const auto trace = test::open_example("s09_list_until_out_of_memory");
     const Allocations& a = trace->main_device().allocations;
     Change at_once, right_after;
@@ -102,7 +102,7 @@ TEST(WhatIfReplay, WhatIsFreedTooEarlyIsFreedOnceItIsThere) {
     EXPECT_EQ(outcome(*trace, at_once).peak_reserved, outcome(*trace, right_after).peak_reserved);
 }
 
-TEST(WhatIfReplay, FreeingAtTheRecordedTimePointChangesNothing) {
+TEST(WhatIfReplay, ChangesNothingIfFreedAtTheRecordedEvent) {
     const auto trace = test::open_snapshot("s3_varlen");
     const Allocations& a = trace->main_device().allocations;
     Change change;
@@ -115,7 +115,7 @@ TEST(WhatIfReplay, FreeingAtTheRecordedTimePointChangesNothing) {
     EXPECT_EQ(outcome(*trace, change).peak_reserved, recorded_peak(*trace));
 }
 
-TEST(WhatIfReplay, RecordedEmptyCacheCanBeLeftOut) {
+TEST(WhatIfReplay, OmitsRecordedEmptyCache) {
     const auto trace = test::open_snapshot("varlen_expandable");
     EXPECT_LT(outcome(*trace, {}).end_reserved, 100 * MiB);
     Change change;
@@ -125,7 +125,7 @@ TEST(WhatIfReplay, RecordedEmptyCacheCanBeLeftOut) {
     EXPECT_EQ(result.cached_bytes_returned, 0);
 }
 
-TEST(WhatIfReplay, EmptyCacheCanBeAdded) {
+TEST(WhatIfReplay, AddsEmptyCache) {
     const auto trace = test::open_snapshot("s3_varlen");
     Change change;
     change.empty_cache_at = {trace->main_device().event_count()};
@@ -135,7 +135,7 @@ TEST(WhatIfReplay, EmptyCacheCanBeAdded) {
     EXPECT_EQ(result.peak_reserved, recorded_peak(*trace));
 }
 
-TEST(WhatIfReplay, MaxSplitAsRecorded) {
+TEST(WhatIfReplay, ReproducesTheRecordedMaxSplitSize) {
     const auto trace = test::open_snapshot("max_split");  // recorded with 64 MiB
     Change change;
     change.max_split_size = 64 * MiB;
@@ -144,15 +144,15 @@ TEST(WhatIfReplay, MaxSplitAsRecorded) {
     EXPECT_NE(outcome(*trace, change).peak_reserved, recorded_peak(*trace));
 }
 
-TEST(WhatIfReplay, RoundingMakesBlocksLarger) {
+TEST(WhatIfReplay, EnlargesBlocksByRoundupDivisions) {
     const auto trace = test::open_snapshot("s3_varlen");
     Change change;
     change.roundup_power2_divisions = 2;
     EXPECT_GT(outcome(*trace, change).peak_allocated, outcome(*trace, {}).peak_allocated);
 }
 
-TEST(WhatIfReplay, TheCollectorKeepsReservedMemoryDown) {
-    const auto trace = test::open_snapshot("gc_threshold");  // limited to 4 GiB, collecting at 60 %
+TEST(WhatIfReplay, LimitsReservedMemoryByGarbageCollection) {
+    const auto trace = test::open_snapshot("gc_threshold");  // limited to 4 GiB, garbage collection at 60 %
     Change change;
     change.garbage_collection_threshold = 0.9;
     const Capacity limit{4 * GiB, true, 4 * GiB + 1};
@@ -160,7 +160,7 @@ TEST(WhatIfReplay, TheCollectorKeepsReservedMemoryDown) {
     EXPECT_EQ(outcome(*trace, {}, limit).peak_reserved, recorded_peak(*trace));
 }
 
-TEST(WhatIfReplay, SaysWhatCannotBeAsked) {
+TEST(WhatIfReplay, RejectsInvalidChanges) {
     const auto trace = test::open_snapshot("s3_varlen");
     Change change;
     change.garbage_collection_threshold = 0.8;

@@ -1,4 +1,4 @@
-// The traces the allocator model is tested on: every recording and snapshot of the repository.
+// Every recording and snapshot of the repository, as input for the allocator model.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "storage/import/import.h"
-#include "storage/read/trace.h"
+#include "storage/read/open_trace.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace tidemark::test {
@@ -36,7 +36,7 @@ inline std::vector<std::string> all_traces() {
     return files;
 }
 
-/// A trace, or a snapshot imported into one.
+/// Opens a trace, or imports a snapshot and opens the result.
 inline std::shared_ptr<const Trace> open_any(const std::string& path) {
     const TemporaryFolder folder;
     Progress progress;
@@ -58,7 +58,7 @@ inline std::shared_ptr<const Trace> open_example(const std::string& name) {
     return open_any(std::string(TIDEMARK_RESOURCES) + "/examples/" + name + ".tide");
 }
 
-/// For the names of parameterised tests: "snapshots_frag_oom".
+/// Returns the name of a parameterized test, such as "snapshots_frag_oom".
 inline std::string trace_name(const testing::TestParamInfo<std::string>& info) {
     const std::filesystem::path path = info.param;
     std::string name = path.parent_path().filename().string() + "_" + path.stem().string();

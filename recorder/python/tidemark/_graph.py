@@ -74,7 +74,8 @@ class Graph:
     def _failed(self, what: str, failure: Exception) -> None:
         if what not in self._failures:
             self._failures.add(what)
-            self._lose(f"the graph is recorded incompletely: {what}: {type(failure).__name__}: {failure}")
+            details = f"{what}: {type(failure).__name__}: {failure}"
+            self._lose("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
 
     def modules_changed(self) -> None:
         """Notes that there may be new modules."""

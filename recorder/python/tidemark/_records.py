@@ -13,7 +13,7 @@ KNOWN_PHASES = {
     "optimizer": _abi.PHASE_OPTIMIZER,
     "eval": _abi.PHASE_EVAL,
 }
-LOSS_NOT_RECORDED = 10
+GAP_NOT_RECORDED = 10
 STEP_SEEN, STEP_REPORTED = 0, 1  # who reports a step: the optimizer hook, the user
 SPAN_BEGINS, SPAN_ENDS = 0, 1
 
@@ -91,9 +91,9 @@ def named_phase(number: int, name: str) -> Message:
     return record, name.encode()
 
 
-def loss(sentence: str) -> Message:
-    """Reports a data gap: something that is not recorded."""
-    return _record(_abi.DATA_GAP, LOSS_NOT_RECORDED), sentence.encode()
+def data_gap(reason: str, details: object) -> Message:
+    """Reports something that is not recorded. reason: a word of DataGapReason (storage/trace/facts.h)."""
+    return _record(_abi.DATA_GAP, GAP_NOT_RECORDED), f"{reason}\0{details}".encode()
 
 
 def meta(key: str, value: str) -> Message:

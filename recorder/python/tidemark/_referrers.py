@@ -77,7 +77,7 @@ class Referrers:
             if links or place[0] != 0:
                 self._core.push(_records.referrer(place, links or [_links.Link("native", "")]))
         if len(places) == MOST_TENSORS:
-            self._core.push(_records.loss(f"of more tensors than {MOST_TENSORS}, the holders were not looked for"))
+            self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TENSORS} tensors"))
 
     def _targets(self, all_tensors: list[Any]) -> tuple[list[Any], list[tuple[int, int, int, int]]]:
         """Returns the tensors to search for, and of each (node, address, sequence, device)."""

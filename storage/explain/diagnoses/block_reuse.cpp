@@ -1,25 +1,25 @@
-// S7, S8: which cached block served a request and what was cut from it, or why none fitted and a segment was taken.
+// S7, S8: the freed block that served a request and what was cut from it, or why the allocator took a new segment.
 #include <algorithm>
 #include <optional>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/replay/memory_state.h"
 
 namespace tidemark {
 namespace {
 
-constexpr uint32_t most_allocations = 400;  ///< in longer runs nobody asks about single requests
-constexpr size_t most_steps = 5;            ///< nor where training goes on
-constexpr uint64_t least_bytes = 1 << 20;   ///< smaller requests share small segments: not what is asked about
-constexpr EventNumber just_before = 2;      ///< a segment is taken right before the allocation it is taken for
+constexpr uint32_t most_allocations = 400;  ///< in longer runs single requests are of no interest
+constexpr size_t most_steps = 5;            ///< the same holds where training continues
+constexpr uint64_t least_bytes = 1 << 20;   ///< smaller requests share small segments
+constexpr EventNumber just_before = 2;      ///< a segment arrives right before the allocation that needs it
 
-/// A request that was served from memory freed before.
+/// A request that a freed block served.
 struct Reuse {
     AllocationIndex allocation = no_allocation, earlier = no_allocation;
 };
-/// A request for which a segment was taken although memory was free.
+/// A request that needed a new segment although memory was free.
 struct Miss {
     AllocationIndex allocation = no_allocation;
     uint64_t free = 0, largest = 0;
@@ -32,7 +32,7 @@ bool took_segment(const DeviceHistory& device, AllocationIndex a) {
            made - device.segments[segment].alloc_event <= just_before;
 }
 
-/// Who had this address last, and was done with it.
+/// Returns the allocation that had this address last and was freed.
 AllocationIndex earlier_owner(const DeviceHistory& device, AllocationIndex a) {
     AllocationIndex earlier = no_allocation;
     for (const AllocationIndex owner : owners_of_address(device, device.allocations.address[a])) {
@@ -56,49 +56,49 @@ std::optional<Miss> find_miss(const AnalysisContext& context, AllocationIndex a)
 }
 
 std::string request_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
-    return words("{bytes} of {line}",
+    return words("{bytes} requested by {line}",
                  with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.requested[a]))),
                  with("line", line_of(context.trace(), context.device().allocations.stack[a])));
 }
 
-void report_reuse(Finding& finding, const AnalysisContext& context, const Words& words, const Reuse& reuse, int64_t count) {
+void report_reuse(Finding& finding, const AnalysisContext& context, const Words& words, const Reuse& reuse,
+                  int64_t count) {
     const Allocations& allocations = context.device().allocations;
     const uint64_t now = allocations.block_size[reuse.allocation], before = allocations.block_size[reuse.earlier];
     const auto request = with("request", request_words(context, words, reuse.allocation));
     const auto earlier = with("earlier", request_words(context, words, reuse.earlier));
     finding.text.push_back(
         now < before
-            ? words("{request} was cut from the block that had served {earlier}; the rest of it, {rest}, stays free.",
+            ? words("{request} was cut from a freed block of {earlier}; the rest of that block, {rest}, stays free.",
                     request, earlier, with("rest", format_bytes(static_cast<int64_t>(before - now))))
-            : words("{request} was served from the block that had served {earlier}: freed memory takes turns.", request,
-                    earlier));
+            : words("{request} reused a freed block of {earlier}.", request, earlier));
     if (count > 1) {
-        finding.text.back() += words(" {count} requests in all were served from memory that was free already.",
-                                     with("count", format_count(count)));
+        finding.text.back() +=
+            words(" Requests that freed memory served: {count}.", with("count", format_count(count)));
     }
-    finding.evidence.push_back(at_allocation(context, words("The block before: {earlier}", earlier), reuse.earlier));
-    finding.evidence.push_back(at_allocation(context, words("Served from it: {request}", request), reuse.allocation));
+    finding.evidence.push_back(at_allocation(context, words("The earlier request: {earlier}", earlier), reuse.earlier));
+    finding.evidence.push_back(
+        at_allocation(context, words("The request that reused it: {request}", request), reuse.allocation));
 }
 
 void report_miss(Finding& finding, const AnalysisContext& context, const Words& words, const Miss& miss) {
     const auto request = with("request", request_words(context, words, miss.allocation));
-    finding.text.push_back(words(
-        "For {request} a new segment was taken from the driver although {free} were free: the largest free piece had "
-        "{largest}. A request is served from one piece, and free pieces of different segments cannot be put together.",
-        request, with("free", format_bytes(static_cast<int64_t>(miss.free))),
-        with("largest", format_bytes(static_cast<int64_t>(miss.largest)))));
+    finding.text.push_back(
+        words("{request} needed a new segment from the driver although {free} were free: the largest free piece had "
+              "{largest}. A request needs one contiguous piece; free pieces of different segments cannot be merged.",
+              request, with("free", format_bytes(static_cast<int64_t>(miss.free))),
+              with("largest", format_bytes(static_cast<int64_t>(miss.largest)))));
     finding.evidence.push_back(at_allocation(context, words("A new segment: {request}", request), miss.allocation));
-    finding.fixes.push_back({words("With expandable segments free memory at the end of a segment grows instead."),
+    finding.fixes.push_back({words("With expandable segments, the free memory at the end of a segment grows instead."),
                              "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
                              {},
                              {}});
 }
 
-}  // namespace
-
-void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const Allocations& allocations = context.device().allocations;
-    const bool trains = context.iterations().source() == IterationSource::steps && context.iterations().size() > most_steps;
+    const bool trains =
+        context.iterations().source() == IterationSource::steps && context.iterations().size() > most_steps;
     if (allocations.size() > most_allocations || !context.suspects().empty() || trains) {
         return;
     }
@@ -121,10 +121,8 @@ void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Fi
     if (reuse.allocation == no_allocation && miss.allocation == no_allocation) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::block_reuse;
-    finding.severity = Severity::pattern;
-    finding.basis = words("Replayed from the allocator's events, block by block.");
+    Finding finding = diagnoses::block_reuse.new_finding();
+    finding.basis = words("The allocator's events were replayed block by block.");
     finding.count = reuses;
     finding.bytes = static_cast<int64_t>(std::max(size(reuse.allocation), size(miss.allocation)));
     finding.component = ComponentKind::requested;
@@ -132,8 +130,8 @@ void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Fi
     set_line(finding, context, allocations.stack[largest]);
     finding.title = miss.allocation == no_allocation ? words("freed blocks served later requests")
                     : reuse.allocation == no_allocation
-                        ? words("no freed block was large enough: a new segment was taken")
-                        : words("freed blocks served some requests; for one none was large enough");
+                        ? words("no freed block was large enough: the allocator took a new segment")
+                        : words("freed blocks served some requests, but for one no freed block was large enough");
     if (reuse.allocation != no_allocation) {
         report_reuse(finding, context, words, reuse, reuses);
     }
@@ -142,5 +140,9 @@ void diagnose_block_reuse(const AnalysisContext& context, const Words& words, Fi
     }
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::block_reuse{FindingKind::block_reuse, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,17 +1,17 @@
-// Harmless: a cache, a buffer, a queue fills up in the first rounds and then stays at its size.
+// Harmless: a cache, a buffer or a queue fills up in the first iterations and then keeps its size.
 #include <algorithm>
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
-/// Filling up takes so many rounds: what is made in one is a setup.
+/// Filling takes at least so many iterations; what one iteration allocates is setup.
 constexpr size_t fewest_filling = 3;
 constexpr int64_t fewest_entries = 4;
 
@@ -20,8 +20,8 @@ struct Cache {
     const Referrer* referrer = nullptr;
     AllocationIndex oldest = no_allocation;
     int64_t bytes = 0, count = 0;
-    size_t full = 0;        ///< slice in which it came to rest
-    bool replaces = false;  ///< new entries come, old ones go
+    size_t full = 0;        ///< the slice from which on the size is constant
+    bool replaces = false;  ///< new entries arrive, and old ones are freed
 };
 
 bool is_container(const Referrer& referrer) { return container_end(referrer.links) < referrer.links.size(); }
@@ -40,7 +40,8 @@ const Referrer* referrer_of(const AnalysisContext& context, const Site& site) {
     return nullptr;
 }
 
-/// What of a site a cache can hold: what modules and optimizers hold is none, whenever it was made, nor are workspaces.
+/// The part of a site that a cache can hold. Modules, optimizers and workspaces are not caches, whenever they were
+/// allocated.
 struct Entries {
     std::vector<AllocationIndex> all;  ///< by age
     int64_t bytes = 0;
@@ -50,7 +51,8 @@ Entries entries_of(const AnalysisContext& context, const Site& site) {
     Entries entries;
     for (const AllocationIndex a : site.now) {
         const Category category =
-            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time()) : Category::unknown;
+            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time())
+                            : Category::unknown;
         if (!is_held_outside(category) && category != Category::workspace) {
             entries.all.push_back(a);
             entries.bytes += static_cast<int64_t>(context.device().allocations.block_size[a]);
@@ -59,7 +61,7 @@ Entries entries_of(const AnalysisContext& context, const Site& site) {
     return entries;
 }
 
-/// The slice from which on the level stays within one entry of its end; nothing: it did not fill up and stay.
+/// Returns the slice from which on the level stays within one entry of its end; nothing: it did not fill up and stay.
 std::optional<size_t> full_since(const Site& site, int64_t entry) {
     const int64_t end = site.level.back();
     size_t full = site.level.size();
@@ -111,29 +113,32 @@ std::vector<Cache> find(const AnalysisContext& context) {
 
 void report(Finding& finding, const AnalysisContext& context, const Cache& cache, size_t full, const Words& words) {
     const auto bytes = with("bytes", format_bytes(cache.bytes));
-    const auto tensors = with("tensors", words.counted(cache.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(cache.count, "{n} tensor", "{n} tensors"));
     const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(full)));
-    finding.title = finding.referrer.empty()
-                        ? words("{tensors} with {bytes} from {line} were collected, and no more", tensors, bytes,
-                                with("line", finding.line))
-                        : words("{referrer} filled up to {bytes} and stays there", with("referrer", finding.referrer), bytes);
-    finding.text = {words(
-        "{tensors} made by {line} were collected over the first rounds. Since {iteration} their memory stays at {bytes}: "
-        "it looks like a leak at the beginning and is none.",
-        tensors, bytes, iteration, with("line", finding.line))};
+    finding.title =
+        finding.referrer.empty()
+            ? words("tensors from {line} filled {bytes} and no longer grow ({tensors})", tensors, bytes,
+                    with("line", finding.line))
+            : words("{referrer} filled up to {bytes} and no longer grows", with("referrer", finding.referrer), bytes);
+    finding.text = {
+        words("Memory from {line} grew over the first iterations, to {tensors}. Since {iteration} it stays at {bytes}: "
+              "it looks like a leak at first, but is not one.",
+              tensors, bytes, iteration, with("line", finding.line))};
     finding.text.push_back(
-        cache.replaces ? words("New ones still come, and as many old ones go: a cache or buffer with a largest size.")
-                       : words("No new ones come any more."));
+        cache.replaces
+            ? words("New tensors still arrive, and as many old ones are freed: a cache or buffer with a maximum size.")
+            : words("No new tensors arrive."));
 }
 
-Finding about(const AnalysisContext& context, const Cache& cache, const Words& words) {
-    const size_t full = std::min(cache.full * context.surviving_allocations().iterations_per_slice(), context.iterations().size() - 1);
-    Finding finding;
-    finding.kind = FindingKind::bounded_cache;
-    finding.severity = Severity::pattern;
+Finding make_finding(const AnalysisContext& context, const Cache& cache, const Words& words) {
+    const size_t full =
+        std::min(cache.full * context.surviving_allocations().iterations_per_slice(), context.iterations().size() - 1);
+    Finding finding = diagnoses::bounded_cache.new_finding();
     finding.confidence = cache.referrer ? Confidence::certain : Confidence::likely;
-    finding.basis = words("Seen in the allocator's events: it rose round by round, then stayed for {iterations} rounds.",
-                          with("iterations", context.iterations().size() - full));
+    finding.basis = words(
+        "The allocator's events show growth in the first iterations, then a constant level over {iterations} "
+        "iterations.",
+        with("iterations", context.iterations().size() - full));
     finding.bytes = cache.bytes;
     finding.count = cache.count;
     finding.component = ComponentKind::requested;
@@ -142,21 +147,25 @@ Finding about(const AnalysisContext& context, const Cache& cache, const Words& w
         finding.referrer = referrer_words(context.graph()->tables(), words, *cache.referrer);
     }
     report(finding, context, cache, full, words);
-    finding.evidence = {
-        at_allocation(context, words("Its oldest entry"), cache.oldest),
-        at_iteration(context, words("It is full"), static_cast<int64_t>(full)),
-        at_event(context, words("It is as large at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
-    finding.fixes = {{words("If it is too much: a smaller largest size, or keep the entries in host memory."),
+    finding.evidence = {at_allocation(context, words("The oldest entry"), cache.oldest),
+                        at_iteration(context, words("The cache is full"), static_cast<int64_t>(full)),
+                        at_event(context,
+                                 words("The cache has the same size at {time_point}",
+                                       with("time_point", time_point_name(context, words))),
+                                 context.now())};
+    finding.fixes = {{words("If it is too large: reduce the maximum size, or keep the entries in host memory."),
                       "entry = entry.to(\"cpu\")", cache.bytes, std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_bounded_cache(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const Cache& cache : find(context)) {
-        findings.push_back(about(context, cache, words));
+        findings.push_back(make_finding(context, cache, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::bounded_cache{FindingKind::bounded_cache, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

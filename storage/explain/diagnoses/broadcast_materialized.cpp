@@ -1,28 +1,28 @@
-// S14: broadcasting costs nothing by itself, but a copy of a broadcast tensor holds every element many times.
+// S14: broadcasting takes no memory by itself, but a copy of a broadcast tensor stores every element many times.
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/element_wise.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/element_wise.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_part_of_peak = 0.05;
-/// Element-wise operations widen types by this factor at most (bool to double): what is larger than that beside all
-/// memory it can have been made from was broadcast.
+/// Element-wise operations widen a dtype by this factor at most (bool to double). A result that is larger, compared
+/// with all its possible inputs, was broadcast.
 constexpr uint64_t widest = 8;
-/// Lines looked at, those with the largest results.
+/// Only the lines with the largest results are examined.
 constexpr size_t most_lines = 16;
 
-/// Copies: the result has as many elements as what is copied, which shares memory while it is a view.
+/// Copies have as many elements as their source, which shares memory while it is a view.
 constexpr std::array copies{"aten::contiguous", "aten::clone", "aten::reshape", "aten::expand_copy"};
 
 bool is_copy(const std::string& op) {
@@ -31,7 +31,7 @@ bool is_copy(const std::string& op) {
 
 struct Broadcast {
     AllocationIndex allocation = no_allocation;
-    uint64_t largest_operand = 0;  ///< most bytes that any tensor it can have been made from has
+    uint64_t largest_operand = 0;  ///< bytes of the largest tensor among its possible inputs
     bool is_copy = false;
     bool is_certain = true;
 };
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    /// By age.
+    /// Returns them by age.
     std::vector<Broadcast> find() {
         std::vector<Broadcast> results;
         for (const AllocationIndex a : largest_of_lines()) {
@@ -86,7 +86,7 @@ private:
         return selected;
     }
 
-    /// A copy can have been made of results known to be broadcast as well: then it is only likely that it was not.
+    /// A copy may also be made from a known broadcast result; then the finding is only likely.
     void look_around(Broadcast& result, const std::vector<Broadcast>& known) const {
         const EventNumber made = allocations_.alloc_event[result.allocation];
         context_.analysis().live().for_each_active(made, [&](AllocationIndex a) {
@@ -103,7 +103,7 @@ private:
         });
     }
 
-    /// Scratch memory of a library is nobody's operand.
+    /// Workspaces of libraries are never operands.
     bool is_scratch(AllocationIndex a) const {
         return context_.graph() &&
                context_.graph()->categories.at({context_.device_position(), a}, never_happened) == Category::workspace;
@@ -120,8 +120,8 @@ std::string op_of(const AnalysisContext& context, AllocationIndex a) {
 
 std::string broadcast_words(const AnalysisContext& context, const Broadcast& sum, const Words& words) {
     return words(
-        "Broadcasting by itself costs nothing: {op} at {line} read its operands as if they were larger and took "
-        "memory only for its result, {bytes}.",
+        "Broadcasting itself takes no memory: {op} at {line} read its operands as if they were larger and allocated "
+        "only its result, {bytes}.",
         with("op", op_of(context, sum.allocation)),
         with("line", line_of(context.trace(), context.device().allocations.stack[sum.allocation])),
         with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[sum.allocation]))));
@@ -129,8 +129,7 @@ std::string broadcast_words(const AnalysisContext& context, const Broadcast& sum
 
 Finding begin(const AnalysisContext& context, const Broadcast& result, const Words& words) {
     const AllocationIndex a = result.allocation;
-    Finding finding;
-    finding.kind = FindingKind::broadcast_materialized;
+    Finding finding = diagnoses::broadcast_materialized.new_finding();
     finding.confidence = result.is_certain ? Confidence::certain : Confidence::likely;
     finding.bytes = static_cast<int64_t>(context.device().allocations.block_size[a]);
     finding.count = 1;
@@ -142,12 +141,13 @@ Finding begin(const AnalysisContext& context, const Broadcast& result, const Wor
             finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
         }
     }
-    finding.evidence = {at_event(context, words("Just before"), context.device().allocations.alloc_event[a]),
+    finding.evidence = {at_event(context, words("The state before"), context.device().allocations.alloc_event[a]),
                         at_allocation(context, words("The result"), a)};
     return finding;
 }
 
-Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const std::vector<Broadcast>& results, const Words& words) {
+Finding make_copy_finding(const AnalysisContext& context, const Broadcast& copy, const std::vector<Broadcast>& results,
+                          const Words& words) {
     Finding finding = begin(context, copy, words);
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto op = with("op", op_of(context, copy.allocation));
@@ -155,54 +155,49 @@ Finding about_copy(const AnalysisContext& context, const Broadcast& copy, const 
     finding.severity = Severity::waste;
     finding.basis =
         copy.is_certain
-            ? words("When the copy was made there was no tensor from which so many different elements could come.")
-            : words(
-                  "Besides other results of broadcasts there was no tensor from which so many different "
-                  "elements could come.");
-    finding.title = words("a broadcast tensor was copied out: {bytes} at {line}", bytes, line);
-    finding.text = {words(
-        "{op} at {line} made {bytes}, but no tensor it can have been made from has more than {operand}. expand() "
-        "gives a view that reads the same elements again and again and takes no memory; a copy of it writes every "
-        "element out as often as it occurs.",
-        op, line, bytes, with("operand", format_bytes(static_cast<int64_t>(copy.largest_operand))))};
+            ? words("When the copy was made, no tensor with as many different elements existed.")
+            : words("Apart from other broadcast results, no tensor with as many different elements existed.");
+    finding.title = words("a broadcast tensor was copied in full: {bytes} at {line}", bytes, line);
+    finding.text = {
+        words("{op} at {line} allocated {bytes}, but none of its possible inputs exceeds {operand}. expand() returns a "
+              "view that reads the same elements repeatedly and takes no memory; a copy of the view stores every "
+              "element as often as it occurs.",
+              op, line, bytes, with("operand", format_bytes(static_cast<int64_t>(copy.largest_operand))))};
     for (const Broadcast& other : results) {
         if (!other.is_copy && finding.text.size() == 1) {
             finding.text.push_back(broadcast_words(context, other, words));
-            finding.evidence.push_back(
-                at_allocation(context, words("For comparison: a broadcast that took only its result"), other.allocation));
+            finding.evidence.push_back(at_allocation(
+                context, words("For comparison: a broadcast that allocated only its result"), other.allocation));
         }
     }
-    finding.fixes = {{words("Leave the tensor as it is: operations broadcast by themselves. contiguous(), clone(), "
-                            "repeat() and reshape() on an expanded tensor make the copy."),
+    finding.fixes = {{words("Use the tensor as it is: operations broadcast by themselves. contiguous(), clone(), "
+                            "repeat() and reshape() copy an expanded tensor."),
                       "total = wide + flat  # instead of wide.expand(...).contiguous() + flat", finding.bytes,
                       std::nullopt}};
     return finding;
 }
 
-Finding about_result(const AnalysisContext& context, const Broadcast& result, const Words& words) {
+Finding make_result_finding(const AnalysisContext& context, const Broadcast& result, const Words& words) {
     Finding finding = begin(context, result, words);
     finding.severity = Severity::pattern;
-    finding.basis = words("When the result was made there was no tensor with as many elements.");
-    finding.title = words("a broadcast made a result of {bytes} from much smaller tensors",
+    finding.basis = words("When the result was allocated, no tensor with as many elements existed.");
+    finding.title = words("a broadcast produced a result of {bytes} from much smaller tensors",
                           with("bytes", format_bytes(finding.bytes)));
     finding.text = {broadcast_words(context, result, words),
-                    words("No tensor it can have been made from has more than {operand}.",
+                    words("None of its possible inputs exceeds {operand}.",
                           with("operand", format_bytes(static_cast<int64_t>(result.largest_operand))))};
-    finding.fixes = {
-        {words("If the result is only reduced afterwards, do it in parts, or with an operation that does both "
-               "(torch.cdist, einsum, a matrix product)."),
-         "", std::nullopt, std::nullopt}};
+    finding.fixes = {{words("If the result is only reduced afterwards: compute it in parts, or use an operation that "
+                            "does both (torch.cdist, einsum, a matrix product)."),
+                      "", std::nullopt, std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_broadcast_materialized(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<Broadcast> results = Search(context).find();
     bool has_copy = false;
     for (const Broadcast& result : results) {
         if (result.is_copy) {
-            findings.push_back(about_copy(context, result, results, words));
+            findings.push_back(make_copy_finding(context, result, results, words));
             has_copy = true;
         }
     }
@@ -212,8 +207,13 @@ void diagnose_broadcast_materialized(const AnalysisContext& context, const Words
                 const auto& size = context.device().allocations.block_size;
                 return size[a.allocation] < size[b.allocation];
             });
-        findings.push_back(about_result(context, *largest, words));
+        findings.push_back(make_result_finding(context, *largest, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::broadcast_materialized{FindingKind::broadcast_materialized, Severity::waste,
+                                                  Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,18 +1,18 @@
-// #30: torch.load put the checkpoint's tensors on the GPU, where the model has its own already.
+// #30: torch.load put the checkpoint's tensors on the GPU, beside those of the model.
 #include <algorithm>
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// A few small tensors that were saved beside the weights are no second copy of a model.
+/// A few small tensors saved beside the weights are not a second copy of a model.
 constexpr int64_t least_bytes = 1 << 20;
-/// Of what was loaded and is still there, so much must have a twin of the same size in the model.
+/// So much of the loaded memory that still exists must have an equally large tensor in the model.
 constexpr double least_matched = 0.5;
 
 bool is_loading(const StackTable& stacks, FrameId id) {
@@ -23,7 +23,7 @@ bool is_loading(const StackTable& stacks, FrameId id) {
            (function.find("load") != std::string::npos || function.find("restore") != std::string::npos);
 }
 
-/// By stack: whether torch.load is among its callers.
+/// Returns, by stack, whether torch.load is among its callers.
 std::vector<bool> loading_stacks(const StackTable& stacks) {
     std::vector<bool> frames(stacks.frame_count()), loading(stacks.stack_count());
     for (FrameId frame = 1; frame < stacks.frame_count(); ++frame) {
@@ -41,7 +41,7 @@ bool is_of_model(Category category) {
 }
 
 struct Loaded {
-    std::vector<AllocationIndex> all;  ///< by torch.load, there at the moment the case is about, no part of the model
+    std::vector<AllocationIndex> all;  ///< allocated by torch.load, still alive, not part of the model
     int64_t bytes = 0, matched = 0;
 };
 
@@ -52,13 +52,14 @@ Loaded find_loaded(const AnalysisContext& context) {
     if (std::find(loading.begin(), loading.end(), true) == loading.end()) {
         return loaded;
     }
-    std::unordered_map<uint64_t, int64_t> twins;  ///< by requested bytes
+    std::unordered_map<uint64_t, int64_t> twins;  ///< number of the model's tensors, by requested bytes
     context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
         if (allocations.free_event[a] < context.now()) {
             return;
         }
         const Category category =
-            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time()) : Category::unknown;
+            context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time())
+                            : Category::unknown;
         if (loading[allocations.stack[a]] && !is_of_model(category)) {
             loaded.all.push_back(a);
         } else if (context.graph() ? is_of_model(category) : !loading[allocations.stack[a]]) {
@@ -84,34 +85,31 @@ AllocationIndex largest(const AnalysisContext& context, const Loaded& loaded) {
 
 void set_referrer(Finding& finding, const AnalysisContext& context, AllocationIndex a, const Words& words) {
     if (!context.graph()) {
-        finding.unknowns.push_back(words("Who holds the loaded tensors was not recorded."));
+        finding.unknowns.push_back(words("The referrer of the loaded tensors was not recorded."));
         return;
     }
-    if (const Retention retention = retention_of(*context.graph(), {context.device_position(), a}); retention.referrer) {
+    if (const Retention retention = retention_of(*context.graph(), {context.device_position(), a});
+        retention.referrer) {
         const ReferrerGroup* group = context.graph()->group_of(retention.referrer);
         finding.referrer = group ? referrer_words(context.graph()->tables(), words, *group)
-                               : referrer_words(context.graph()->tables(), words, *retention.referrer);
+                                 : referrer_words(context.graph()->tables(), words, *retention.referrer);
     }
 }
 
-}  // namespace
-
-void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const Loaded loaded = find_loaded(context);
     if (loaded.bytes < least_bytes ||
         static_cast<double>(loaded.matched) < least_matched * static_cast<double>(loaded.bytes)) {
         return;
     }
     const AllocationIndex example = largest(context, loaded);
-    Finding finding;
-    finding.kind = FindingKind::checkpoint_on_gpu;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::checkpoint_on_gpu.new_finding();
     finding.confidence = context.graph() ? Confidence::certain : Confidence::likely;
     finding.basis = context.graph()
                         ? words(
-                              "The tensors were made inside torch.load, are no part of the model, and lie beside "
+                              "torch.load allocated the tensors; they do not belong to the model and exist beside "
                               "parameters of the same sizes.")
-                        : words("The tensors were made inside torch.load and lie beside others of the same sizes.");
+                        : words("torch.load allocated the tensors; they exist beside others of the same sizes.");
     finding.bytes = loaded.bytes;
     finding.count = static_cast<int64_t>(loaded.all.size());
     finding.component = ComponentKind::requested;
@@ -119,32 +117,37 @@ void diagnose_checkpoint_on_gpu(const AnalysisContext& context, const Words& wor
     set_line(finding, context, context.device().allocations.stack[example]);
     set_referrer(finding, context, example, words);
     const auto bytes = with("bytes", format_bytes(loaded.bytes));
-    const auto tensors = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors"));
     finding.title = words("torch.load put a second copy of the weights on the GPU: {bytes}", bytes);
-    finding.text = {
-        words("torch.load puts tensors back on the device they were saved from, unless map_location says otherwise. So "
-              "{tensors} with {bytes} lie on the GPU beside the model's own, which load_state_dict() copied them into.",
-              tensors, bytes)};
+    finding.text = {words(
+        "torch.load restores tensors on the device they were saved from, unless map_location says otherwise. The GPU "
+        "holds {bytes} in {tensors} beside the model's own weights, into which load_state_dict() copied them.",
+        tensors, bytes)};
     if (!finding.referrer.empty()) {
-        finding.text.push_back(
-            words("They are still there because {referrer} holds them.", with("referrer", finding.referrer)));
+        finding.text.push_back(words("They are retained by {referrer}.", with("referrer", finding.referrer)));
     }
     finding.evidence = {
-        at_allocation(context, words("The first tensor that was loaded"), loaded.all.front()),
+        at_allocation(context, words("The first loaded tensor"), loaded.all.front()),
         at_allocation(
             context,
-            words("The largest of them: {bytes}",
+            words("The largest loaded tensor: {bytes}",
                   with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[example])))),
             example),
-        at_event(context, words("They are there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+        at_event(context,
+                 words("The loaded tensors still exist at {time_point}",
+                       with("time_point", time_point_name(context, words))),
+                 context.now())};
     finding.fixes = {
-        {words("Load the checkpoint into the computer's memory; load_state_dict() copies what it needs to the "
-               "GPU."),
+        {words("Load the checkpoint into host memory; load_state_dict() copies what it needs to the GPU."),
          "checkpoint = torch.load(path, map_location=\"cpu\")",
          loaded.bytes,
          {}},
-        {words("Let the checkpoint go when the model has its weights."), "del checkpoint", loaded.bytes, {}}};
+        {words("Delete the checkpoint after the model has loaded it."), "del checkpoint", loaded.bytes, {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::checkpoint_on_gpu{FindingKind::checkpoint_on_gpu, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

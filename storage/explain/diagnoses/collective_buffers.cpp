@@ -1,8 +1,8 @@
-// #22: NCCL takes its buffers past PyTorch's allocator, for each communicator.
+// #22: NCCL allocates buffers for each communicator, outside PyTorch's allocator.
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
 
@@ -10,36 +10,38 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
-/// Calls of the program that made NCCL take memory.
-struct Taking {
+/// A call of the program that made NCCL allocate memory.
+struct AllocatingCall {
     const DriverAllocation* first = nullptr;
     int64_t bytes = 0;
 };
 
-/// A communicator asks for its pieces at once; before the next one the program does something else. Most bytes first.
-std::vector<Taking> takings_of(const AnalysisContext& context, const LibraryMemory& nccl) {
-    std::vector<Taking> takings;
+/// A communicator allocates all its buffers at once, and the program does something else before the next one. Returns
+/// most bytes first.
+std::vector<AllocatingCall> allocating_calls(const AnalysisContext& context, const LibraryMemory& nccl) {
+    std::vector<AllocatingCall> calls;
     const DriverAllocation* last = nullptr;
     for (const DriverAllocation* a : nccl.alive) {
         const bool is_new = !last || a->stack != last->stack ||
                             context.device().events_until(a->time) != context.device().events_until(last->time);
         if (is_new) {
-            takings.push_back({a, 0});
+            calls.push_back({a, 0});
         }
-        takings.back().bytes += static_cast<int64_t>(a->bytes);
+        calls.back().bytes += static_cast<int64_t>(a->bytes);
         last = a;
     }
-    std::stable_sort(takings.begin(), takings.end(),
-                     [](const Taking& a, const Taking& b) { return a.bytes > b.bytes; });
-    return takings;
+    std::stable_sort(calls.begin(), calls.end(),
+                     [](const AllocatingCall& a, const AllocatingCall& b) { return a.bytes > b.bytes; });
+    return calls;
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<Taking>& takings, const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const std::vector<AllocatingCall>& calls,
+                  const Words& words) {
     constexpr size_t shown = 3;
-    for (size_t i = 0; i < std::min(shown, takings.size()); ++i) {
-        const DriverAllocation& first = *takings[i].first;
+    for (size_t i = 0; i < std::min(shown, calls.size()); ++i) {
+        const DriverAllocation& first = *calls[i].first;
         const std::string line = line_of(context.trace(), first.stack);
-        const auto bytes = with("bytes", format_bytes(takings[i].bytes));
+        const auto bytes = with("bytes", format_bytes(calls[i].bytes));
         Evidence evidence =
             at_event(context,
                      line.empty() ? words("{bytes} at {time}", bytes, with("time", format_time_point(first.time)))
@@ -50,53 +52,54 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const std::v
         evidence.component = ComponentKind::library;
         finding.evidence.push_back(std::move(evidence));
     }
-    finding.evidence.push_back(at_component(context, words("What NCCL holds"), ComponentKind::library));
+    finding.evidence.push_back(at_component(context, words("NCCL's memory"), ComponentKind::library));
 }
 
-}  // namespace
-
-void diagnose_collective_buffers(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const auto libraries = device_memory_by_library(context);
     const auto nccl = std::find_if(libraries.begin(), libraries.end(), [](const auto& l) { return l.is_of("nccl"); });
     if (nccl == libraries.end() || nccl->bytes < least_bytes || nccl->grows()) {
         return;
     }
-    const std::vector<Taking> takings = takings_of(context, *nccl);
-    Finding finding;
-    finding.kind = FindingKind::collective_buffers;
-    finding.severity = Severity::pattern;
+    const std::vector<AllocatingCall> calls = allocating_calls(context, *nccl);
+    Finding finding = diagnoses::collective_buffers.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Each call to the driver was recorded.");
+    finding.basis = words("Each driver call was recorded.");
     finding.bytes = nccl->bytes;
     finding.count = static_cast<int64_t>(nccl->alive.size());
     finding.component = ComponentKind::library;
     finding.since = nccl->alive.front()->time;
     set_line(finding, context, nccl->stack);
-    finding.title = words("NCCL takes {bytes} for communication between GPUs, past PyTorch",
+    finding.title = words("NCCL allocated {bytes} for communication between GPUs, outside PyTorch's allocator",
                           with("bytes", format_bytes(finding.bytes)));
     finding.text = {
         words(
-            "At its first collective call each process group makes a communicator of its own; NCCL takes channels and "
-            "buffers for it from the driver, {bytes} in {pieces} by now, and keeps them until the group is destroyed.",
+            "Each process group creates its own communicator at its first collective call. NCCL allocates channels and "
+            "buffers for it from the driver, {bytes} in {pieces} so far, and frees them when the group is destroyed.",
             with("bytes", format_bytes(finding.bytes)),
-            with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
-        words("PyTorch does not count this memory: torch.cuda.memory_reserved() does not show it, nvidia-smi does.")};
-    if (takings.size() > 1) {
+            with("pieces", words.counted(finding.count, "{n} allocation", "{n} allocations"))),
+        words("PyTorch does not count this memory: nvidia-smi shows it, torch.cuda.memory_reserved() does not.")};
+    if (calls.size() > 1) {
         finding.text.push_back(
-            words("It took memory {times}, up to {bytes} at once.",
-                  with("times", words.counted(static_cast<int64_t>(takings.size()), "{n} time", "{n} times")),
-                  with("bytes", format_bytes(takings.front().bytes))));
+            words("NCCL allocated memory {times}, up to {bytes} at once.",
+                  with("times", words.counted(static_cast<int64_t>(calls.size()), "{n} time", "{n} times")),
+                  with("bytes", format_bytes(calls.front().bytes))));
     }
-    add_evidence(finding, context, takings, words);
-    finding.fixes = {{words("Make fewer process groups and use them again; destroy those that are done."),
+    add_evidence(finding, context, calls, words);
+    finding.fixes = {{words("Create fewer process groups and reuse them; destroy groups that are no longer needed."),
                       "torch.distributed.destroy_process_group(group)",
                       {},
                       {}},
-                     {words("Let NCCL use fewer channels and smaller buffers, at some cost in bandwidth."),
+                     {words("Let NCCL use fewer channels and smaller buffers; this costs some bandwidth."),
                       "os.environ[\"NCCL_MAX_NCHANNELS\"] = \"4\"\nos.environ[\"NCCL_BUFFSIZE\"] = \"1048576\"",
                       {},
                       {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::collective_buffers{FindingKind::collective_buffers, Severity::pattern, Phase::observation,
+                                              run};
 
 }  // namespace tidemark

@@ -1,9 +1,9 @@
-// S6, #20: the CUDA context and its kernels, which every process pays for before its first tensor.
+// S6, #20: the CUDA context and its kernels, which every process has before its first tensor.
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/answered.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/explained_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/workspaces.h"
 
@@ -12,13 +12,13 @@ namespace {
 
 /// NVML counts in pages; a context takes hundreds of MiB.
 constexpr int64_t least_context = 16 << 20;
-/// Of what the process has; libraries that every program uses take most of the rest.
+/// Of the process's memory; libraries that every program uses take most of the rest.
 constexpr double least_share = 0.7;
 
-/// Sums over layers of the process.
+/// Sums over components of the process.
 struct Parts {
     int64_t context = 0, kernels = 0;
-    int64_t allocator = 0;  ///< reserved
+    int64_t allocator = 0;  ///< reserved bytes
     int64_t requested = 0, rounding = 0;
     int64_t process = 0;
 
@@ -44,41 +44,40 @@ Parts parts_of(const BreakdownRow& row) {
     return parts;
 }
 
-/// Nobody else had an answer, and the program's tensors are next to nothing: this is what the person wonders about.
-bool is_the_answer(const AnalysisContext& context, const Parts& parts, const Findings& others) {
+/// Returns whether the context explains most of the memory: no other finding does, and the program's tensors are tiny.
+bool is_main_explanation(const AnalysisContext& context, const Parts& parts, const Findings& others) {
     const int64_t tensors = context.curves().peak(Series::allocated).max - find_workspaces(context).bytes;
-    return !is_answered(others) && tensors * 100 < parts.own() && parts.share() >= least_share;
+    return !is_memory_explained(others) && tensors * 100 < parts.own() && parts.share() >= least_share;
 }
 
 bool was_measured(const AnalysisContext& context) {
     const auto& all = context.trace().driver_allocations;
     return std::any_of(all.begin(), all.end(), [&](const DriverAllocation& a) {
-        return a.kind == "context" && a.device == context.device().device;
+        return a.kind == DriverMemoryKind::context && a.device == context.device().device;
     });
 }
 
-/// The way of a few bytes up to the smallest piece the driver gives.
+/// Explains how a few requested bytes become the smallest segment.
 std::string small_tensors(const AnalysisContext& context, const Parts& parts, const Words& words) {
     const auto requested = with("requested", format_bytes(parts.requested));
     const auto blocks = with("blocks", format_bytes(parts.requested + parts.rounding));
     const auto reserved = with("reserved", format_bytes(context.curves().value(Series::reserved, context.now())));
     return words(
-        "The program's tensors ask for {requested}; PyTorch hands memory out in blocks of 512 B and their multiples, "
-        "here "
-        "{blocks}, and takes it from the driver in segments of 2 MiB or more, here {reserved}.",
+        "The program's tensors requested {requested}. PyTorch allocates blocks in multiples of 512 B, here {blocks}, "
+        "and takes segments of 2 MiB or more from the driver, here {reserved}.",
         requested, blocks, reserved);
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Parts& parts, const Words& words) {
-    finding.text.push_back(words(
-        "A process that uses the GPU has a CUDA context there: the driver's own tables and the code of the kernels. "
-        "It takes {bytes} before the first tensor, and no setting of PyTorch's memory makes it smaller.",
-        with("bytes", format_bytes(parts.context))));
+    finding.text.push_back(
+        words("Each process that uses a GPU has a CUDA context on it: the driver's tables and the code of the kernels. "
+              "The context takes {bytes} before the first tensor, and no memory setting of PyTorch makes it smaller.",
+              with("bytes", format_bytes(parts.context))));
     if (parts.kernels > 0) {
-        finding.text.push_back(words(
-            "Kernels are loaded when they are first used; that added {bytes}. It stays, and ends when every kernel "
-            "was used once.",
-            with("bytes", format_bytes(parts.kernels))));
+        finding.text.push_back(
+            words("The driver loads kernels at their first use; this added {bytes}. The memory stays, and stops "
+                  "growing when every kernel was used once.",
+                  with("bytes", format_bytes(parts.kernels))));
     }
     if (parts.requested * 50 < parts.own() && parts.requested > 0) {
         finding.text.push_back(small_tensors(context, parts, words));
@@ -89,48 +88,48 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Parts&
     const auto link = [&](std::string text, ComponentKind component) {
         finding.evidence.push_back(at_component(context, std::move(text), component));
     };
-    link(words("The context: {bytes}", with("bytes", format_bytes(parts.context))), ComponentKind::context);
+    link(words("The CUDA context: {bytes}", with("bytes", format_bytes(parts.context))), ComponentKind::context);
     if (parts.kernels > 0) {
         link(words("Loaded kernels: {bytes}", with("bytes", format_bytes(parts.kernels))), ComponentKind::kernels);
     }
-    link(words("What the program's tensors asked for: {bytes}", with("bytes", format_bytes(parts.requested))),
+    link(words("Requested by the program's tensors: {bytes}", with("bytes", format_bytes(parts.requested))),
          ComponentKind::requested);
 }
 
-}  // namespace
-
-void diagnose_cuda_context(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
     const Parts parts = parts_of(context.row());
     if (parts.own() < least_context) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::cuda_context;
-    finding.severity = is_the_answer(context, parts, findings) ? Severity::pattern : Severity::background;
+    Finding finding = diagnoses::cuda_context.new_finding();
+    finding.severity = is_main_explanation(context, parts, earlier) ? Severity::pattern : Severity::background;
     finding.confidence = was_measured(context) ? Confidence::certain : Confidence::likely;
-    finding.basis = was_measured(context)
-                        ? words(
-                              "NVML's figure for the process when the driver made the context, and each time it had "
-                              "loaded kernels.")
-                        : words(
-                              "What NVML showed for the process beyond PyTorch's memory at first; libraries' own "
-                              "memory may be part of it.");
+    finding.basis =
+        was_measured(context)
+            ? words(
+                  "NVML measured the process when the driver created the context and each time it had loaded kernels.")
+            : words(
+                  "NVML measured the process beyond PyTorch's memory at the start; the figure may include memory of "
+                  "libraries.");
     finding.bytes = parts.own();
     finding.component = ComponentKind::context;
     const auto bytes = with("bytes", format_bytes(parts.own()));
     finding.title = finding.severity == Severity::pattern
-                        ? words("{share} of it is the CUDA context: {bytes}, whatever the program does",
+                        ? words("the CUDA context takes {share} of the memory: {bytes}, whatever the program does",
                                 with("share", Words::percent(parts.share())), bytes)
                         : words("the CUDA context and its kernels take {bytes}", bytes);
     report(finding, context, parts, words);
     add_evidence(finding, context, parts, words);
-    finding.fixes = {
-        {words("Nothing needs mending. Only fewer processes cost fewer contexts: end those that are done, and hide the "
-               "GPU from those that do not need it."),
-         "CUDA_VISIBLE_DEVICES=\"\" python preprocess.py",
-         {},
-         {}}};
+    finding.fixes = {{words("No fix is needed. Fewer processes have fewer contexts: end processes that are done, and "
+                            "hide the GPU from those that do not need it."),
+                      "CUDA_VISIBLE_DEVICES=\"\" python preprocess.py",
+                      {},
+                      {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::cuda_context{FindingKind::cuda_context, Severity::background, Phase::remainder, run};
 
 }  // namespace tidemark

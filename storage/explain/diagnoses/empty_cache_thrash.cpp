@@ -1,10 +1,10 @@
-// S5: empty_cache() in each round: what it gives back is asked from the driver again at once.
+// S5: empty_cache() in each iteration: the returned memory is requested again at once.
 #include <numeric>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/returned_memory.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/returned_memory.h"
 
 namespace tidemark {
 namespace {
@@ -31,60 +31,55 @@ Sum sum_of(const std::vector<ReturnedMemory>& calls) {
 
 std::string time_words(const Words& words, const Sum& sum) {
     const auto ask = with("ask", format_duration(sum.ask_time));
-    return sum.times_known
-               ? words(
-                     "Giving back took {free} in the driver, during which the GPU stands still; asking again "
-                     "took at most {ask}.",
-                     with("free", format_duration(sum.free_time)), ask)
-               : words("Asking again took at most {ask}.", ask);
+    return sum.times_known ? words(
+                                 "Returning the memory took {free} in the driver, during which the GPU idles; "
+                                 "requesting it again took at most {ask}.",
+                                 with("free", format_duration(sum.free_time)), ask)
+                           : words("Requesting the memory again took at most {ask}.", ask);
 }
 
-}  // namespace
-
-void diagnose_empty_cache_thrash(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<ReturnedMemory> calls = returned_memory(context);
     const Sum sum = sum_of(calls);
-    // The last call of a run gives back what nobody needs any more.
-    if (calls.size() < fewest_calls || calls.size() * 2 < context.iterations().size() || sum.taken_again * 2 < sum.bytes) {
+    // The last call of a run may return memory that is no longer needed.
+    if (calls.size() < fewest_calls || calls.size() * 2 < context.iterations().size() ||
+        sum.taken_again * 2 < sum.bytes) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::empty_cache_thrash;
-    finding.severity = Severity::waste;
-    finding.basis = words("Seen in the allocator's own events: what went back to the driver, and what came again.");
+    Finding finding = diagnoses::empty_cache_thrash.new_finding();
+    finding.basis = words("The allocator's events show what was returned to the driver and what was requested again.");
     finding.count = static_cast<int64_t>(calls.size());
     finding.bytes = sum.largest;
     finding.component = ComponentKind::cached_segments;
     set_line(finding, context, calls.back().stack);
     const auto count = with("calls", format_count(finding.count));
     finding.title =
-        words("empty_cache() was called {calls} times, and most of what it gave back was taken again", count);
+        words("empty_cache() was called {calls} times, and most of the returned memory was requested again", count);
     finding.text = {
-        words("{calls} calls of torch.cuda.empty_cache() gave back {bytes} in all; {again} of it was asked from the "
-              "driver "
-              "again before the next call. ",
+        words("{calls} calls of torch.cuda.empty_cache() returned {bytes} to the driver in total; {again} were "
+              "requested again before the next call. ",
               count, with("bytes", format_bytes(sum.bytes)), with("again", format_bytes(sum.taken_again))) +
             time_words(words, sum),
-        words(
-            "The peak is the same with and without it: what a {iteration} needs it takes again. In between the memory is "
-            "free "
-            "for other programs on this GPU, which may have it when the next {iteration} needs it: then that ends with an "
-            "out-of-memory error.",
-            with("iteration", iteration_words(context, words)))};
+        words("The peak does not change: each {iteration} needs the same memory again. Between the calls other "
+              "programs can take the memory; the next {iteration} then ends with an out-of-memory error.",
+              with("iteration", iteration_words(context, words)))};
     finding.evidence.push_back(at_event(context, words("Before the first call"), calls.front().event));
     finding.evidence.push_back(at_event(context, words("Before the last call"), calls.back().event));
-    finding.evidence.push_back(at_component(context, words("What is idle at the end"), ComponentKind::cached_segments));
+    finding.evidence.push_back(
+        at_component(context, words("Cached memory at the end"), ComponentKind::cached_segments));
     finding.fixes = {
-        {words("Leave it out of the loop. Freed memory that PyTorch keeps is used again for the next tensors."),
-         "",
-         {},
-         {}},
-        {words("Where others need the memory: call it once, after a phase that needed much more than what "
-               "follows (a large validation batch, loading a checkpoint)."),
+        {words("Remove the call from the loop. PyTorch reuses cached memory for the next tensors."), "", {}, {}},
+        {words("If other programs need the memory: call it once, after a phase with a much higher peak than the phases "
+               "that follow (a large validation batch, loading a checkpoint)."),
          "torch.cuda.empty_cache()",
          sum.largest,
          {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::empty_cache_thrash{FindingKind::empty_cache_thrash, Severity::waste, Phase::observation,
+                                              run};
 
 }  // namespace tidemark

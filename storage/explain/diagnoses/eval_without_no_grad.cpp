@@ -1,26 +1,26 @@
-// Like S10, but nobody keeps the outputs: graphs built in vain, gone with their round.
+// Like S10, but without a referrer of the outputs: graphs that were never backpropagated, freed in their iteration.
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
-/// One or two may be the unfinished round's, or a test.
+/// One or two may belong to the unfinished iteration, or to a test.
 constexpr int64_t fewest_graphs = 3;
-/// Less does not show.
+/// Less is not visible.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_part_of_peak = 0.02;
 
-/// Graphs of one line that were built and never run.
-struct Vain {
-    std::vector<NodeIndex> roots;  ///< of those that are gone
+/// Graphs of one line that were never backpropagated.
+struct UnusedGraphs {
+    std::vector<NodeIndex> roots;  ///< roots of the graphs that are freed
     NodeIndex largest = no_node;
-    int64_t bytes = 0;  ///< of memory that the largest of them kept
+    int64_t bytes = 0;  ///< bytes that the largest of them retained
 };
 
 class Search {
@@ -28,14 +28,14 @@ public:
     explicit Search(const AnalysisContext& context)
         : context_(context), graph_(*context.graph()), nodes_(graph_.tables().nodes), seen_(nodes_.size(), false) {}
 
-    std::map<FrameId, Vain> find() {
+    std::map<FrameId, UnusedGraphs> find() {
         for (NodeIndex node = nodes_.size(); node-- > 0;) {
-            if (is_root_in_vain(node)) {
-                Vain& vain = found_[context_.trace().stacks.user_frame(nodes_.stack[node])];
-                vain.roots.push_back(node);
-                if (const int64_t bytes = reachable_bytes(node); bytes > vain.bytes) {
-                    vain.bytes = bytes;
-                    vain.largest = node;
+            if (is_unused_root(node)) {
+                UnusedGraphs& unused = found_[context_.trace().stacks.user_frame(nodes_.stack[node])];
+                unused.roots.push_back(node);
+                if (const int64_t bytes = reachable_bytes(node); bytes > unused.bytes) {
+                    unused.bytes = bytes;
+                    unused.largest = node;
                 }
             }
         }
@@ -43,16 +43,16 @@ public:
     }
 
 private:
-    bool was_run(NodeIndex node) const { return nodes_.executed[node] != never_happened; }
+    bool was_executed(NodeIndex node) const { return nodes_.executed[node] != never_happened; }
 
-    /// Nothing leads to it, it is gone, and no backward has touched it.
-    bool is_root_in_vain(NodeIndex node) const {
-        return !was_run(node) && !graph_.index.is_leaf(node) && nodes_.destroyed[node] < context_.now_time() &&
+    /// Returns whether the node is a root, is destroyed, and was never executed by a backward pass.
+    bool is_unused_root(NodeIndex node) const {
+        return !was_executed(node) && !graph_.index.is_leaf(node) && nodes_.destroyed[node] < context_.now_time() &&
                graph_.index.parents(node).empty();
     }
 
-    /// Memory that the graph under this root saved for a backward, each allocation once. Nodes that a backward did run
-    /// belong to another graph.
+    /// Returns the bytes that the graph under this root saved for backward, counting each allocation once. Nodes that a
+    /// backward pass executed belong to another graph.
     int64_t reachable_bytes(NodeIndex root) {
         std::set<AllocationIndex> counted;
         std::vector<NodeIndex> open{root};
@@ -60,7 +60,7 @@ private:
         while (!open.empty()) {
             const NodeIndex node = open.back();
             open.pop_back();
-            if (seen_[node] || was_run(node)) {
+            if (seen_[node] || was_executed(node)) {
                 continue;
             }
             seen_[node] = true;
@@ -76,9 +76,9 @@ private:
         int64_t bytes = 0;
         for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
             const AllocationRef allocation = saved.allocation[s];
-            // What is alive well after the graph died was kept by somebody else as well: parameters, inputs.
+            // Memory that survives the graph by far has another referrer: parameters, inputs.
             if (allocation && allocation.device == context_.device_position() &&
-                !is_held_outside(graph_.categories.at(allocation, until)) && is_gone_soon(allocation.index) &&
+                !is_held_outside(graph_.categories.at(allocation, until)) && is_freed_soon(allocation.index) &&
                 counted.insert(allocation.index).second) {
                 bytes += static_cast<int64_t>(context_.device().allocations.block_size[allocation.index]);
             }
@@ -86,59 +86,58 @@ private:
         return bytes;
     }
 
-    bool is_gone_soon(AllocationIndex a) const { return context_.device().allocations.free_event[a] < context_.now(); }
+    bool is_freed_soon(AllocationIndex a) const { return context_.device().allocations.free_event[a] < context_.now(); }
 
     const AnalysisContext& context_;
     const GraphContext& graph_;
     const GraphNodes& nodes_;
     std::vector<bool> seen_;
-    std::map<FrameId, Vain> found_;
+    std::map<FrameId, UnusedGraphs> found_;
 };
 
-Finding about(const AnalysisContext& context, const Vain& vain, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const UnusedGraphs& unused, const Words& words) {
     const GraphNodes& nodes = context.graph()->tables().nodes;
-    const auto graphs =
-        with("graphs", words.counted(static_cast<int64_t>(vain.roots.size()), "{n} graph", "{n} graphs"));
-    const auto bytes = with("bytes", format_bytes(vain.bytes));
-    Finding finding;
-    finding.kind = FindingKind::eval_without_no_grad;
-    finding.severity = Severity::waste;
+    const auto graphs = with("graphs", words.counted(static_cast<int64_t>(unused.roots.size()), "{n} autograd graph",
+                                                     "{n} autograd graphs"));
+    const auto bytes = with("bytes", format_bytes(unused.bytes));
+    Finding finding = diagnoses::eval_without_no_grad.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the graph: these nodes were made and died, and no backward ran them.");
-    finding.bytes = vain.bytes;
-    finding.count = static_cast<int64_t>(vain.roots.size());
+    finding.basis = words("The graph shows that these nodes were created and destroyed, and never backpropagated.");
+    finding.bytes = unused.bytes;
+    finding.count = static_cast<int64_t>(unused.roots.size());
     finding.component = ComponentKind::requested;
-    set_line(finding, context, nodes.stack[vain.largest]);
-    finding.title =
-        words("{graphs} were built at {line} that no backward ever ran", graphs, with("line", finding.line));
+    set_line(finding, context, nodes.stack[unused.largest]);
+    finding.title = words("{graphs} from {line} never backpropagated", graphs, with("line", finding.line));
     finding.text = {words(
-        "The forward pass at {line} saved activations for a backward pass that never came, {bytes} at a time. They "
-        "go when the output goes, so memory does not grow, but the peak is higher than it has to be, and time is "
-        "lost.",
+        "The forward pass at {line} saves {bytes} of activations at a time for a backward pass that never runs. They "
+        "are freed with the output, so memory does not grow, but the peak is higher than necessary, and time is lost.",
         bytes, with("line", finding.line))};
-    const EventNumber destroyed = context.device().events_until(nodes.destroyed[vain.largest]);
-    Evidence root = at_node(context, words("The root of the largest of them"), vain.largest);
-    root.event = context.device().events_until(nodes.created[vain.largest]);
-    root.time = nodes.created[vain.largest];
-    finding.evidence = {root, at_event(context, words("It is gone, and nothing ever ran it"), destroyed)};
-    finding.fixes = {{words("Say that no gradients are wanted."),
-                      "with torch.inference_mode():\n    output = model(batch)", vain.bytes, std::nullopt}};
+    const EventNumber destroyed = context.device().events_until(nodes.destroyed[unused.largest]);
+    Evidence root = at_node(context, words("The root of the largest graph"), unused.largest);
+    root.event = context.device().events_until(nodes.created[unused.largest]);
+    root.time = nodes.created[unused.largest];
+    finding.evidence = {root, at_event(context, words("The graph is freed without a backward pass"), destroyed)};
+    finding.fixes = {{words("Disable gradients."), "with torch.inference_mode():\n    output = model(batch)",
+                      unused.bytes, std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_eval_without_no_grad(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
     const int64_t peak = context.curves().peak(Series::allocated).max;
     const auto least = std::max(least_bytes, static_cast<int64_t>(least_part_of_peak * static_cast<double>(peak)));
-    for (const auto& [line, vain] : Search(context).find()) {
-        if (static_cast<int64_t>(vain.roots.size()) >= fewest_graphs && vain.bytes >= least) {
-            findings.push_back(about(context, vain, words));
+    for (const auto& [line, unused] : Search(context).find()) {
+        if (static_cast<int64_t>(unused.roots.size()) >= fewest_graphs && unused.bytes >= least) {
+            findings.push_back(make_finding(context, unused, words));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::eval_without_no_grad{FindingKind::eval_without_no_grad, Severity::waste, Phase::observation,
+                                                run};
 
 }  // namespace tidemark

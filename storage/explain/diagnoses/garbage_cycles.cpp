@@ -1,34 +1,34 @@
-// #26: objects that refer to each other hold tensors until Python's garbage collector finds them: a sawtooth.
+// #26: reference cycles retain tensors until Python's garbage collector runs: a sawtooth.
 #include <algorithm>
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// A collection that gives back less is no matter.
+/// A collection that frees less does not matter.
 constexpr int64_t least_bytes = 1 << 20;
-/// Once may be chance, or the program's end.
+/// One collection may be chance, or the end of the program.
 constexpr size_t fewest_collections = 2;
-/// Of what a line's memory is given back, so much must be by collections.
+/// Collections must free so much of a line's freed memory.
 constexpr double least_part = 0.8;
 
 struct Collection {
     const Annotation* span = nullptr;
-    EventNumber first = 0, last = 0;  ///< its events
-    int64_t bytes = 0;                ///< that it gave back
+    EventNumber first = 0, last = 0;  ///< states of its events
+    int64_t bytes = 0;                ///< freed by it
 };
 
 struct Cycles {
-    std::vector<Collection> collections;  ///< that gave back memory, by time
+    std::vector<Collection> collections;  ///< those that freed memory, by time
     std::unordered_map<StackId, int64_t> freed;
-    std::vector<const Site*> sites;  ///< whose memory goes by collections; most bytes ever first
-    int64_t pending = 0;             ///< bytes of them now
-    int64_t count = 0;               ///< allocations of them now
+    std::vector<const Site*> sites;  ///< sites whose memory is freed by collections; most total bytes first
+    int64_t pending = 0;             ///< their allocated bytes now
+    int64_t count = 0;               ///< their allocations now
 };
 
 void add_frees(const AnalysisContext& context, Collection& collection, Cycles& cycles) {
@@ -45,11 +45,12 @@ void add_frees(const AnalysisContext& context, Collection& collection, Cycles& c
 
 void add_collections(const AnalysisContext& context, Cycles& cycles) {
     for (const Annotation& span : context.trace().annotations) {
-        if (!span.closed || !is_garbage_collection(span)) {
+        if (!span.closed || span.kind != AnnotationKind::garbage_collection) {
             continue;
         }
-        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end), 0};
-        // What happens after the moment the case is about is the program's end.
+        Collection collection{&span, context.device().events_until(span.start), context.device().events_until(span.end),
+                              0};
+        // Events after the context's time point belong to the program's end.
         if (collection.first < context.now()) {
             add_frees(context, collection, cycles);
         }
@@ -88,21 +89,18 @@ int64_t most_freed(const Cycles& cycles) {
 void report(Finding& finding, const Cycles& cycles, const Words& words) {
     const auto bytes = with("bytes", format_bytes(most_freed(cycles)));
     const auto line = with("line", finding.line);
-    finding.title = words("up to {bytes} from {line} wait for the garbage collector", bytes, line);
-    finding.text = {
-        words(
-            "Objects that refer to each other in a circle are not freed when the last variable lets go of them: their "
-            "counts of references never reach zero. The tensors they hold stay on the GPU until Python's garbage "
-            "collector looks for such circles, and it counts objects, not bytes."),
-        words(
-            "{collections} gave memory back, up to {bytes} at once, most of it made by {line}. In between it piles up: "
-            "memory rises round by round and then falls back.",
-            bytes, line,
-            with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()), "{n} garbage collection",
-                                              "{n} garbage collections")))};
+    finding.title = words("up to {bytes} from {line} stay in reference cycles until garbage collection", bytes, line);
+    finding.text = {words("Objects in a reference cycle are not freed with the last variable that refers to them, "
+                          "because their reference counts never reach zero. Their tensors stay on the GPU until "
+                          "Python's garbage collector runs, and it counts objects, not bytes."),
+                    words("Memory was freed by {collections}, up to {bytes} at once, most of it from {line}. Between "
+                          "the collections memory grows with each iteration and then falls back.",
+                          bytes, line,
+                          with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()),
+                                                            "{n} garbage collection", "{n} garbage collections")))};
     if (cycles.pending > 0) {
-        finding.text.push_back(
-            words("Now {pending} are waiting for the next one.", with("waiting", format_bytes(cycles.pending))));
+        finding.text.push_back(words("At present {pending} stay until the next collection.",
+                                     with("pending", format_bytes(cycles.pending))));
     }
 }
 
@@ -110,15 +108,15 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Cycles
     const Collection& largest =
         *std::max_element(cycles.collections.begin(), cycles.collections.end(),
                           [](const Collection& a, const Collection& b) { return a.bytes < b.bytes; });
-    finding.evidence.push_back(at_event(context, words("Just before a collection: this much has piled up"), largest.first));
+    finding.evidence.push_back(at_event(context, words("The state right before a collection"), largest.first));
     Evidence collection = at_event(
-        context, words("The collection gives back {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
+        context, words("The collection frees {bytes}", with("bytes", format_bytes(largest.bytes))), largest.last);
     collection.time = largest.span->start;
     collection.until = largest.span->end;
     finding.evidence.push_back(collection);
     if (!cycles.sites.front()->now.empty()) {
-        finding.evidence.push_back(
-            at_allocation(context, words("One of those that wait now"), cycles.sites.front()->now.front()));
+        finding.evidence.push_back(at_allocation(context, words("An allocation that stays until the next collection"),
+                                                 cycles.sites.front()->now.front()));
     }
 }
 
@@ -126,23 +124,21 @@ void add_referrer(Finding& finding, const AnalysisContext& context, const Cycles
     if (context.graph() && !cycles.sites.front()->now.empty()) {
         const AllocationRef pending{context.device_position(), cycles.sites.front()->now.front()};
         const Referrer* referrer = context.graph()->referrers.of(pending);
-        if (referrer && !referrer->links.empty() && referrer->links.front().kind == "cycle") {
+        if (referrer && !referrer->links.empty() && referrer->links.front().kind == PathLinkKind::cycle) {
             finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
         }
     }
     if (finding.referrer.empty()) {
         finding.unknowns.push_back(
-            words("Which objects refer to each other was not seen. `gc.set_debug(gc.DEBUG_SAVEALL)` "
-                  "keeps what a collection finds in `gc.garbage`, to look at."));
+            words("The objects of the reference cycles are unknown. `gc.set_debug(gc.DEBUG_SAVEALL)` keeps what a "
+                  "collection finds in `gc.garbage` for inspection."));
     }
 }
 
-Finding about(const AnalysisContext& context, const Cycles& cycles, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::garbage_cycles;
-    finding.severity = Severity::waste;
+Finding make_finding(const AnalysisContext& context, const Cycles& cycles, const Words& words) {
+    Finding finding = diagnoses::garbage_cycles.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("The memory was given back during garbage collections, which were recorded.");
+    finding.basis = words("The memory was freed during garbage collections, which were recorded.");
     finding.bytes = cycles.pending;
     finding.count = cycles.count;
     finding.component = ComponentKind::requested;
@@ -150,19 +146,22 @@ Finding about(const AnalysisContext& context, const Cycles& cycles, const Words&
     report(finding, cycles, words);
     add_evidence(finding, context, cycles, words);
     add_referrer(finding, context, cycles, words);
-    finding.fixes = {{words("Break the circle: let one side hold the other weakly."),
-                      "import weakref\nself.owner = weakref.ref(owner)", most_freed(cycles), std::nullopt},
-                     {words("Or collect after each round; it costs time in programs with many objects."),
-                      "gc.collect()", most_freed(cycles), std::nullopt}};
+    finding.fixes = {
+        {words("Break the cycle: replace one of its references by a weak reference."),
+         "import weakref\nself.owner = weakref.ref(owner)", most_freed(cycles), std::nullopt},
+        {words("Or run the garbage collector in each iteration; this costs time in programs with many objects."),
+         "gc.collect()", most_freed(cycles), std::nullopt}};
     return finding;
+}
+
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    if (const Cycles cycles = find(context); !cycles.sites.empty()) {
+        findings.push_back(make_finding(context, cycles, words));
+    }
 }
 
 }  // namespace
 
-void diagnose_garbage_cycles(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    if (const Cycles cycles = find(context); !cycles.sites.empty()) {
-        findings.push_back(about(context, cycles, words));
-    }
-}
+const Diagnosis diagnoses::garbage_cycles{FindingKind::garbage_cycles, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

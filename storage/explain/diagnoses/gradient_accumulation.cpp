@@ -1,30 +1,31 @@
-// #13: the gradients of several backward passes are added up before the optimizer takes a step.
+// #13: the gradients of several backward passes are added up before the optimizer step.
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/backward_passes.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
 struct Accumulation {
-    size_t passes = 0;         ///< whose gradients are added up; below 2: none
-    Gradient example;          ///< one that gathered so many
-    EventNumber gathered = 0;  ///< a state in which all gradients of an update are there
-    int64_t bytes = 0;         ///< of all of them then
+    size_t passes = 0;            ///< whose gradients are added up; below 2: none
+    Gradient example;             ///< a gradient that accumulated over so many passes
+    EventNumber accumulated = 0;  ///< a state in which all gradients of an update exist
+    int64_t bytes = 0;            ///< of all gradients at that state
 };
 
-/// Passes that most bytes of gradients have gathered in their lives, of those that were given back.
-size_t usual_passes(const AnalysisContext& context, const PassGroup& group) {
+/// Returns over how many passes most bytes of gradients accumulate, among the gradients that were freed.
+size_t typical_passes(const AnalysisContext& context, const BackwardPassGroup& group) {
     std::map<size_t, int64_t> bytes;
     std::set<size_t> generations;
     for (const Gradient& gradient : group.gradients) {
         if (context.device().allocations.free_event[gradient.allocation] != never) {
-            bytes[gradient.passes()] += static_cast<int64_t>(context.device().allocations.block_size[gradient.allocation]);
+            bytes[gradient.passes()] +=
+                static_cast<int64_t>(context.device().allocations.block_size[gradient.allocation]);
             generations.insert(gradient.first);
         }
     }
@@ -36,11 +37,11 @@ size_t usual_passes(const AnalysisContext& context, const PassGroup& group) {
         ->first;
 }
 
-Accumulation find(const AnalysisContext& context, const PassGroup& group) {
+Accumulation find(const AnalysisContext& context, const BackwardPassGroup& group) {
     Accumulation found;
-    found.passes = usual_passes(context, group);
+    found.passes = typical_passes(context, group);
     if (found.passes == 0) {
-        found.passes = passes_per_update(context, group);  // the same memory serves all updates
+        found.passes = passes_per_update(context, group);  // all updates use the same memory
     }
     const auto example = std::find_if(group.gradients.rbegin(), group.gradients.rend(),
                                       [&](const Gradient& gradient) { return gradient.passes() >= found.passes; });
@@ -48,41 +49,41 @@ Accumulation find(const AnalysisContext& context, const PassGroup& group) {
         return {};
     }
     found.example = *example;
-    found.gathered = group.passes[example->first + found.passes - 1].end;
-    found.bytes = gradient_bytes(context, group, found.gathered);
+    found.accumulated = group.passes[example->first + found.passes - 1].end;
+    found.bytes = gradient_bytes(context, group, found.accumulated);
     return found;
 }
 
-void report(Finding& finding, const AnalysisContext& context, const PassGroup& group, const Accumulation& found, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const BackwardPassGroup& group, const Accumulation& found,
+            const Words& words) {
     const auto passes = with("passes", found.passes);
     const auto bytes = with("bytes", format_bytes(found.bytes));
-    finding.title = words("{bytes} of gradients gather over {passes} backward passes", bytes, passes);
+    finding.title = words("{bytes} of gradients accumulate over {passes} backward passes", bytes, passes);
     finding.text = {
-        words("The gradients of {passes} backward passes from {line} are added up before the optimizer takes a step "
-              "(gradient accumulation). In the first of them each parameter gets its gradient, {bytes} in all; the "
-              "others add to the same memory, so it does not grow with their number.",
+        words("The gradients of {passes} backward passes from {line} are added up before the optimizer step (gradient "
+              "accumulation). The first pass allocates a gradient for each parameter, {bytes} in total; the others add "
+              "to the same memory, so it does not grow with the number of passes.",
               passes, with("line", line_of(context.trace(), group.stack)), bytes),
-        words("All that time the gradients lie beside the activations of the next forward pass: that is the price of "
-              "the larger effective batch, and no leak.")};
+        words("Meanwhile the gradients exist beside the activations of the next forward pass. This is the cost of the "
+              "larger effective batch, not a leak.")};
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const PassGroup& group, const Accumulation& found,
-                  const Words& words) {
-    const Pass& first = group.passes[found.example.first];
-    finding.evidence = {
-        at_allocation(context, words("A gradient, made in the first of these backward passes"), found.example.allocation),
-        at_event(context, words("That backward pass has ended"), first.end),
-        at_event(context, words("The next forward pass begins, and the gradients are still there"),
-                 group.passes[found.example.first + 1].forward),
-        at_event(context, words("The last of these backward passes has ended"), found.gathered)};
+void add_evidence(Finding& finding, const AnalysisContext& context, const BackwardPassGroup& group,
+                  const Accumulation& found, const Words& words) {
+    const BackwardPass& first = group.passes[found.example.first];
+    finding.evidence = {at_allocation(context, words("A gradient, allocated in the first of these backward passes"),
+                                      found.example.allocation),
+                        at_event(context, words("The first backward pass has ended"), first.end),
+                        at_event(context, words("The next forward pass begins, and the gradients still exist"),
+                                 group.passes[found.example.first + 1].forward),
+                        at_event(context, words("The last of these backward passes has ended"), found.accumulated)};
 }
 
-Finding about(const AnalysisContext& context, const PassGroup& group, const Accumulation& found, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::gradient_accumulation;
-    finding.severity = Severity::pattern;
+Finding make_finding(const AnalysisContext& context, const BackwardPassGroup& group, const Accumulation& found,
+                     const Words& words) {
+    Finding finding = diagnoses::gradient_accumulation.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the graph: which backward passes ran while the same gradients were allocated.");
+    finding.basis = words("The graph shows which backward passes ran while the same gradients were allocated.");
     finding.bytes = found.bytes;
     finding.count = static_cast<int64_t>(found.passes);
     finding.component = ComponentKind::requested;
@@ -92,14 +93,17 @@ Finding about(const AnalysisContext& context, const PassGroup& group, const Accu
     return finding;
 }
 
-}  // namespace
-
-void diagnose_gradient_accumulation(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    for (const PassGroup& group : find_passes(context)) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    for (const BackwardPassGroup& group : find_backward_passes(context)) {
         if (const Accumulation found = find(context, group); found.passes >= 2) {
-            findings.push_back(about(context, group, found, words));
+            findings.push_back(make_finding(context, group, found, words));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::gradient_accumulation{FindingKind::gradient_accumulation, Severity::pattern,
+                                                 Phase::observation, run};
 
 }  // namespace tidemark

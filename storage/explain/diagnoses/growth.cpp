@@ -1,34 +1,31 @@
-// Memory that goes up from round to round: each pile is told by the first reader that knows its cause.
-#include "storage/explain/diagnoses/all.h"
+// Leak suspects: memory that grows from iteration to iteration. The first classifier that recognizes the cause reports
+// it.
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/private_pools.h"
 
 namespace tidemark {
 namespace {
 
-/// Told by the diagnosis of private pools.
+/// Memory in private pools is reported by cuda_graph_pools_grow.
 bool lies_in_private_pool(const AnalysisContext& context, const LeakSuspect& suspect) {
     const uint32_t segment = context.device().allocations.segment[suspect.example.index];
-    if (segment == no_segment) {
-        return false;
-    }
-    const Pool& pool = context.trace().pools[context.device().segments[segment].pool];
-    return pool.owner[0] != 0 || pool.owner[1] != 0;
+    return segment != no_segment && is_private(context, context.device().segments[segment]);
 }
 
-}  // namespace
-
-void diagnose_growth(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const LeakSuspect& suspect : context.suspects()) {
         if (lies_in_private_pool(context, suspect)) {
             continue;
         }
-        for (const SuspectClassifier read : all_suspect_classifiers()) {
-            if (std::optional<Finding> finding = read(context, suspect, words)) {
-                findings.push_back(std::move(*finding));
-                break;
-            }
+        if (std::optional<Finding> finding = classify_suspect(context, suspect, words)) {
+            findings.push_back(std::move(*finding));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::growth{FindingKind::unexplained_growth, Severity::leak, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,10 +1,10 @@
-// #19: cuBLAS and other libraries of NVIDIA keep scratch memory, once per thread and stream.
+// #19: cuBLAS and other NVIDIA libraries keep workspaces, one per thread and stream.
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/workspaces.h"
@@ -12,16 +12,16 @@
 namespace tidemark {
 namespace {
 
-/// Less is nothing a person would ask about.
+/// Less is not worth a finding.
 constexpr int64_t least_bytes = 1 << 20;
 
-struct LibraryScratch {
+struct LibraryWorkspaces {
     Workspaces in_pytorch;
-    std::vector<LibraryMemory> libraries;  ///< what they took past PyTorch
-    int64_t past_pytorch = 0;
+    std::vector<LibraryMemory> libraries;  ///< what they allocated outside PyTorch's allocator
+    int64_t outside_pytorch = 0;
 
-    int64_t bytes() const { return in_pytorch.bytes + past_pytorch; }
-    /// One stream is what every program has; each further one costs the same again.
+    int64_t bytes() const { return in_pytorch.bytes + outside_pytorch; }
+    /// Every program has one stream; each further one costs the same again.
     bool is_repeated() const { return in_pytorch.streams > 1; }
 };
 
@@ -30,73 +30,76 @@ bool is_math_library(const LibraryMemory& library) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return library.is_of(name); });
 }
 
-LibraryScratch find_kept(const AnalysisContext& context) {
-    LibraryScratch kept{find_workspaces(context), {}, 0};
+LibraryWorkspaces find_library_workspaces(const AnalysisContext& context) {
+    LibraryWorkspaces kept{find_workspaces(context), {}, 0};
     for (LibraryMemory& library : device_memory_by_library(context)) {
         if (is_math_library(library) && library.bytes > 0 && !library.grows()) {
-            kept.past_pytorch += library.bytes;
+            kept.outside_pytorch += library.bytes;
             kept.libraries.push_back(std::move(library));
         }
     }
     return kept;
 }
 
-/// Of those that most workspaces were taken by.
-StackId usual_stack(const AnalysisContext& context, const Workspaces& workspaces) {
+/// Returns the stack that allocated most workspaces.
+StackId typical_stack(const AnalysisContext& context, const Workspaces& workspaces) {
     std::map<StackId, int64_t> bytes;
     for (const AllocationIndex a : workspaces.all) {
-        bytes[context.device().allocations.stack[a]] += static_cast<int64_t>(context.device().allocations.block_size[a]);
+        bytes[context.device().allocations.stack[a]] +=
+            static_cast<int64_t>(context.device().allocations.block_size[a]);
     }
     return std::max_element(bytes.begin(), bytes.end(),
                             [](const auto& a, const auto& b) { return a.second < b.second; })
         ->first;
 }
 
-void report(Finding& finding, const LibraryScratch& kept, const Words& words) {
+void report(Finding& finding, const LibraryWorkspaces& kept, const Words& words) {
     if (!kept.in_pytorch.all.empty()) {
         finding.text.push_back(words(
-            "PyTorch gives cuBLAS, the library that multiplies matrices, scratch memory for each thread and each "
-            "stream that uses it, at the first product: {workspaces}, together {bytes}.",
+            "PyTorch gives cuBLAS, the library for matrix products, a workspace for each thread and stream at its "
+            "first product: {workspaces}, {bytes} in total.",
             with("workspaces",
-                 words.counted(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
+                 words.plural(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
             with("bytes", format_bytes(kept.in_pytorch.bytes))));
     }
     if (kept.is_repeated()) {
-        finding.text.push_back(words("They lie on {n} different streams; a product on one more stream takes one more.",
-                                     with("n", kept.in_pytorch.streams)));
+        finding.text.push_back(
+            words("The workspaces lie on {n} different streams; a product on another stream adds one.",
+                  with("n", kept.in_pytorch.streams)));
     }
     for (const LibraryMemory& library : kept.libraries) {
         finding.text.push_back(
-            words("Past PyTorch, {library} took {bytes} from the driver for itself when it was first used.",
+            words("{library} also allocated {bytes} from the driver at its first use, outside PyTorch's allocator.",
                   with("library", library.name), with("bytes", format_bytes(library.bytes))));
     }
     finding.text.push_back(
         kept.is_repeated()
-            ? words("Each is taken once, does not grow with the data, and stays until the process ends; PyTorch has no "
-                    "more than 32 streams of a kind, so this comes to an end.")
-            : words("This is taken once, does not grow with the data, and stays until the process ends."));
+            ? words("Each workspace is allocated once, does not grow with the data, and stays until the process ends. "
+                    "PyTorch has at most 32 streams of a kind, so the number is limited.")
+            : words("This memory is allocated once, does not grow with the data, and stays until the process ends."));
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const LibraryScratch& kept, const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const LibraryWorkspaces& kept, const Words& words) {
     constexpr size_t shown = 4;
     for (size_t i = 0; i < std::min(shown, kept.in_pytorch.all.size()); ++i) {
         const AllocationIndex a = kept.in_pytorch.all[i];
         const std::string line = line_of(context.trace(), context.device().allocations.stack[a]);
         const std::string doing = doing_of(context.trace(), words, context.device().allocations.origin[a]);
-        const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
+        const auto bytes =
+            with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
         const std::string text =
-            !line.empty()    ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", line))
-            : !doing.empty() ? words("A workspace of {bytes}, taken by {line}", bytes, with("line", doing))
+            !line.empty()    ? words("A workspace of {bytes}, allocated by {line}", bytes, with("line", line))
+            : !doing.empty() ? words("A workspace of {bytes}, allocated by {line}", bytes, with("line", doing))
                              : words("A workspace of {bytes}", bytes);
         finding.evidence.push_back(at_allocation(context, text, a));
     }
     for (const LibraryMemory& library : kept.libraries) {
         finding.evidence.push_back(
-            at_component(context, words("What {library} holds", with("library", library.name)), ComponentKind::library));
+            at_component(context, words("Memory of {library}", with("library", library.name)), ComponentKind::library));
     }
 }
 
-void add_fixes(Finding& finding, const AnalysisContext& context, const LibraryScratch& kept, const Words& words) {
+void add_fixes(Finding& finding, const AnalysisContext& context, const LibraryWorkspaces& kept, const Words& words) {
     const auto& all = kept.in_pytorch.all;
     const auto large = std::count_if(all.begin(), all.end(), [&](AllocationIndex a) {
         return static_cast<int64_t>(context.device().allocations.requested[a]) == large_workspace;
@@ -105,43 +108,45 @@ void add_fixes(Finding& finding, const AnalysisContext& context, const LibrarySc
         finding.fixes.push_back({words("Multiply matrices on fewer streams."), "", {}, {}});
     }
     if (large > 0) {
-        finding.fixes.push_back(
-            {words("Where every MiB counts, give cuBLAS smaller workspaces before the first product; "
-                   "some products become slower."),
-             "os.environ[\"CUBLAS_WORKSPACE_CONFIG\"] = \":4096:2:16:8\"",
-             large * (large_workspace - small_workspace),
-             {}});
+        finding.fixes.push_back({words("If every MiB counts: give cuBLAS smaller workspaces before the first product; "
+                                       "some products become slower."),
+                                 "os.environ[\"CUBLAS_WORKSPACE_CONFIG\"] = \":4096:2:16:8\"",
+                                 large * (large_workspace - small_workspace),
+                                 {}});
     }
 }
 
-}  // namespace
-
-void diagnose_library_workspace(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    const LibraryScratch kept = find_kept(context);
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    const LibraryWorkspaces kept = find_library_workspaces(context);
     if (kept.bytes() < least_bytes) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::library_workspace;
+    Finding finding = diagnoses::library_workspace.new_finding();
     finding.severity = kept.is_repeated() ? Severity::pattern : Severity::background;
     finding.confidence = context.graph() || kept.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
     finding.basis = finding.confidence == Confidence::certain
-                        ? words("Seen when each workspace was taken.")
-                        : words("Recognised by their size, and because they were never given back.");
+                        ? words("The allocation of each workspace was recorded.")
+                        : words("The workspaces were recognized by their size, and because they were never freed.");
     finding.bytes = kept.bytes();
     finding.count = static_cast<int64_t>(kept.in_pytorch.all.size());
-    finding.component = kept.in_pytorch.bytes >= kept.past_pytorch ? ComponentKind::requested : ComponentKind::library;
+    finding.component =
+        kept.in_pytorch.bytes >= kept.outside_pytorch ? ComponentKind::requested : ComponentKind::library;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     finding.title = kept.is_repeated() ? words("cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes,
                                                with("n", kept.in_pytorch.streams))
-                                       : words("cuBLAS and other libraries keep {bytes} for themselves", bytes);
+                                       : words("cuBLAS and other libraries keep {bytes} of workspaces", bytes);
     if (!kept.in_pytorch.all.empty()) {
-        set_line(finding, context, usual_stack(context, kept.in_pytorch));
+        set_line(finding, context, typical_stack(context, kept.in_pytorch));
     }
     report(finding, kept, words);
     add_evidence(finding, context, kept, words);
     add_fixes(finding, context, kept, words);
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::library_workspace{FindingKind::library_workspace, Severity::background, Phase::observation,
+                                             run};
 
 }  // namespace tidemark

@@ -1,20 +1,20 @@
-// S7: so many tensors, held by so many names.
+// S7: several tensors, each retained by a variable of its own.
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// Two names explain themselves.
+/// Two variables need no explanation.
 constexpr size_t fewest_variables = 3;
-/// Each of them holds at least this part of what they hold together.
+/// Each variable retains at least this part of what all of them retain.
 constexpr double least_part = 0.05;
-/// Together they hold this part of what is allocated, workspaces aside.
+/// Together they retain this part of allocated memory, without workspaces.
 constexpr double least_share = 0.5;
 constexpr int64_t least_bytes = 1 << 20;
 constexpr size_t most_names = 8;
@@ -25,19 +25,21 @@ struct Variable {
     int64_t bytes = 0;
 };
 
-/// A plain name, not an element of something.
+/// Returns whether the referrer is a plain name, not an element of a container.
 bool is_variable(const Referrer& referrer) {
-    return referrer.links.size() == 1 && (referrer.links[0].kind == "global" || referrer.links[0].kind == "local");
+    return referrer.links.size() == 1 &&
+           (referrer.links[0].kind == PathLinkKind::global || referrer.links[0].kind == PathLinkKind::local);
 }
 
-/// Those with a fair part of the memory; most bytes first.
+/// Returns the variables that retain a fair part of memory; most bytes first.
 std::vector<Variable> find(const AnalysisContext& context) {
     std::vector<Variable> variables;
     int64_t all = 0;
     for (const AllocationIndex a : allocated_at(context, context.now())) {
         const AllocationRef allocation{context.device_position(), a};
         const Referrer* referrer = context.graph()->referrers.of(allocation);
-        if (referrer && is_variable(*referrer) && !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
+        if (referrer && is_variable(*referrer) &&
+            !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
             variables.push_back({referrer, a, static_cast<int64_t>(context.device().allocations.block_size[a])});
             all += variables.back().bytes;
         }
@@ -56,7 +58,7 @@ int64_t bytes_of(const std::vector<Variable>& variables) {
     return bytes;
 }
 
-bool is_the_story(const AnalysisContext& context, const std::vector<Variable>& variables) {
+bool is_worth_reporting(const AnalysisContext& context, const std::vector<Variable>& variables) {
     if (variables.size() < fewest_variables) {
         return false;
     }
@@ -79,55 +81,53 @@ std::string names_of(const AnalysisContext& context, const std::vector<Variable>
     return words.list(names);
 }
 
-Finding about(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
     const auto count =
-        with("tensors", words.counted(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
+        with("tensors", words.plural(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
     const auto bytes = with("bytes", format_bytes(bytes_of(variables)));
     const auto names = with("names", names_of(context, variables, words));
-    Finding finding;
-    finding.kind = FindingKind::live_variables;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::live_variables.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("The variables were found by searching the program's objects.");
+    finding.basis = words("A heap scan found the variables.");
     finding.bytes = bytes_of(variables);
     finding.count = static_cast<int64_t>(variables.size());
     finding.component = ComponentKind::requested;
     set_line(finding, context, context.device().allocations.stack[variables.front().allocation]);
     finding.referrer = referrer_words(context.graph()->tables(), words, *variables.front().referrer);
-    finding.title = words("{tensors} with {bytes} are held by as many variables", count, bytes);
-    finding.text = {
-        words(
-            "{tensors} are alive because {names} refer to them: {bytes} together. A tensor's memory is given back when "
-            "no name and nothing else refers to it any more, and not when it was used for the last time.",
-            count, bytes, names),
-        words(
-            "Under a single name only the last one would stay: assigning a name again lets go of what it referred to "
-            "before, after the new tensor was made. So two of them exist for a moment, and their two pieces of memory "
-            "take turns.")};
+    finding.title = words("{tensors} retained by one variable each: {bytes} in total", count, bytes);
+    finding.text = {words("The variables {names} retain {tensors}: {bytes} in total. A tensor is freed when no "
+                          "variable and no other object refers to it, not after its last use.",
+                          count, bytes, names),
+                    words("With a single name only the last tensor would stay: a new assignment releases the previous "
+                          "tensor, but only after the new tensor exists. Two tensors then exist for a short time, and "
+                          "their blocks are reused in turn.")};
     for (const Variable& variable : variables) {
         if (finding.evidence.size() < fewest_variables + 1) {
-            finding.evidence.push_back(at_allocation(
-                context, words("Held by `{name}`", with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
-                variable.allocation));
+            finding.evidence.push_back(
+                at_allocation(context,
+                              words("Retained by `{name}`",
+                                    with("name", referrer_expression(context.graph()->tables(), *variable.referrer))),
+                              variable.allocation));
         }
     }
     const std::string first = referrer_expression(context.graph()->tables(), *variables.front().referrer);
     finding.fixes = {
-        {words("Delete the names that are not needed any more, or work in a function: its variables go when "
-               "it returns."),
+        {words("Delete names that are no longer needed, or work in a function: its variables are released on return."),
          "del " + first, variables.front().bytes, std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_live_variables(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
-    if (const std::vector<Variable> variables = find(context); is_the_story(context, variables)) {
-        findings.push_back(about(context, variables, words));
+    if (const std::vector<Variable> variables = find(context); is_worth_reporting(context, variables)) {
+        findings.push_back(make_finding(context, variables, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::live_variables{FindingKind::live_variables, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,35 +1,33 @@
-// #24: a library takes more and more from the driver, past PyTorch's allocator.
+// #24: memory of a library grows outside PyTorch's allocator.
 #include <algorithm>
 #include <cmath>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/breakdown/driver_components.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
-#include "storage/breakdown/driver_components.h"
 
 namespace tidemark {
 namespace {
 
-/// Without driver calls only NVML tells, which counts all of the process: a rise must be clear.
+/// Without driver calls only NVML shows the growth. It counts the whole process, so the rise must be clear.
 constexpr int64_t least_unknown_rise = 64 << 20;
 constexpr size_t fewest_samples = 8;
 constexpr size_t most_samples = 256;
 
 Finding growth(const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::non_pytorch_growth;
-    finding.severity = Severity::leak;
+    Finding finding = diagnoses::non_pytorch_growth.new_finding();
     finding.fixes = {
-        {words("Free what the extension allocates, or allocate it once and use it again in each round."), "", {}, {}},
-        {words("Let the extension take its memory from PyTorch, which reuses what is given back."),
+        {words("Free what the extension allocates, or allocate it once and reuse it in each iteration."), "", {}, {}},
+        {words("Let the extension allocate through PyTorch, which reuses freed memory."),
          "at::Tensor workspace = torch::empty({bytes}, torch::dtype(torch::kUInt8).device(torch::kCUDA));",
          {},
          {}}};
     return finding;
 }
 
-/// Bytes in pieces of lines that took several: what was taken once belongs to the library's start.
+/// Returns the bytes of lines that allocated several times: a single allocation belongs to the library's start.
 int64_t grown(const LibraryMemory& library) {
     int64_t bytes = 0;
     for (const DriverAllocation* a : library.alive) {
@@ -38,30 +36,26 @@ int64_t grown(const LibraryMemory& library) {
     return std::max(bytes, library.trend.rise);
 }
 
-Finding about_library(const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
+Finding make_library_finding(const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
     Finding finding = growth(words);
     finding.confidence = Confidence::certain;
-    finding.basis = words("Each call to the driver was recorded, over {iterations} rounds.",
+    finding.basis = words("Each driver call was recorded over {iterations} iterations.",
                           with("iterations", format_count(static_cast<int64_t>(context.iterations().size()))));
     finding.bytes = grown(library);
     finding.per_iteration = std::llround(library.trend.per_iteration);
     finding.count = static_cast<int64_t>(library.alive.size());
     finding.component = ComponentKind::library;
-    set_since(finding, context, began_in(context, library));
+    set_since(finding, context, growth_begin(context, library));
     set_line(finding, context, library.stack);
     const auto name = with("library", library_words(words, library.name));
     const auto each = with("each", each_iteration(context, words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
-    finding.title = words("{library} takes {bytes} more {each}, past PyTorch", name, bytes, each);
-    finding.text = {
-        words(
-            "{bytes} more are taken from the driver {each} and not given back, by {library}; {total} have piled up in "
-            "{pieces}.",
-            name, bytes, each, with("total", format_bytes(finding.bytes)),
-            with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
-        words(
-            "PyTorch does not know of this memory: torch.cuda.memory_allocated() and empty_cache() do not change with "
-            "it, nvidia-smi does.")};
+    finding.title = words("memory of {library} outside PyTorch's allocator grows by {bytes} {each}", name, bytes, each);
+    finding.text = {words("Memory of {library} grows by {bytes} {each} and is not freed: {total} in {pieces} so far.",
+                          name, bytes, each, with("total", format_bytes(finding.bytes)),
+                          with("pieces", words.counted(finding.count, "{n} allocation", "{n} allocations"))),
+                    words("PyTorch does not know this memory: nvidia-smi shows it; torch.cuda.memory_allocated() does "
+                          "not count it, and empty_cache() does not free it.")};
     if (!finding.line.empty()) {
         finding.text.push_back(words("The calls come from {line}.", with("line", finding.line)));
     }
@@ -70,12 +64,13 @@ Finding about_library(const AnalysisContext& context, const LibraryMemory& libra
         fix.per_iteration = finding.per_iteration;
     }
     add_growth_evidence(finding, context, library, words);
-    finding.evidence.push_back(at_component(
-        context, words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))), ComponentKind::library));
+    finding.evidence.push_back(
+        at_component(context, words("Accumulated by {time_point}", with("time_point", time_point_name(context, words))),
+                     ComponentKind::library));
     return finding;
 }
 
-/// What the process uses beyond everything known, at moments NVML was asked.
+/// What the process uses beyond all known memory, at the times of the NVML samples.
 struct Unknown {
     std::vector<int64_t> times, bytes;
 };
@@ -107,7 +102,7 @@ void look_at_unknown(const AnalysisContext& context, const Words& words, Finding
     }
     Finding finding = growth(words);
     finding.confidence = Confidence::likely;
-    finding.basis = words("Inferred from NVML's figures; driver calls were not recorded.");
+    finding.basis = words("The growth is inferred from NVML's figures; driver calls were not recorded.");
     finding.bytes = trend.rise;
     finding.component = ComponentKind::unknown;
     finding.since = unknown.times[trend.since];
@@ -115,33 +110,37 @@ void look_at_unknown(const AnalysisContext& context, const Words& words, Finding
     const int64_t from = std::max<int64_t>(context.iterations().at(first), 0);
     const int64_t iterations = std::max<int64_t>(static_cast<int64_t>(context.iterations().size()) - from, 1);
     finding.per_iteration = trend.rise / iterations;
-    finding.title = words("memory that is not PyTorch's grows by {bytes} {each}",
-                          with("bytes", format_bytes(*finding.per_iteration)), with("each", each_iteration(context, words)));
+    finding.title =
+        words("non-PyTorch memory grows by {bytes} {each}", with("bytes", format_bytes(*finding.per_iteration)),
+              with("each", each_iteration(context, words)));
     finding.text = {
-        words("According to NVML the process uses more and more, {bytes} since {time}, while what PyTorch "
-              "took from the driver does not account for it: a library or an extension allocates by itself.",
+        words("NVML shows that the process's memory grew by {bytes} since {time}, and PyTorch's segments do not "
+              "account for it: a library or an extension allocates from the driver.",
               with("bytes", format_bytes(trend.rise)), with("time", format_time_point(*finding.since)))};
-    finding.evidence = {at_event(context, words("It begins here"), first),
-                        at_component(context, words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))),
-                                 ComponentKind::unknown)};
+    finding.evidence = {
+        at_event(context, words("The growth begins"), first),
+        at_component(context, words("Accumulated by {time_point}", with("time_point", time_point_name(context, words))),
+                     ComponentKind::unknown)};
     finding.unknowns = {
-        words("Which library takes it was not recorded; `tidemark record` with the driver part sees "
-              "each call, unless another tool uses CUPTI.")};
+        words("The library that allocates was not recorded. `tidemark record` with the driver part records each call, "
+              "unless another tool uses CUPTI.")};
     findings.push_back(std::move(finding));
 }
 
-}  // namespace
-
-void diagnose_non_pytorch_growth(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!has_driver_calls(context.trace(), context.device().device)) {
         look_at_unknown(context, words, findings);
         return;
     }
     for (const LibraryMemory& library : device_memory_by_library(context)) {
         if (library.grows() && !library.alive.empty()) {
-            findings.push_back(about_library(context, library, words));
+            findings.push_back(make_library_finding(context, library, words));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::non_pytorch_growth{FindingKind::non_pytorch_growth, Severity::leak, Phase::observation, run};
 
 }  // namespace tidemark

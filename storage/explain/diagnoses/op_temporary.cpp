@@ -1,44 +1,45 @@
-// S4: memory that an operation took for itself at the peak, and gave back: "who made the extra GiB?"
+// S4: memory that an operation allocated for itself at the peak and freed: "where does the extra GiB come from?"
 #include <algorithm>
 #include <string_view>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
+#include "storage/explain/backward_passes.h"
 #include "storage/explain/composition.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// A smaller part of the peak is nobody's question.
+/// A smaller part of the peak needs no explanation.
 constexpr double least_part_of_peak = 0.1;
 constexpr int64_t least_bytes = 1 << 20;
-/// What a line does again and again is the usual work of a round.
+/// What a line does more often is ordinary work of an iteration.
 constexpr int64_t most_times = 2;
-/// Of the account at the peak: so many lines, each of at least this part.
+/// The composition at the peak lists at most so many lines, each with at least this part.
 constexpr size_t most_reported = 8;
 constexpr double least_part_reported = 0.02;
 
 class Search {
 public:
-    explicit Search(const AnalysisContext& context) : context_(context), peak_(context.curves().peak(Series::allocated)) {}
+    explicit Search(const AnalysisContext& context)
+        : context_(context), peak_(context.curves().peak(Series::allocated)) {}
 
     const Extremes& peak() const { return peak_; }
-    bool is_worth_telling(int64_t bytes) const {
+    bool is_worth_reporting(int64_t bytes) const {
         return bytes >= least_bytes &&
                static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak_.max);
     }
 
-    /// Most bytes first.
+    /// Returns most bytes first.
     std::vector<AllocationIndex> temporaries() const {
         std::vector<AllocationIndex> found;
         for (const AllocationIndex a : allocated_at(context_, peak_.max_event)) {
-            if (!is_worth_telling(static_cast<int64_t>(context_.device().allocations.block_size[a]))) {
+            if (!is_worth_reporting(static_cast<int64_t>(context_.device().allocations.block_size[a]))) {
                 break;
             }
-            if (is_temporary(a) && is_seldom(a)) {
+            if (is_temporary(a) && is_rare(a)) {
                 found.push_back(a);
             }
         }
@@ -54,12 +55,12 @@ public:
     }
 
 private:
-    bool is_seldom(AllocationIndex a) const {
+    bool is_rare(AllocationIndex a) const {
         const Allocations& allocations = context_.device().allocations;
-        const bool is_backward = context_.trace().origins[allocations.origin[a]].phase == "backward";
+        const bool is_backward = context_.trace().origins[allocations.origin[a]].phase == Phase::backward;
         const auto& sites = context_.surviving_allocations().sites();
         return std::any_of(sites.begin(), sites.end(), [&](const Site& site) {
-            const bool is_of_backward = context_.trace().origins[site.origin].phase == "backward";
+            const bool is_of_backward = context_.trace().origins[site.origin].phase == Phase::backward;
             return site.stack == allocations.stack[a] && is_of_backward == is_backward &&
                    site.total_count <= most_times;
         });
@@ -69,7 +70,7 @@ private:
     Extremes peak_;
 };
 
-/// What the memory at the peak is, in a person's words.
+/// Names for the allocations at the peak.
 class Names {
 public:
     Names(const AnalysisContext& context, const Words& words) : context_(context), words_(words) {}
@@ -96,7 +97,7 @@ private:
         return referrer ? referrer_expression(context_.graph()->tables(), *referrer) : std::string();
     }
 
-    /// The only leaf (or, of a retained gradient, result of that node) that is as large and has a name; "" when there
+    /// Returns the name of the only leaf of that size (for a retained gradient: the result of that node); "" if there
     /// is none, or several.
     std::string owner_of_gradient(AllocationIndex a) const {
         const GraphContext& graph = *context_.graph();
@@ -123,7 +124,7 @@ private:
     const Words& words_;
 };
 
-/// "x 1.00 GiB, ..." of what is large at the peak; temporaries are told apart.
+/// Returns "x 1.00 GiB, ..." for the large allocations at the peak; temporaries are listed one by one.
 std::string account(const AnalysisContext& context, const Search& search, const Words& words) {
     const Names names(context, words);
     std::vector<std::string> parts;
@@ -135,8 +136,7 @@ std::string account(const AnalysisContext& context, const Search& search, const 
             break;
         }
         const std::string& op = context.trace().origins[context.device().allocations.origin[a]].op;
-        const std::string name =
-            search.is_temporary(a) ? words("what {op} took for itself", with("op", op)) : names.of(a);
+        const std::string name = search.is_temporary(a) ? words("a temporary of {op}", with("op", op)) : names.of(a);
         parts.push_back(words("{bytes} {name}", with("bytes", format_bytes(bytes)), with("name", name)));
         rest -= bytes;
     }
@@ -146,8 +146,8 @@ std::string account(const AnalysisContext& context, const Search& search, const 
     return words.list(parts);
 }
 
-/// What became of the memory after it was freed.
-std::string whereabouts(const AnalysisContext& context, AllocationIndex a, const Words& words) {
+/// Describes what happened to the memory after it was freed.
+std::string place_words(const AnalysisContext& context, AllocationIndex a, const Words& words) {
     const DeviceHistory& device = context.device();
     const uint32_t segment = device.allocations.segment[a];
     if (segment == no_segment) {
@@ -156,43 +156,41 @@ std::string whereabouts(const AnalysisContext& context, AllocationIndex a, const
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(device.allocations.block_size[a])));
     const EventNumber returned = device.segments[segment].free_event;
     return returned != never
-               ? words("Its memory was then given back to the driver (empty_cache()).")
-               : words("PyTorch keeps these {bytes} cached for later requests, so nvidia-smi goes on counting them.",
-                       bytes);
+               ? words("Its memory was then returned to the driver (empty_cache()).")
+               : words("PyTorch caches these {bytes} for later requests, so nvidia-smi still counts them.", bytes);
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest,
+            const Words& words) {
     const Allocations& allocations = context.device().allocations;
     const std::string& op = context.trace().origins[allocations.origin[largest]].op;
     const size_t arrow = op.find(" > ");
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[largest])));
     const auto line = with("line", finding.line);
     const auto operation = with("op", arrow == std::string::npos ? op : op.substr(arrow + 3));
-    finding.title = words("{op} took {bytes} for itself at the peak, and gave it back", with("op", op), bytes);
+    finding.title = words("{op} needed a temporary of {bytes} at the peak and freed it again", with("op", op), bytes);
     finding.text = {
         arrow == std::string::npos
             ? words("{op}, called at {line}, needed {bytes} for an intermediate result.", operation, line, bytes)
-            : words(
-                  "In the backward pass the node {node} of {line} ran {op}, whose result of {bytes} is needed only in "
-                  "passing: from it the next node computes what it passes on.",
-                  operation, line, bytes, with("node", op.substr(0, arrow))),
+            : words("In the backward pass, the node {node} of {line} executed {op}. Its result of {bytes} is needed "
+                    "only until the next node has computed the gradient that it passes on.",
+                    operation, line, bytes, with("node", op.substr(0, arrow))),
         words(
-            "It lived for {time}, until what came next had used it; then {left} were left.",
-            with("time", format_duration(context.device().free_time(largest).value_or(0) - context.device().alloc_time(largest))),
+            "It existed for {time}, until the next operation had used it; afterwards {left} were allocated.",
+            with("time", format_duration(context.device().free_time(largest).value_or(0) -
+                                         context.device().alloc_time(largest))),
             with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
-        words("At the peak {peak} are allocated: {parts}.", with("peak", format_bytes(search.peak().max)),
+        words("Allocated at the peak: {peak} ({parts}).", with("peak", format_bytes(search.peak().max)),
               with("parts", account(context, search, words)))};
-    if (const std::string where = whereabouts(context, largest, words); !where.empty()) {
+    if (const std::string where = place_words(context, largest, words); !where.empty()) {
         finding.text.push_back(where);
     }
 }
 
-Finding about(const AnalysisContext& context, const Search& search, const std::vector<AllocationIndex>& temporaries,
-              const Words& words) {
+Finding make_finding(const AnalysisContext& context, const Search& search,
+                     const std::vector<AllocationIndex>& temporaries, const Words& words) {
     const AllocationIndex largest = temporaries.front();
-    Finding finding;
-    finding.kind = FindingKind::op_temporary;
-    finding.severity = Severity::pattern;
+    Finding finding = diagnoses::op_temporary.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words("The operation and its node were recorded with the allocation.");
     for (const AllocationIndex a : temporaries) {
@@ -201,26 +199,28 @@ Finding about(const AnalysisContext& context, const Search& search, const std::v
     finding.count = static_cast<int64_t>(temporaries.size());
     set_line(finding, context, context.device().allocations.stack[largest]);
     report(finding, context, search, largest, words);
-    finding.evidence = {at_allocation(context, words("What the operation took"), largest),
-                        at_event(context, words("The peak"), search.peak().max_event),
-                        at_event(context, words("It has been freed"), context.device().allocations.free_event[largest] + 1)};
-    finding.fixes = {
-        {words("If the peak is too high: work through the data in parts, with a backward() for each, so that "
-               "what is needed in passing is smaller."),
-         "", std::nullopt, std::nullopt}};
+    finding.evidence = {
+        at_allocation(context, words("The temporary"), largest),
+        at_event(context, words("The peak"), search.peak().max_event),
+        at_event(context, words("The temporary is freed"), context.device().allocations.free_event[largest] + 1)};
+    finding.fixes = {{words("If the peak is too high: process the data in parts, with a backward() for each, so that "
+                            "the temporaries are smaller."),
+                      "", std::nullopt, std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_op_temporary(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
     const Search search(context);
     if (const std::vector<AllocationIndex> temporaries = search.temporaries(); !temporaries.empty()) {
-        findings.push_back(about(context, search, temporaries, words));
+        findings.push_back(make_finding(context, search, temporaries, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::op_temporary{FindingKind::op_temporary, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// S13, #11: what an optimizer keeps for each parameter, made at its first step.
+// S13, #11: what an optimizer keeps for each parameter, allocated at its first step.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -6,20 +6,20 @@
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
-/// State that comes later than in this part of the run, spread over more than these rounds, is no first step's.
+/// State that appears after this part of the run, over more than so many iterations, does not come from the first step.
 constexpr double first_part = 0.67;
 constexpr int64_t most_iterations_apart = 2;
-/// Optimizers that quantise their state to 8 bits take about a quarter of 32.
+/// Optimizers that quantize their state to 8 bits need about a quarter of 32 bits.
 constexpr int64_t part_saved_by_8_bits = 4;
 
-/// What the step() of one line made, and what of it is alive.
+/// What the step() of one line allocated, and what of it is alive.
 struct State {
     StackId stack = 0;
     std::vector<AllocationIndex> tensors;  ///< by age
@@ -27,7 +27,7 @@ struct State {
     int64_t bytes = 0;
 };
 
-/// For traces that do not say what memory is for: PyTorch's own optimizers make their state in `_init_group`.
+/// For traces without categories: PyTorch's own optimizers allocate their state in `_init_group`.
 std::vector<bool> stacks_that_make_state(const StackTable& stacks) {
     std::vector<bool> makes(stacks.stack_count(), false);
     for (StackId id = 1; id < stacks.stack_count(); ++id) {
@@ -47,9 +47,9 @@ std::vector<State> find_states(const AnalysisContext& context) {
     std::unordered_map<FrameId, size_t> by_line;
     context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
         const AllocationRef allocation{context.device_position(), a};
-        const bool is_state = is_reported
-                                  ? context.graph()->categories.at(allocation, context.now_time()) == Category::optimizer_state
-                                  : makes[allocations.stack[a]];
+        const bool is_state =
+            is_reported ? context.graph()->categories.at(allocation, context.now_time()) == Category::optimizer_state
+                        : makes[allocations.stack[a]];
         if (!is_state || allocations.free_event[a] < context.now()) {
             return;
         }
@@ -72,7 +72,7 @@ std::vector<State> find_states(const AnalysisContext& context) {
     return states;
 }
 
-/// More of it comes long after the first step: that is growth, or another story.
+/// Returns whether much of the state appears long after the first step: that is growth, or something else.
 bool comes_later(const AnalysisContext& context, const State& state) {
     const auto& made = context.device().allocations.alloc_event;
     const int64_t first = context.iterations().at(made[state.tensors.front()]);
@@ -89,7 +89,7 @@ std::string names_of(const State& state, const Words& words) {
     return words.list(names);
 }
 
-/// Of a program with one optimizer for all its parameters.
+/// True for a program with one optimizer for all its parameters.
 bool is_as_large_as_parameters(const AnalysisContext& context, const State& state) {
     const int64_t parameters = composition_at(context, context.now()).of(Category::parameter);
     const int64_t expected = parameters * static_cast<int64_t>(state.names.size());
@@ -98,19 +98,20 @@ bool is_as_large_as_parameters(const AnalysisContext& context, const State& stat
 
 void report(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
     const auto bytes = with("bytes", format_bytes(state.bytes));
-    finding.title = words("the optimizer keeps {bytes} of its own since its first step", bytes);
+    finding.title = words("the optimizer keeps {bytes} of state since its first step", bytes);
     finding.text = {words(
-        "The first step() at {line} made {tensors}, {bytes} in all, and keeps them: the optimizer needs what it "
-        "learned in one step for the next. Memory rises once by that much and stays; this is no leak.",
+        "The first step() at {line} allocated the state, {bytes} in {tensors}, and the optimizer keeps it for the "
+        "following steps. Memory rises once by this amount; this is not a leak.",
         with("line", finding.line), bytes, with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")))};
     if (const std::string names = names_of(state, words); !names.empty()) {
         finding.text.push_back(
             is_as_large_as_parameters(context, state)
-                ? words("For each parameter it keeps {names}, each as large as the parameter.", with("names", names))
-                : words("For each parameter it keeps {names}.", with("names", names)));
+                ? words("For each parameter the optimizer keeps {names}, each as large as the parameter.",
+                        with("names", names))
+                : words("For each parameter the optimizer keeps {names}.", with("names", names)));
     }
     if (context.graph()) {
-        finding.text.push_back(words("At {time_point} the program's memory is: {parts}.",
+        finding.text.push_back(words("The program's memory at {time_point}: {parts}.",
                                      with("time_point", time_point_name(context, words)),
                                      with("parts", composition_words(words, composition_at(context, context.now())))));
     }
@@ -119,32 +120,32 @@ void report(Finding& finding, const AnalysisContext& context, const State& state
 void add_evidence(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
     const auto& made = context.device().allocations.alloc_event;
     const EventNumber before = std::max(made[state.tensors.front()], 0), after = made[state.tensors.back()] + 1;
-    finding.evidence = {
-        at_event(context, words("Just before the first step()"), before),
-        at_event(context, words("Its state has been made"), after),
-        at_allocation(context, words("The first tensor of the state"), state.tensors.front()),
-        at_event(context, words("It is still there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+    finding.evidence = {at_event(context, words("The state before the first step()"), before),
+                        at_event(context, words("The optimizer state is allocated"), after),
+                        at_allocation(context, words("The first tensor of the optimizer state"), state.tensors.front()),
+                        at_event(context,
+                                 words("The optimizer state still exists at {time_point}",
+                                       with("time_point", time_point_name(context, words))),
+                                 context.now())};
 }
 
 void add_fixes(Finding& finding, const Words& words) {
-    finding.fixes = {
-        {words("If it is too much: an optimizer that keeps its state in 8 bits needs about a quarter."),
-         "import bitsandbytes\noptimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
-         finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt},
-        {words("On several GPUs the state can be divided among them, as FSDP and ZeroRedundancyOptimizer do."),
-         "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
-         "    model.parameters(), optimizer_class=torch.optim.AdamW, lr=1e-3)",
-         std::nullopt, std::nullopt}};
+    finding.fixes = {{words("If it is too large: an optimizer with 8-bit state needs about a quarter."),
+                      "import bitsandbytes\noptimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
+                      finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt},
+                     {words("With several GPUs the state can be sharded, as FSDP and ZeroRedundancyOptimizer do."),
+                      "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
+                      "    model.parameters(), optimizer_class=torch.optim.AdamW, lr=1e-3)",
+                      std::nullopt, std::nullopt}};
 }
 
-Finding about(const AnalysisContext& context, const State& state, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::optimizer_state;
-    finding.severity = Severity::pattern;
+Finding make_finding(const AnalysisContext& context, const State& state, const Words& words) {
+    Finding finding = diagnoses::optimizer_state.new_finding();
     const bool is_reported = context.graph() != nullptr;
     finding.confidence = is_reported ? Confidence::certain : Confidence::likely;
-    finding.basis = is_reported ? words("The optimizer's own record of its state was read.")
-                            : words("The memory was made where PyTorch's optimizers make their state (`_init_group`).");
+    finding.basis =
+        is_reported ? words("The tensors were read from the optimizer's state.")
+                    : words("The memory was allocated where PyTorch's optimizers create their state (`_init_group`).");
     finding.bytes = state.bytes;
     finding.count = static_cast<int64_t>(state.tensors.size());
     finding.component = ComponentKind::requested;
@@ -161,14 +162,16 @@ Finding about(const AnalysisContext& context, const State& state, const Words& w
     return finding;
 }
 
-}  // namespace
-
-void diagnose_optimizer_state(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     for (const State& state : find_states(context)) {
         if (!comes_later(context, state)) {
-            findings.push_back(about(context, state, words));
+            findings.push_back(make_finding(context, state, words));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::optimizer_state{FindingKind::optimizer_state, Severity::pattern, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,33 +1,33 @@
-// #23: somebody else uses the same GPU.
+// #23: other processes use the same GPU.
 #include <algorithm>
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/answered.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/finding_parts.h"
 #include "storage/breakdown/device_samples.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/explained_memory.h"
+#include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
-/// No process with a context has less.
+/// A process with a context never has less.
 constexpr int64_t least_bytes = 64 << 20;
-/// Others that move by less are no second program that came or went.
+/// Other processes whose memory changes by less did not start or end.
 constexpr int64_t much_movement = 128 << 20;
 
 struct Others {
     int64_t now = 0, highest = 0, lowest = 0;
     int64_t highest_time = 0;
-    std::map<int64_t, int64_t> highest_of;  ///< by pid
+    std::map<int64_t, int64_t> highest_of;  ///< by process id
     int64_t count_now = 0;
 
     bool move() const { return highest - lowest >= much_movement; }
-    /// The program had the GPU for itself before or after.
+    /// Returns whether this program had the GPU for itself before or afterwards.
     bool came_or_went() const { return lowest < least_bytes; }
 };
 
-/// While the program had something to do with its memory.
+/// Returns the times of samples while the program used GPU memory.
 std::vector<int64_t> sample_times(const AnalysisContext& context) {
     const auto& events = context.device().event_time;
     std::vector<int64_t> times;
@@ -71,7 +71,7 @@ Others find_others(const AnalysisContext& context) {
     return others;
 }
 
-/// This process's own context is the measure for those of others.
+/// Counts the processes that have little more than a context; the measure is this process's own context.
 size_t count_contexts(const AnalysisContext& context, const Others& others) {
     const int64_t own_context = context.row().bytes_of(ComponentKind::context);
     return static_cast<size_t>(
@@ -90,70 +90,74 @@ std::string names_of(const Others& others, const Words& words) {
                               with("bytes", format_bytes(by_bytes[i].second))));
     }
     if (by_bytes.size() > shown) {
-        names.push_back(words.counted(static_cast<int64_t>(by_bytes.size() - shown), "{n} more", "{n} more"));
+        names.push_back(words.plural(static_cast<int64_t>(by_bytes.size() - shown), "{n} more", "{n} more"));
     }
     return words.list(names);
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Others& others, const Words& words) {
-    finding.text.push_back(
-        words("NVML, which nvidia-smi asks too, names {others} on this GPU.", with("others", names_of(others, words))));
+    finding.text.push_back(words("NVML, which nvidia-smi reads as well, lists {others} on this GPU.",
+                                 with("others", names_of(others, words))));
     if (others.move()) {
-        finding.text.push_back(words(
-            "Together they went from {lowest} to {highest} while this program ran: that is why the GPU's use rose "
-            "without a tensor of this program.",
-            with("lowest", format_bytes(others.lowest)), with("highest", format_bytes(others.highest))));
+        finding.text.push_back(
+            words("Their memory ranged from {lowest} to {highest} while this program ran. This explains why the GPU's "
+                  "use rose without a tensor of this program.",
+                  with("lowest", format_bytes(others.lowest)), with("highest", format_bytes(others.highest))));
     }
     if (count_contexts(context, others) >= 2) {
         finding.text.push_back(
-            words("{processes} about as much as a bare CUDA context. If they are workers of the same job, they touched "
-                  "this GPU without working on it: a missing torch.cuda.set_device() does that.",
-                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)), "{n} process holds",
-                                                  "{n} processes hold"))));
+            words("About the size of a bare CUDA context: {processes}. If they are workers of the same job, they "
+                  "touched this GPU without working on it; a missing torch.cuda.set_device() causes this.",
+                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)), "{n} process",
+                                                  "{n} processes"))));
     }
 }
 
-}  // namespace
-
-void diagnose_other_processes(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
     const Others others = find_others(context);
     if (others.highest < least_bytes) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::other_processes;
-    finding.severity = others.came_or_went() && !is_answered(findings) ? Severity::pattern : Severity::background;
+    Finding finding = diagnoses::other_processes.new_finding();
+    finding.severity =
+        others.came_or_went() && !is_memory_explained(earlier) ? Severity::pattern : Severity::background;
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in NVML's list of processes, which was asked a few times a second.");
+    finding.basis = words("NVML's list of processes was sampled a few times a second.");
     const bool are_there = others.now >= least_bytes;
     finding.bytes = are_there ? others.now : others.highest;
     finding.count = are_there ? others.count_now : static_cast<int64_t>(others.highest_of.size());
     finding.component = ComponentKind::other_processes;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto processes = with("processes", words.counted(finding.count, "{n} other process", "{n} other processes"));
-    finding.title = others.now >= least_bytes
-                        ? words("{processes} on this GPU: {bytes} are theirs", processes, bytes)
-                        : words("{processes} used this GPU for a while: up to {bytes}", processes, bytes);
+    finding.title =
+        others.now >= least_bytes
+            ? words("other programs use {bytes} of this GPU ({processes})", processes, bytes)
+            : words("other programs used up to {bytes} of this GPU for a while ({processes})", processes, bytes);
     report(finding, context, others, words);
-    Evidence most = at_event(context, words("The others have most: {bytes}", with("bytes", format_bytes(others.highest))),
-                             context.device().events_until(others.highest_time));
+    Evidence most = at_event(
+        context, words("The peak of the other processes: {bytes}", with("bytes", format_bytes(others.highest))),
+        context.device().events_until(others.highest_time));
     most.time = others.highest_time;
     most.component = ComponentKind::other_processes;
     finding.evidence.push_back(std::move(most));
-    finding.evidence.push_back(
-        at_component(context,
-                 words("What they have at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
-                       with("bytes", format_bytes(others.now))),
-                 ComponentKind::other_processes));
-    finding.fixes = {{words("See whose they are, and agree on who uses which GPU."),
+    finding.evidence.push_back(at_component(
+        context,
+        words("Other processes at {time_point}: {bytes}", with("time_point", time_point_name(context, words)),
+              with("bytes", format_bytes(others.now))),
+        ComponentKind::other_processes));
+    finding.fixes = {{words("Find out who owns the processes, and agree on who uses which GPU."),
                       "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv",
                       finding.bytes,
                       {}},
-                     {words("Keep a share of the GPU for others, and fail early rather than late."),
+                     {words("Leave a share of the GPU to others, so that the program fails early rather than late."),
                       "torch.cuda.set_per_process_memory_fraction(0.5)",
                       {},
                       {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::other_processes{FindingKind::other_processes, Severity::background, Phase::conclusion, run};
 
 }  // namespace tidemark

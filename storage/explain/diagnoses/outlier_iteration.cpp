@@ -1,38 +1,37 @@
-// #33: one batch was larger than the others: a higher peak in its round, and nothing of it stays.
+// #33: one batch was larger than the others: its iteration has a higher peak, and nothing of it stays.
 #include <algorithm>
 #include <unordered_map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
 constexpr size_t fewest_iterations = 6;
-/// Rounds of warm-up, in which libraries try and make things, are compared with nothing.
+/// Iterations of warm-up, in which libraries try algorithms and allocate, are not compared.
 constexpr size_t warm_up = 2;
-/// Of the rounds at most this part are the exception: what others have is usual.
-constexpr double usual_part = 0.7;
-/// A round stands out when it takes so much more than a usual one takes, and by this part of the usual peak, workspaces
-/// and model included.
+/// At least this part of the iterations is typical; the others are outliers.
+constexpr double typical_part = 0.7;
+/// An outlier takes so much more than a typical iteration, and this part of the typical peak, which includes the model.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_rise = 0.1;
-/// So much of what is more must come from lines that allocate in a usual round too: the same work, on more data.
+/// So much of the difference must come from lines that allocate in a typical iteration too: the same work on more data.
 constexpr double same_lines_part = 0.8;
-/// The line that allocates most must do so by this factor: what falls back for another reason is no longer round.
+/// The line that allocates most must do so by this factor; otherwise the iteration was not larger.
 constexpr double least_work = 1.05;
 
-struct Longer {
-    size_t iteration = 0;        ///< position of the one with the highest peak
-    size_t usual_iteration = 0;  ///< one that is usual
+struct Outlier {
+    size_t iteration = 0;          ///< position of the iteration with the highest peak
+    size_t typical_iteration = 0;  ///< position of a typical iteration
     Extremes peak, usual;
-    int64_t taken = 0, usually_taken = 0;  ///< from the round's lowest level to its peak
-    int64_t count = 0;                     ///< rounds that stand out
-    int64_t more() const { return taken - usually_taken; }
+    int64_t taken = 0, typically_taken = 0;  ///< bytes from the iteration's lowest level to its peak
+    int64_t count = 0;                       ///< iterations with such a peak
+    int64_t more() const { return taken - typically_taken; }
     double times() const {
-        return static_cast<double>(taken) / static_cast<double>(std::max<int64_t>(1, usually_taken));
+        return static_cast<double>(taken) / static_cast<double>(std::max<int64_t>(1, typically_taken));
     }
 };
 
@@ -41,12 +40,13 @@ Extremes peak_of(const AnalysisContext& context, size_t iteration) {
     return context.curves().extremes(Series::allocated, r.first, r.last);
 }
 
-/// The last round of a derived repetition may hold whatever came after it.
+/// The last iteration of a derived repetition may contain whatever came after it.
 size_t usable_iterations(const AnalysisContext& context) {
-    return context.iterations().size() - (context.iterations().source() == IterationSource::repetition && !context.iterations().empty());
+    return context.iterations().size() -
+           (context.iterations().source() == IterationSource::repetition && !context.iterations().empty());
 }
 
-std::optional<Longer> find(const AnalysisContext& context) {
+std::optional<Outlier> find(const AnalysisContext& context) {
     const size_t iterations = usable_iterations(context);
     if (iterations < fewest_iterations) {
         return std::nullopt;
@@ -58,26 +58,27 @@ std::optional<Longer> find(const AnalysisContext& context) {
         order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return taken[a] < taken[b]; });
-    Longer longer;
-    longer.iteration = order.back();
-    longer.usual_iteration = order[static_cast<size_t>(usual_part * static_cast<double>(order.size() - 1))];
-    longer.peak = peak_of(context, longer.iteration);
-    longer.usual = peak_of(context, longer.usual_iteration);
-    longer.taken = taken[longer.iteration];
-    longer.usually_taken = taken[longer.usual_iteration];
+    Outlier outlier;
+    outlier.iteration = order.back();
+    outlier.typical_iteration = order[static_cast<size_t>(typical_part * static_cast<double>(order.size() - 1))];
+    outlier.peak = peak_of(context, outlier.iteration);
+    outlier.usual = peak_of(context, outlier.typical_iteration);
+    outlier.taken = taken[outlier.iteration];
+    outlier.typically_taken = taken[outlier.typical_iteration];
     const int64_t least =
-        std::max(least_bytes, static_cast<int64_t>(least_rise * static_cast<double>(longer.usual.max)));
-    longer.count =
-        std::count_if(order.begin(), order.end(), [&](size_t i) { return taken[i] >= longer.usually_taken + least; });
-    const bool falls_back = longer.iteration + 1 == iterations || std::any_of(order.begin(), order.end(), [&](size_t i) {
-                                return i > longer.iteration && taken[i] <= longer.usually_taken + least / 4;
-                            });
-    return longer.count > 0 && falls_back ? std::optional(longer) : std::nullopt;
+        std::max(least_bytes, static_cast<int64_t>(least_rise * static_cast<double>(outlier.usual.max)));
+    outlier.count = std::count_if(order.begin(), order.end(),
+                                  [&](size_t i) { return taken[i] >= outlier.typically_taken + least; });
+    const bool falls_back =
+        outlier.iteration + 1 == iterations || std::any_of(order.begin(), order.end(), [&](size_t i) {
+            return i > outlier.iteration && taken[i] <= outlier.typically_taken + least / 4;
+        });
+    return outlier.count > 0 && falls_back ? std::optional(outlier) : std::nullopt;
 }
 
 using ByStack = std::unordered_map<StackId, int64_t>;
 
-/// Scratch memory, freed before anything else happens, is told as such by others.
+/// Workspaces that are freed in the next event have findings of their own.
 bool is_scratch(const Allocations& allocations, AllocationIndex a) {
     return allocations.free_event[a] == allocations.alloc_event[a] + 1;
 }
@@ -93,7 +94,7 @@ ByStack bytes_by_stack(const AnalysisContext& context, EventNumber state) {
     return bytes;
 }
 
-/// Lines that allocated in a round, by what they allocated in all.
+/// Returns the bytes that each stack allocated during the iteration.
 ByStack made_in_iteration(const AnalysisContext& context, size_t iteration) {
     const auto& made = context.device().allocations.alloc_event;
     const auto first = std::lower_bound(made.begin(), made.end(), context.iterations()[iteration].first);
@@ -102,17 +103,18 @@ ByStack made_in_iteration(const AnalysisContext& context, size_t iteration) {
     for (auto at = first; at != last; ++at) {
         const auto a = static_cast<AllocationIndex>(at - made.begin());
         if (!is_scratch(context.device().allocations, a)) {
-            bytes[context.device().allocations.stack[a]] += static_cast<int64_t>(context.device().allocations.block_size[a]);
+            bytes[context.device().allocations.stack[a]] +=
+                static_cast<int64_t>(context.device().allocations.block_size[a]);
         }
     }
     return bytes;
 }
 
-/// The same lines with more data, and not other work (an evaluation) that happens to fall into the round.
-bool is_same_work(const AnalysisContext& context, const Longer& longer) {
-    const ByStack at_peak = bytes_by_stack(context, longer.peak.max_event);
-    const ByStack at_usual = bytes_by_stack(context, longer.usual.max_event);
-    const ByStack usual = made_in_iteration(context, longer.usual_iteration);
+/// Returns whether the same lines handled more data; false for other work, such as an evaluation, in the iteration.
+bool is_same_work(const AnalysisContext& context, const Outlier& outlier) {
+    const ByStack at_peak = bytes_by_stack(context, outlier.peak.max_event);
+    const ByStack at_usual = bytes_by_stack(context, outlier.usual.max_event);
+    const ByStack usual = made_in_iteration(context, outlier.typical_iteration);
     int64_t more = 0, of_same_lines = 0;
     for (const auto& [stack, bytes] : at_peak) {
         const auto found = at_usual.find(stack);
@@ -123,15 +125,15 @@ bool is_same_work(const AnalysisContext& context, const Longer& longer) {
         }
     }
     return static_cast<double>(of_same_lines) >=
-           same_lines_part * static_cast<double>(std::max(more, longer.peak.max - longer.usual.max));
+           same_lines_part * static_cast<double>(std::max(more, outlier.peak.max - outlier.usual.max));
 }
 
-/// The line that brings most of what is more at the peak.
-StackId line_of_most(const AnalysisContext& context, const Longer& longer) {
-    const ByStack at_usual = bytes_by_stack(context, longer.usual.max_event);
+/// Returns the stack that adds most to the difference at the peak.
+StackId line_of_most(const AnalysisContext& context, const Outlier& outlier) {
+    const ByStack at_usual = bytes_by_stack(context, outlier.usual.max_event);
     StackId most = 0;
     int64_t most_bytes = 0;
-    for (const auto& [stack, bytes] : bytes_by_stack(context, longer.peak.max_event)) {
+    for (const auto& [stack, bytes] : bytes_by_stack(context, outlier.peak.max_event)) {
         const auto found = at_usual.find(stack);
         const int64_t by = bytes - (found == at_usual.end() ? 0 : found->second);
         if (by > most_bytes || (by == most_bytes && by > 0 && stack < most)) {
@@ -142,13 +144,13 @@ StackId line_of_most(const AnalysisContext& context, const Longer& longer) {
     return most;
 }
 
-/// How much more the two rounds allocated at the same lines in all: the size of the data, 4.0 for a sentence of four
-/// times the length.
-double times_the_work(const AnalysisContext& context, const Longer& longer) {
-    const ByStack usual = made_in_iteration(context, longer.usual_iteration);
+/// Returns the ratio of the bytes that both iterations allocated at the same lines: 4.0 for a sentence of four times
+/// the length.
+double times_the_work(const AnalysisContext& context, const Outlier& outlier) {
+    const ByStack usual = made_in_iteration(context, outlier.typical_iteration);
     double most = 0;
     int64_t most_bytes = 0;
-    for (const auto& [stack, bytes] : made_in_iteration(context, longer.iteration)) {
+    for (const auto& [stack, bytes] : made_in_iteration(context, outlier.iteration)) {
         if (const auto found = usual.find(stack); found != usual.end() && bytes > most_bytes && found->second > 0) {
             most_bytes = bytes;
             most = static_cast<double>(bytes) / static_cast<double>(found->second);
@@ -157,60 +159,64 @@ double times_the_work(const AnalysisContext& context, const Longer& longer) {
     return most;
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Longer& longer, const Words& words) {
-    const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(longer.iteration)));
-    const auto usual_iteration = with("usual_iteration", iteration_name(context, words, static_cast<int64_t>(longer.usual_iteration)));
-    const auto peak = with("peak", format_bytes(longer.peak.max));
-    const auto usual = with("usual", format_bytes(longer.usual.max));
-    const double work = times_the_work(context, longer);
-    finding.title = words("{iteration} needed {more} more than usual, and gave it back", iteration,
-                          with("more", format_bytes(longer.more())));
+void report(Finding& finding, const AnalysisContext& context, const Outlier& outlier, const Words& words) {
+    const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(outlier.iteration)));
+    const auto typical_iteration =
+        with("typical_iteration", iteration_name(context, words, static_cast<int64_t>(outlier.typical_iteration)));
+    const auto peak = with("peak", format_bytes(outlier.peak.max));
+    const auto usual = with("usual", format_bytes(outlier.usual.max));
+    const double work = times_the_work(context, outlier);
+    finding.title = words("{iteration} needed {more} more than a typical iteration and freed it again", iteration,
+                          with("more", format_bytes(outlier.more())));
     finding.text = {
-        words("The peak of {iteration} is {peak}, that of a usual one ({usual_iteration}) {usual}. The same lines of the "
-              "program made larger tensors: the batch or its sequences were larger.",
-              iteration, peak, usual, usual_iteration),
-        words("Above what lay there already it took {times} times the memory of the usual one; the line that allocates "
-              "most allocated {work} times as much.",
-              with("times", fmt::format("{:.1f}", longer.times())), with("work", fmt::format("{:.1f}", work))),
-        words("Afterwards allocated memory came back to where it was: this is no leak. What PyTorch had to reserve for "
-              "that peak it keeps for later, as it always does.")};
-    if (longer.count > 1) {
-        finding.text.push_back(words("{iterations} of {all} stand out like that.", with("iterations", longer.count),
-                                     with("all", context.iterations().size())));
+        words(
+            "The peak of {iteration} is {peak}; that of a typical iteration ({typical_iteration}) is {usual}. The same "
+            "lines of the program allocated larger tensors: the batch or its sequences were larger.",
+            iteration, peak, usual, typical_iteration),
+        words("Beyond the memory that already existed, it needed {times} times as much as the typical one; the line "
+              "that allocates most allocated {work} times as much.",
+              with("times", fmt::format("{:.1f}", outlier.times())), with("work", fmt::format("{:.1f}", work))),
+        words("Allocated memory then returned to its earlier level: this is not a leak. PyTorch caches the memory that "
+              "it reserved for the peak.")};
+    if (outlier.count > 1) {
+        finding.text.push_back(words("Iterations with such a peak: {iterations} of {all}.",
+                                     with("iterations", outlier.count), with("all", context.iterations().size())));
     }
 }
 
-Finding about(const AnalysisContext& context, const Longer& longer, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::outlier_iteration;
-    finding.severity = Severity::pattern;
+Finding make_finding(const AnalysisContext& context, const Outlier& outlier, const Words& words) {
+    Finding finding = diagnoses::outlier_iteration.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis =
-        words("Seen in the allocator's events: the same lines allocated more in this round than in others.");
-    finding.bytes = longer.more();
-    finding.count = longer.count;
+        words("The allocator's events show that the same lines allocated more in this iteration than in others.");
+    finding.bytes = outlier.more();
+    finding.count = outlier.count;
     finding.component = ComponentKind::requested;
-    set_line(finding, context, line_of_most(context, longer));
-    set_since(finding, context, longer.iteration);
-    report(finding, context, longer, words);
-    finding.evidence = {at_event(context, words("The peak of the larger round"), longer.peak.max_event),
-                        at_event(context, words("The peak of a usual round"), longer.usual.max_event),
-                        at_iteration(context, words("The larger round has ended: memory is back where it was"),
-                                 static_cast<int64_t>(longer.iteration))};
-    finding.fixes = {{words("If the peak is too high: batch by number of tokens instead of by number of samples, "
-                            "or cut and split what is longer than the rest."),
-                      "", longer.more(), std::nullopt}};
+    set_line(finding, context, line_of_most(context, outlier));
+    set_since(finding, context, outlier.iteration);
+    report(finding, context, outlier, words);
+    finding.evidence = {
+        at_event(context, words("The peak of the larger iteration"), outlier.peak.max_event),
+        at_event(context, words("The peak of a typical iteration"), outlier.usual.max_event),
+        at_iteration(context, words("The larger iteration has ended: memory is back at its earlier level"),
+                     static_cast<int64_t>(outlier.iteration))};
+    finding.fixes = {{words("If the peak is too high: batch by number of tokens instead of number of samples, or "
+                            "truncate or split samples that are much longer than the rest."),
+                      "", outlier.more(), std::nullopt}};
     return finding;
+}
+
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    const std::optional<Outlier> outlier = find(context);
+    if (outlier && context.allocated_trend().shape != Shape::rising && is_same_work(context, *outlier) &&
+        times_the_work(context, *outlier) >= least_work) {
+        findings.push_back(make_finding(context, *outlier, words));
+    }
 }
 
 }  // namespace
 
-void diagnose_outlier_iteration(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    const std::optional<Longer> longer = find(context);
-    if (longer && context.allocated_trend().shape != Shape::rising && is_same_work(context, *longer) &&
-        times_the_work(context, *longer) >= least_work) {
-        findings.push_back(about(context, *longer, words));
-    }
-}
+const Diagnosis diagnoses::outlier_iteration{FindingKind::outlier_iteration, Severity::pattern, Phase::observation,
+                                             run};
 
 }  // namespace tidemark

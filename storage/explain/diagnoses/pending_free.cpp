@@ -1,9 +1,9 @@
-// #17: freed by the program, but another stream may still use it: record_stream() keeps it from being used again.
+// #17: freed by the program, but another stream may still use it: record_stream() delays the reuse.
 #include <algorithm>
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -16,13 +16,13 @@ constexpr int64_t fewest_blocks = 3;
 constexpr double least_share = 0.2;
 
 struct Pending {
-    EventNumber most_at = 0;  ///< the state with most bytes waiting
+    EventNumber most_at = 0;  ///< the state with most bytes pending free
     int64_t most = 0;
-    std::vector<AllocationIndex> then;  ///< waiting in that state
+    std::vector<AllocationIndex> then;  ///< pending free at that state
     StackId stack = 0;                  ///< of most of them
 };
 
-/// One walk over the events: the sum changes with frees that do not complete at once.
+/// Walks the events once: the sum changes with frees that do not complete at once.
 void find_peak(const DeviceHistory& device, Pending& pending) {
     int64_t sum = 0;
     for (EventNumber n = 0; n < device.event_count(); ++n) {
@@ -70,7 +70,8 @@ int64_t longest_wait(const DeviceHistory& device, const std::vector<AllocationIn
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const Pending& pending, const Words& words) {
     finding.evidence.push_back(
-        at_event(context, words("Most is waiting: {bytes}", with("bytes", format_bytes(pending.most))), pending.most_at));
+        at_event(context, words("The peak of pending frees: {bytes}", with("bytes", format_bytes(pending.most))),
+                 pending.most_at));
     finding.evidence.back().component = ComponentKind::pending;
     const auto of_line = std::find_if(pending.then.begin(), pending.then.end(), [&](AllocationIndex a) {
         return context.device().allocations.stack[a] == pending.stack;
@@ -79,7 +80,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Pendin
         const EventNumber freed = context.device().allocations.free_event[*of_line];
         Evidence one = at_event(
             context,
-            words("One of those that wait: {bytes}, freed here",
+            words("A pending free: {bytes}, freed here",
                   with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[*of_line])))),
             freed + 1);
         one.allocation = {context.device_position(), *of_line};
@@ -88,9 +89,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Pendin
     }
 }
 
-}  // namespace
-
-void diagnose_pending_free(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     Pending pending;
     find_peak(context.device(), pending);
     const auto reserved = static_cast<double>(context.curves().value(Series::reserved, pending.most_at));
@@ -102,41 +101,37 @@ void diagnose_pending_free(const AnalysisContext& context, const Words& words, F
     if (count < fewest_blocks) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::pending_free;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::pending_free.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the allocator's events: the free was requested, but completed only later.");
+    finding.basis = words("The allocator's events show that the free was requested, but completed later.");
     finding.bytes = pending.most;
     finding.count = count;
     finding.component = ComponentKind::pending;
     set_line(finding, context, pending.stack);
     const auto bytes = with("bytes", format_bytes(pending.most));
     const auto blocks = with("blocks", words.counted(count, "{n} freed block", "{n} freed blocks"));
-    finding.title = words("{bytes} were freed but could not be used again, waiting for another stream", bytes);
+    finding.title = words("freed memory of {bytes} stayed pending because another stream may use it", bytes);
     finding.text = {
-        words(
-            "At the worst moment {blocks} with {bytes} belonged to nobody, yet PyTorch could not hand them out again: "
-            "record_stream() had said that another stream uses them, and that stream was not through with its work. "
-            "The "
-            "longest waited {time}.",
-            blocks, bytes, with("time", format_duration(longest_wait(context.device(), pending.then)))),
-        words("Meanwhile new memory was taken for the next ones: reserved memory had come to {reserved}. The program "
-              "runs "
-              "ahead of the GPU, and each batch it hands over in advance keeps its block.",
+        words("At the peak {bytes} were pending free ({blocks}): no tensor used them, but record_stream() had declared "
+              "another stream's use, and that stream had not finished its work. PyTorch cannot reuse such blocks. The "
+              "longest wait was {time}.",
+              blocks, bytes, with("time", format_duration(longest_wait(context.device(), pending.then)))),
+        words("Meanwhile PyTorch took new memory for the next tensors: reserved memory reached {reserved}. The program "
+              "runs ahead of the GPU, and each batch that it submits in advance occupies a block.",
               with("reserved", format_bytes(static_cast<int64_t>(reserved))))};
     add_evidence(finding, context, pending, words);
-    finding.fixes = {{words("Let the stream that owns the memory wait for the other one before the tensor goes; then "
-                            "record_stream() is "
-                            "not needed, and the block can be used again at once."),
-                      "torch.cuda.current_stream().wait_stream(side)\ndel batch",
-                      pending.most,
-                      {}},
-                     {words("Do not hand over more than a few batches in advance."),
-                      "side.synchronize()  # every few batches",
-                      pending.most,
-                      {}}};
+    finding.fixes = {
+        {words("Let the owning stream wait for the other stream before the tensor is freed. record_stream() is then "
+               "unnecessary, and the block can be reused at once."),
+         "torch.cuda.current_stream().wait_stream(side)\ndel batch",
+         pending.most,
+         {}},
+        {words("Submit only a few batches in advance."), "side.synchronize()  # every few batches", pending.most, {}}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::pending_free{FindingKind::pending_free, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,16 +1,16 @@
-// #31: page-locked host memory grows, which is no GPU memory but is often taken for it.
+// #31: pinned host memory grows. It is not GPU memory, but is often mistaken for it.
 #include <algorithm>
 #include <cmath>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
-/// Of several libraries' pinned memory the one that grows most.
+/// Returns the library whose pinned memory grows most.
 const LibraryMemory* most_growing(const std::vector<LibraryMemory>& libraries) {
     const LibraryMemory* most = nullptr;
     for (const LibraryMemory& library : libraries) {
@@ -23,56 +23,53 @@ const LibraryMemory* most_growing(const std::vector<LibraryMemory>& libraries) {
 
 void report(Finding& finding, const With& each, const Words& words) {
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
-    finding.text = {
-        words("{bytes} more of the computer's own memory, from which the GPU can copy without waiting, are locked "
-              "{each}: "
-              "{total} in {pieces} by now.",
-              each, bytes, with("total", format_bytes(finding.bytes)),
-              with("pieces", words.counted(finding.count, "{n} piece", "{n} pieces"))),
-        words(
-            "It does not take GPU memory, and nvidia-smi does not show it; the computer runs short of memory instead, "
-            "and locked pages cannot be swapped out."),
-        words("PyTorch keeps page-locked memory for later when a pinned tensor goes, in sizes rounded up to powers of "
-              "two; memory that grows means that pinned tensors are kept, or that their sizes keep growing.")};
+    finding.text = {words("Pinned host memory, from which the GPU copies without waiting, grows by {bytes} {each}: "
+                          "{total} in {pieces} so far.",
+                          each, bytes, with("total", format_bytes(finding.bytes)),
+                          with("pieces", words.counted(finding.count, "{n} allocation", "{n} allocations"))),
+                    words("Pinned memory takes no GPU memory, and nvidia-smi does not show it. The host runs short of "
+                          "memory instead, because pinned pages cannot be swapped out."),
+                    words("PyTorch caches the pinned memory of freed tensors, in sizes rounded up to powers of two. "
+                          "Growth means that pinned tensors are retained, or that their sizes keep increasing.")};
 }
 
-}  // namespace
-
-void diagnose_pinned_memory_growth(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    // It is of no device: told once, with the device shown first.
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    // Pinned memory belongs to no device: it is reported once, with the main device.
     if (&context.device() != &context.trace().main_device()) {
         return;
     }
-    const auto libraries = memory_by_library(context, [](const DriverAllocation& a) { return a.kind == "pinned"; });
+    const auto libraries =
+        memory_by_library(context, [](const DriverAllocation& a) { return a.kind == DriverMemoryKind::pinned; });
     const LibraryMemory* library = most_growing(libraries);
     if (!library || library->alive.empty()) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::pinned_memory_growth;
-    finding.severity = Severity::leak;
+    Finding finding = diagnoses::pinned_memory_growth.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Each call to the driver was recorded, over {iterations} rounds.",
+    finding.basis = words("Each driver call was recorded over {iterations} iterations.",
                           with("iterations", format_count(static_cast<int64_t>(context.iterations().size()))));
     finding.bytes = library->bytes;
     finding.per_iteration = std::llround(library->trend.per_iteration);
     finding.count = static_cast<int64_t>(library->alive.size());
     set_line(finding, context, library->stack);
-    set_since(finding, context, began_in(context, *library));
+    set_since(finding, context, growth_begin(context, *library));
     const auto each = with("each", each_iteration(context, words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
-    finding.title = words("page-locked host memory grows by {bytes} {each}; this is not GPU memory", bytes, each);
+    finding.title = words("pinned host memory grows by {bytes} {each}; this is not GPU memory", bytes, each);
     report(finding, each, words);
     add_growth_evidence(finding, context, *library, words);
     finding.fixes = {
-        {words(
-             "Do not keep pinned batches: let each go after it was copied, or copy into one pinned buffer that is used "
-             "again."),
+        {words("Do not retain pinned batches: free each after the copy, or copy into one pinned buffer and reuse it."),
          "staging.copy_(batch)\nbatch_on_gpu = staging.to(\"cuda\", non_blocking=True)", finding.bytes,
          finding.per_iteration},
-        {words("Keep what must stay as ordinary tensors, which are not page-locked."), "kept.append(batch.clone())",
+        {words("Keep what must stay in ordinary tensors, which are not pinned."), "kept.append(batch.clone())",
          finding.bytes, finding.per_iteration}};
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::pinned_memory_growth{FindingKind::pinned_memory_growth, Severity::leak, Phase::observation,
+                                                run};
 
 }  // namespace tidemark

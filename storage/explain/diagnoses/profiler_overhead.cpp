@@ -1,11 +1,11 @@
-// #34: a profiler or recorder takes GPU memory itself, while it runs.
+// #34: a profiler or recorder takes GPU memory while it runs.
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
 
@@ -14,15 +14,15 @@ namespace {
 
 /// NVML counts in pages.
 constexpr int64_t least_bytes = 1 << 20;
-/// How the recorder says that it lent CUPTI to the program's own profiler.
+/// The beginning of the recorder's note that it paused CUPTI for the program's own profiler.
 constexpr std::string_view paused = "Driver memory was not seen from ";
 
 struct Stretch {
     int64_t from = 0, until = 0;
 };
 
-/// "1.234567 s" as written by format_moment; what follows it goes on in `text`.
-std::optional<int64_t> take_time_point(std::string_view& text, std::string_view end) {
+/// Parses "1.234567 s" as format_time_point() writes it, and removes it and `end` from the front of `text`.
+std::optional<int64_t> parse_time_point(std::string_view& text, std::string_view end) {
     const size_t at = text.find(end);
     if (at == std::string_view::npos) {
         return std::nullopt;
@@ -42,7 +42,7 @@ std::vector<Stretch> stretches_of(const Trace& trace) {
             continue;
         }
         text.remove_prefix(paused.size());
-        const auto from = take_time_point(text, " to "), until = take_time_point(text, ":");
+        const auto from = parse_time_point(text, " to "), until = parse_time_point(text, ":");
         if (from && until) {
             found.push_back({*from, *until});
         }
@@ -50,7 +50,7 @@ std::vector<Stretch> stretches_of(const Trace& trace) {
     return found;
 }
 
-/// How much more that was at its highest during the stretches; nothing: NVML was not asked then.
+/// Returns the highest rise of unexplained memory during the stretches; nothing: NVML was not sampled then.
 std::optional<int64_t> measured_during(const AnalysisContext& context, const std::vector<Stretch>& stretches) {
     std::optional<int64_t> most;
     for (const Sample& sample : context.trace().samples) {
@@ -73,7 +73,7 @@ bool is_profiler(const LibraryMemory& library) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return library.is_of(name); });
 }
 
-/// Bytes of it past PyTorch that a profiler's library asked for itself.
+/// Returns the bytes that a profiler's library allocated outside PyTorch's allocator.
 int64_t recorded_of_profilers(const AnalysisContext& context) {
     int64_t bytes = 0;
     for (const LibraryMemory& library : device_memory_by_library(context)) {
@@ -82,7 +82,8 @@ int64_t recorded_of_profilers(const AnalysisContext& context) {
     return bytes;
 }
 
-void add_stretches(Finding& finding, const AnalysisContext& context, const std::vector<Stretch>& stretches, const Words& words) {
+void add_stretches(Finding& finding, const AnalysisContext& context, const std::vector<Stretch>& stretches,
+                   const Words& words) {
     constexpr size_t shown = 3;
     for (size_t i = 0; i < std::min(shown, stretches.size()); ++i) {
         Evidence stretch = at_event(
@@ -97,61 +98,59 @@ void add_stretches(Finding& finding, const AnalysisContext& context, const std::
 
 void report(Finding& finding, std::optional<int64_t> measured, const Words& words) {
     finding.text = {
-        words("A profiler such as torch.profiler collects what the GPU does in buffers, which may lie on the GPU "
-              "itself; they go when it ends, and are no part of the program's memory without it.")};
+        words("A profiler such as torch.profiler collects GPU activity in buffers, which may lie on the GPU. The "
+              "buffers are freed when the profiler ends; a run without a profiler does not need them.")};
     if (measured && *measured >= least_bytes) {
         finding.text.push_back(
             words("While it ran, NVML showed up to {bytes} for the process that nothing else explains.",
                   with("bytes", format_bytes(*measured))));
     } else if (measured) {
-        finding.text.push_back(words("Here NVML showed nothing for the process while it ran that is not explained."));
+        finding.text.push_back(words("While it ran, NVML showed no unexplained memory for the process."));
     }
 }
 
-}  // namespace
-
-void diagnose_profiler_overhead(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<Stretch> stretches = stretches_of(context.trace());
     const int64_t recorded = recorded_of_profilers(context);
     if (stretches.empty() && recorded < least_bytes) {
         return;
     }
     const auto measured = measured_during(context, stretches);
-    Finding finding;
-    finding.kind = FindingKind::profiler_overhead;
+    Finding finding = diagnoses::profiler_overhead.new_finding();
     finding.bytes = std::max(recorded, measured.value_or(0));
     finding.severity = finding.bytes >= least_bytes ? Severity::waste : Severity::background;
     finding.confidence = recorded > 0 ? Confidence::certain : Confidence::likely;
-    finding.basis = recorded > 0
-                        ? words("The profiler's own calls to the driver were recorded.")
-                        : words(
-                              "The program's profiler took over CUPTI, the part of the driver that tells tools "
-                              "what happens.");
+    finding.basis = recorded > 0 ? words("The profiler's own driver calls were recorded.")
+                                 : words("The program's profiler used CUPTI, the driver's interface for tools.");
     finding.count = static_cast<int64_t>(stretches.size());
     finding.component = recorded > 0 ? ComponentKind::library : ComponentKind::unknown;
     finding.title = finding.bytes >= least_bytes
-                        ? words("a profiler takes {bytes} itself", with("bytes", format_bytes(finding.bytes)))
-                    : measured ? words("a profiler ran, and took next to no GPU memory")
-                               : words("a profiler ran, which may have taken GPU memory itself");
+                        ? words("a profiler takes {bytes}", with("bytes", format_bytes(finding.bytes)))
+                    : measured ? words("a profiler ran and took almost no GPU memory")
+                               : words("a profiler ran and may have taken GPU memory");
     report(finding, measured, words);
     if (!measured && recorded == 0) {
         finding.unknowns.push_back(
-            words("How much it took was not measured: the recorder had lent CUPTI to the profiler, "
-                  "and NVML was not asked meanwhile."));
+            words("The profiler's memory was not measured: the recorder had paused CUPTI for the profiler, and NVML "
+                  "was not sampled meanwhile."));
     }
     if (!stretches.empty()) {
         finding.since = stretches.front().from;
         add_stretches(finding, context, stretches, words);
     } else {
-        finding.evidence.push_back(at_component(context, words("What the profiler holds"), ComponentKind::library));
+        finding.evidence.push_back(at_component(context, words("Memory of the profiler"), ComponentKind::library));
     }
     if (finding.bytes >= least_bytes) {
-        finding.fixes = {{words("Profile a few steps only, and measure memory without the profiler."),
+        finding.fixes = {{words("Profile only a few steps, and measure memory without the profiler."),
                           "torch.profiler.schedule(wait=5, warmup=1, active=3, repeat=1)",
                           {},
                           {}}};
     }
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::profiler_overhead{FindingKind::profiler_overhead, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,23 +1,23 @@
-// S11: reserved memory rises with each new largest round and stays; allocated memory falls back each time.
+// S11: reserved memory rises with each new largest iteration and stays; allocated memory falls again.
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
-constexpr int64_t least_bytes = 16 << 20;  ///< that a smaller round leaves unused
-constexpr double clearly_smaller = 0.67;   ///< than the largest: peak of the rounds at the end
+constexpr int64_t least_bytes = 16 << 20;  ///< that a smaller iteration leaves unused
+constexpr double clearly_smaller = 0.67;   ///< peak of the last iterations, relative to the largest
 
-/// What needed most, and what is needed at the end.
+/// The iteration that needed most, and what the last iterations need.
 struct Rise {
-    std::optional<size_t> iteration;  ///< with the highest peak; nothing: it came before the rounds
-    EventNumber event = 0;        ///< of that peak
-    int64_t peak = 0;             ///< allocated
-    int64_t later = 0;            ///< highest peak of the last quarter of the rounds
+    std::optional<size_t> iteration;  ///< the one with the highest peak; nothing: the peak comes before the iterations
+    EventNumber event = 0;            ///< of that peak
+    int64_t peak = 0;                 ///< allocated bytes
+    int64_t later = 0;                ///< highest peak of the last quarter of the iterations
 };
 
 std::optional<Rise> find_rise(const AnalysisContext& context) {
@@ -37,16 +37,16 @@ std::optional<Rise> find_rise(const AnalysisContext& context) {
     return fell ? std::optional(rise) : std::nullopt;
 }
 
-/// What was allocated there last: at the peak that is what made it one.
+/// Returns the stack of the last allocation before the peak, which completed it.
 StackId stack_of_peak(const AnalysisContext& context, EventNumber state) {
     const EventRef ref = state > 0 ? context.device().event_ref[static_cast<size_t>(state - 1)] : EventRef();
     return state > 0 && ref.action() == Action::alloc ? context.device().allocations.stack[ref.index()] : 0;
 }
 
 Evidence evidence_of(const AnalysisContext& context, const Words& words, const Rise& rise, const std::string& name) {
-    return rise.iteration
-               ? at_iteration(context, words("The largest: {iteration}", with("iteration", name)), static_cast<int64_t>(*rise.iteration))
-               : at_event(context, words("The peak, before the rounds begin"), rise.event);
+    return rise.iteration ? at_iteration(context, words("The largest peak: {iteration}", with("iteration", name)),
+                                         static_cast<int64_t>(*rise.iteration))
+                          : at_event(context, words("The peak before the first iteration"), rise.event);
 }
 
 void add_expandable(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
@@ -66,45 +66,47 @@ void add_expandable(Finding& finding, const AnalysisContext& context, const Word
     }
 }
 
-}  // namespace
-
-void diagnose_reserved_high_water(const AnalysisContext& context, const Words& words, Findings& findings, Progress& progress) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress& progress) {
     const int64_t reserved = context.curves().value(Series::reserved, context.now());
     const std::optional<Rise> rise = find_rise(context);
     if (!rise || reserved < rise->peak || reserved - rise->later < least_bytes || !context.suspects().empty()) {
         return;
     }
     const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);
-    Finding finding;
-    finding.kind = FindingKind::reserved_high_water;
-    finding.severity = Severity::pattern;
-    finding.basis =
-        words("Seen in the allocator's events: peaks of allocated memory fall back, reserved memory does not.");
+    Finding finding = diagnoses::reserved_high_water.new_finding();
+    finding.basis = words(
+        "The allocator's events show that the peaks of allocated memory fall again, while reserved memory does not.");
     finding.bytes = reserved - context.curves().value(Series::allocated, context.now());
     finding.component = ComponentKind::cached_segments;
     finding.since = context.device().time_of_state(rise->event);
     set_line(finding, context, stack_of_peak(context, rise->event));
-    std::string iteration = words("the work before the rounds");
+    std::string iteration = words("the work before the first iteration");
     if (rise->iteration) {
         set_since(finding, context, *rise->iteration);
         iteration = iteration_name(context, words, static_cast<int64_t>(*rise->iteration));
     }
-    finding.title = words("reserved memory stays at what {iteration} needed: {bytes}", with("iteration", iteration),
+    finding.title = words("reserved memory stays at the {bytes} that {iteration} needed", with("iteration", iteration),
                           with("bytes", format_bytes(reserved)));
-    finding.text = {words(
-        "At its peak {iteration} needed {peak}; the last rounds need {later} at most. What was allocated went back. What "
-        "PyTorch "
-        "had reserved for the largest it keeps, to serve the next large one from it: this is no leak.",
-        with("iteration", iteration), with("peak", format_bytes(rise->peak)), with("later", format_bytes(rise->later)))};
-    finding.evidence = {
-        evidence_of(context, words, *rise, iteration),
-        at_component(context, words("What is idle now: {bytes}", with("bytes", format_bytes(cached))), ComponentKind::cached_segments)};
-    finding.fixes = {{words("If other programs need the memory: give back what is idle, once, after the large rounds."),
-                      "torch.cuda.empty_cache()",
-                      cached,
-                      {}}};
+    finding.text = {
+        words("The peak of {iteration} is {peak}; the last iterations need {later} at most. The tensors were freed, "
+              "but PyTorch keeps the reserved memory for the next large request. This is not a leak.",
+              with("iteration", iteration), with("peak", format_bytes(rise->peak)),
+              with("later", format_bytes(rise->later)))};
+    finding.evidence = {evidence_of(context, words, *rise, iteration),
+                        at_component(context, words("Cached memory now: {bytes}", with("bytes", format_bytes(cached))),
+                                     ComponentKind::cached_segments)};
+    finding.fixes = {
+        {words("If other programs need the memory: return the cached memory once, after the large iterations."),
+         "torch.cuda.empty_cache()",
+         cached,
+         {}}};
     add_expandable(finding, context, words, progress);
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::reserved_high_water{FindingKind::reserved_high_water, Severity::pattern, Phase::observation,
+                                               run};
 
 }  // namespace tidemark

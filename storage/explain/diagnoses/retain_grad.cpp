@@ -1,11 +1,11 @@
-// S4, #8: retain_grad() on tensors that are no leaves: their gradients stay after the backward pass.
+// S4, #8: retain_grad() on tensors that are not leaves: their gradients stay after the backward pass.
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/referrer_words.h"
-#include "storage/explain/passes.h"
+#include "storage/explain/backward_passes.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -17,10 +17,10 @@ constexpr size_t most_nodes_named = 3;
 struct Retained {
     std::vector<AllocationIndex> gradients;  ///< most bytes first
     int64_t bytes = 0;
-    std::vector<std::string> nodes;  ///< types of the nodes whose results they belong to, each once
+    std::vector<std::string> nodes;  ///< types of the nodes whose results have these gradients, each once
 };
 
-/// "MulBackward0" of "MulBackward0 > aten::clone".
+/// Returns "MulBackward0" for "MulBackward0 > aten::clone".
 std::string node_of(const std::string& op) { return op.substr(0, op.find(" > ")); }
 
 Retained find(const AnalysisContext& context) {
@@ -46,7 +46,7 @@ Retained find(const AnalysisContext& context) {
     return found;
 }
 
-/// The line whose result the gradient belongs to: that of the node that was run when the copy had been made.
+/// Returns the line whose result has this gradient: that of the node executed right after the copy was made.
 StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
     const GraphContext& graph = *context.graph();
     const GraphNodes& nodes = graph.tables().nodes;
@@ -64,27 +64,24 @@ StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
 
 void report(Finding& finding, const Retained& found, const Words& words) {
     const auto bytes = with("bytes", format_bytes(found.bytes));
-    finding.title = words("retain_grad() keeps {bytes} of gradients of {tensors}", bytes,
+    finding.title = words("retain_grad() retains {bytes} of gradients of {tensors}", bytes,
                           with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")));
     finding.text = {
-        words(
-            "Only parameters and other leaves need a gradient after the backward pass. On {tensors} the program called "
-            "retain_grad(), so the backward pass of {nodes} made a copy of the gradient for each, as large as the "
-            "tensor, and it stays as long as the tensor does.",
-            with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
-            with("nodes", words.list(found.nodes))),
-        words("{bytes} are kept in this way.", bytes)};
+        words("Only parameters and other leaves need a gradient after the backward pass. The program called "
+              "retain_grad() on {tensors}, so the backward pass of {nodes} copied each gradient. Each copy is as large "
+              "as its tensor and exists as long as the tensor.",
+              with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
+              with("nodes", words.list(found.nodes))),
+        words("This retains {bytes}.", bytes)};
 }
 
-Finding about(const AnalysisContext& context, const Retained& found, const Words& words) {
+Finding make_finding(const AnalysisContext& context, const Retained& found, const Words& words) {
     const AllocationIndex largest = found.gradients.front();
-    Finding finding;
-    finding.kind = FindingKind::retain_grad;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::retain_grad.new_finding();
     finding.confidence = Confidence::certain;
     finding.basis = words(
-        "The gradients were seen on tensors that are no leaves, and the copies were made by their "
-        "nodes in the backward pass.");
+        "The gradients belong to tensors that are not leaves, and their nodes allocated the copies in the backward "
+        "pass.");
     finding.bytes = found.bytes;
     finding.count = static_cast<int64_t>(found.gradients.size());
     finding.component = ComponentKind::requested;
@@ -93,25 +90,29 @@ Finding about(const AnalysisContext& context, const Retained& found, const Words
         finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
     }
     report(finding, found, words);
-    finding.evidence = {
-        at_allocation(context, words("The largest of these gradients"), largest),
-        at_event(context, words("They are still there at {time_point}", with("time_point", time_point_name(context, words))), context.now())};
+    finding.evidence = {at_allocation(context, words("The largest of these gradients"), largest),
+                        at_event(context,
+                                 words("The gradients still exist at {time_point}",
+                                       with("time_point", time_point_name(context, words))),
+                                 context.now())};
     finding.fixes = {
-        {words("Remove retain_grad() when nobody looks at these gradients."), "", found.bytes, std::nullopt},
-        {words("To look at a gradient as it passes by, register a hook: it keeps nothing."),
+        {words("Remove retain_grad() if these gradients are not used."), "", found.bytes, std::nullopt},
+        {words("To inspect a gradient during the backward pass, register a hook: it retains nothing."),
          "activation.register_hook(lambda gradient: norms.append(gradient.norm().item()))", found.bytes, std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_retain_grad(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
     if (const Retained found = find(context); found.bytes >= least_bytes) {
-        findings.push_back(about(context, found, words));
+        findings.push_back(make_finding(context, found, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::retain_grad{FindingKind::retain_grad, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

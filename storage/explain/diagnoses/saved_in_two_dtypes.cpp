@@ -1,9 +1,9 @@
-// #32: the same values are saved for backward in two types, as 32-bit and 16-bit numbers.
+// #32: the same values are saved for backward in two dtypes, 32-bit and 16-bit.
 #include <algorithm>
 #include <set>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -17,13 +17,17 @@ struct Pair {
     NodeIndex cast = no_node;
     AllocationRef source, copy;
     NodeIndex source_saver = no_node, copy_saver = no_node;
-    int64_t bytes = 0;  ///< of the smaller of both
+    int64_t bytes = 0;  ///< of the smaller one
 };
 
 class Search {
 public:
     Search(const AnalysisContext& context, EventNumber state)
-        : context_(context), graph_(*context.graph()), index_(graph_.index), state_(state), time_(context.device().time_of_state(state)) {}
+        : context_(context),
+          graph_(*context.graph()),
+          index_(graph_.index),
+          state_(state),
+          time_(context.device().time_of_state(state)) {}
 
     std::vector<Pair> find() {
         const GraphNodes& nodes = graph_.tables().nodes;
@@ -52,7 +56,7 @@ public:
     }
 
 private:
-    /// A node that holds this memory as saved at that moment.
+    /// Returns a node that holds this memory as saved tensor at the peak.
     NodeIndex saver_of(AllocationRef allocation) const {
         const Allocations& allocations = context_.device().allocations;
         if (!allocation || allocation.device != context_.device_position() ||
@@ -68,7 +72,7 @@ private:
         }
         return no_node;
     }
-    /// As many elements, in twice or half the bytes.
+    /// Returns whether both have as many elements, in twice or half the bytes.
     bool is_cast(const Pair& pair) const {
         const auto& requested = context_.device().allocations.requested;
         const uint64_t a = requested[pair.source.index], b = requested[pair.copy.index];
@@ -90,24 +94,23 @@ void report(Finding& finding, const AnalysisContext& context, const std::vector<
     const Pair& first = pairs.front();
     const auto bytes = with("bytes", format_bytes(finding.bytes));
     const auto count = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
-    finding.title = words("{tensors} are saved for backward in two types: {bytes} that could be spared", count, bytes);
+    finding.title =
+        words("saved for backward in two dtypes: {tensors}, of which {bytes} are unnecessary", count, bytes);
     finding.text = {
-        words("At the peak the graph keeps {tensors} twice for the backward pass: once as they were, and once cast to "
-              "another type, with the same values. {original} saved the one and {cast} the other.",
+        words("At the peak the graph saves the values of {tensors} twice for backward: in their own dtype, by "
+              "{original}, and cast to another dtype, by {cast}.",
               count, with("original", index.type(first.source_saver)), with("cast", index.type(first.copy_saver))),
-        words(
-            "Mixed precision casts the input of each matrix product to 16 bits; an operation that uses the same input "
-            "in 32 bits saves it once more. One of both would do: {bytes} less.",
-            bytes)};
+        words("Mixed precision casts the input of each matrix product to 16 bits; an operation that uses the same "
+              "input in 32 bits saves it again. One of the two is enough: {bytes} less.",
+              bytes)};
 }
 
-Finding about(const AnalysisContext& context, EventNumber peak, const std::vector<Pair>& pairs, const Words& words) {
+Finding make_finding(const AnalysisContext& context, EventNumber peak, const std::vector<Pair>& pairs,
+                     const Words& words) {
     const Pair& first = pairs.front();
-    Finding finding;
-    finding.kind = FindingKind::saved_in_two_dtypes;
-    finding.severity = Severity::waste;
+    Finding finding = diagnoses::saved_in_two_dtypes.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("Both were seen as saved tensors of the graph, with the cast between them.");
+    finding.basis = words("Both are saved tensors of the recorded graph, with the cast between them.");
     for (const Pair& pair : pairs) {
         finding.bytes += pair.bytes;
     }
@@ -116,21 +119,19 @@ Finding about(const AnalysisContext& context, EventNumber peak, const std::vecto
     const GraphNodes& nodes = context.graph()->tables().nodes;
     set_line(finding, context, nodes.stack[first.source_saver]);
     report(finding, context, pairs, words);
-    finding.evidence = {at_allocation(context, words("The tensor as it was"), first.source.index),
-                        at_node(context, words("The node that saved it"), first.source_saver),
-                        at_allocation(context, words("The same values in the other type"), first.copy.index),
-                        at_node(context, words("The node that saved these"), first.copy_saver),
-                        at_event(context, words("The peak, at which both are kept"), peak)};
-    finding.fixes = {{words("Use the same type in both places: cast once, and let both operations take the result."),
+    finding.evidence = {at_allocation(context, words("The tensor in its own dtype"), first.source.index),
+                        at_node(context, words("The node that saved the tensor"), first.source_saver),
+                        at_allocation(context, words("The same values in the other dtype"), first.copy.index),
+                        at_node(context, words("The node that saved the cast tensor"), first.copy_saver),
+                        at_event(context, words("The peak, at which both are saved"), peak)};
+    finding.fixes = {{words("Use the same dtype in both places: cast once, and let both operations use the result."),
                       "x = x.to(torch.get_autocast_dtype(\"cuda\"))  # before both uses", finding.bytes, std::nullopt},
-                     {words("Or compute this part again in the backward pass instead of saving it."),
+                     {words("Or recompute this part in the backward pass instead of saving it."),
                       "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", std::nullopt, std::nullopt}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_saved_in_two_dtypes(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph()) {
         return;
     }
@@ -142,8 +143,13 @@ void diagnose_saved_in_two_dtypes(const AnalysisContext& context, const Words& w
         bytes += pair.bytes;
     }
     if (bytes >= least_bytes && static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak.max)) {
-        findings.push_back(about(context, peak.max_event, pairs, words));
+        findings.push_back(make_finding(context, peak.max_event, pairs, words));
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::saved_in_two_dtypes{FindingKind::saved_in_two_dtypes, Severity::waste, Phase::observation,
+                                               run};
 
 }  // namespace tidemark

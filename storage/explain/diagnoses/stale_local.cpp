@@ -1,43 +1,44 @@
-// #27: a variable keeps the result of the round before while the next one is made: at the peak there are two.
+// #27: a variable retains the previous iteration's result while the next one is made: at the peak both exist.
 #include <algorithm>
 #include <map>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
-#include "storage/explain/element_wise.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/element_wise.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
 constexpr size_t fewest_iterations = 5;
-/// So many rounds are looked at, and it must be seen in so many.
+/// So many iterations are examined, and the pattern must show in so many.
 constexpr size_t iterations_looked_at = 6, fewest_seen = 2;
-/// Where another optimizer's steps come in between, the round before may be so many steps ago.
+/// With steps of another optimizer in between, the previous iteration may be so many steps ago.
 constexpr size_t iterations_back = 3;
-/// Rounds with lower peaks than this part of the highest of them do not matter.
+/// Iterations with peaks below this part of the highest one do not matter.
 constexpr double high_peak = 0.9;
-/// Less does not lower a peak by what somebody would notice.
+/// Less does not lower a peak noticeably.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_part_of_peak = 0.05;
 
-/// A result of the round before that was there at a round's peak.
-struct Leftover {
-    AllocationIndex allocation = no_allocation, next = no_allocation;  ///< `next`: what took its place
+/// A result of the previous iteration that exists at an iteration's peak.
+struct StaleResult {
+    AllocationIndex allocation = no_allocation, next = no_allocation;  ///< `next`: the result that replaces it
     EventNumber peak = 0;
-    int64_t bytes = 0, lower = 0;  ///< by how much the peak would be lower without it
-    size_t seen = 0;               ///< in so many rounds
+    int64_t bytes = 0, lower = 0;  ///< `lower`: how much lower the peak would be without it
+    size_t seen = 0;               ///< number of iterations that show it
 };
 
 class Search {
 public:
     explicit Search(const AnalysisContext& context) : context_(context), allocations_(context.device().allocations) {}
 
-    /// By the line that made it.
-    std::map<StackId, Leftover> find() {
-        const size_t all = context_.iterations().size(), last = all - (context_.iterations().source() == IterationSource::repetition);
+    /// Returns them by the line that allocated them.
+    std::map<StackId, StaleResult> find() {
+        const size_t all = context_.iterations().size(),
+                     last = all - (context_.iterations().source() == IterationSource::repetition);
         const size_t first = std::max<size_t>(2, last - std::min(last, iterations_looked_at));
         const std::vector<int64_t> peaks = context_.peaks(Series::allocated);
         int64_t highest = 0;
@@ -63,7 +64,7 @@ private:
             if (static_cast<double>(bytes) < least) {
                 break;
             }
-            if (!is_of_last_iteration(a, iteration, oldest) || !may_go(a, peak.max_event)) {
+            if (!is_of_last_iteration(a, iteration, oldest) || !is_unneeded(a, peak.max_event)) {
                 continue;
             }
             const AllocationIndex next = next_of_line(a, iteration);
@@ -72,20 +73,20 @@ private:
                 context_.curves().extremes(Series::allocated, freed + 1, std::max(freed + 1, iteration.last)).max;
             const int64_t lower = std::min(bytes, peak.max - later);
             if (next != no_allocation && static_cast<double>(lower) >= least && !is_operand(a, next)) {
-                Leftover& leftover = found_[allocations_.stack[a]];
-                leftover = {a, next, peak.max_event, bytes, lower, leftover.seen + 1};
+                StaleResult& stale = found_[allocations_.stack[a]];
+                stale = {a, next, peak.max_event, bytes, lower, stale.seen + 1};
             }
         }
     }
 
-    /// Made before this round, and given back in its course.
+    /// Returns whether it was allocated before this iteration and freed during it.
     bool is_of_last_iteration(AllocationIndex a, const Iteration& iteration, EventNumber oldest) const {
         return allocations_.alloc_event[a] < iteration.first && allocations_.free_event[a] < iteration.last &&
                allocations_.alloc_event[a] >= std::max(oldest, 0);
     }
 
-    /// Nothing is known that would need it at the peak.
-    bool may_go(AllocationIndex a, EventNumber state) const {
+    /// Returns whether no known use needs it at the peak.
+    bool is_unneeded(AllocationIndex a, EventNumber state) const {
         const uint32_t segment = allocations_.segment[a];
         const bool is_prefetched =
             segment != no_segment && context_.trace().streams[context_.device().segments[segment].stream].handle != 0;
@@ -97,7 +98,7 @@ private:
         return category == Category::input || category == Category::output || category == Category::unknown;
     }
 
-    /// What the same line made in this round, as large, and as the next one.
+    /// Returns what the same line allocated in this iteration, as large as `a`, and next after it.
     AllocationIndex next_of_line(AllocationIndex a, const Iteration& iteration) const {
         for (AllocationIndex b = a + 1; b < allocations_.size() && allocations_.alloc_event[b] < iteration.last; ++b) {
             if (allocations_.stack[b] == allocations_.stack[a] && allocations_.origin[b] == allocations_.origin[a]) {
@@ -111,7 +112,8 @@ private:
         return no_allocation;
     }
 
-    /// As in x = x * 2: nothing else that was there is as large as the result of an element-wise op.
+    /// Returns whether `old` is an operand of `next`, as in x = x * 2: nothing else at that time is as large as the
+    /// result of an element-wise op.
     bool is_operand(AllocationIndex old, AllocationIndex next) const {
         if (!is_element_wise(context_.trace().origins[allocations_.origin[next]].op)) {
             return false;
@@ -124,18 +126,18 @@ private:
 
     const AnalysisContext& context_;
     const Allocations& allocations_;
-    std::map<StackId, Leftover> found_;
+    std::map<StackId, StaleResult> found_;
 };
 
-/// Some search of the program's objects met a result of this line under a plain name.
+/// Returns a plain variable that some heap scan found to refer to a result of this line; nullptr: there is none.
 const Referrer* variable_of(const AnalysisContext& context, StackId line) {
     if (!context.graph()) {
         return nullptr;
     }
     for (const Referrer& referrer : context.graph()->tables().referrers) {
         const AllocationRef held = referrer.allocation;
-        const bool is_variable =
-            referrer.links.size() == 1 && (referrer.links[0].kind == "local" || referrer.links[0].kind == "global");
+        const bool is_variable = referrer.links.size() == 1 && (referrer.links[0].kind == PathLinkKind::local ||
+                                                                referrer.links[0].kind == PathLinkKind::global);
         if (held && held.device == context.device_position() && is_variable &&
             context.device().allocations.stack[held.index] == line) {
             return &referrer;
@@ -144,65 +146,66 @@ const Referrer* variable_of(const AnalysisContext& context, StackId line) {
     return nullptr;
 }
 
-void report(Finding& finding, const AnalysisContext& context, const Leftover& leftover, const std::string& variable, const Words& words) {
-    const auto bytes = with("bytes", format_bytes(leftover.bytes));
+void report(Finding& finding, const AnalysisContext& context, const StaleResult& stale, const std::string& variable,
+            const Words& words) {
+    const auto bytes = with("bytes", format_bytes(stale.bytes));
     const auto line = with("line", finding.line);
     const auto iteration = with("iteration", iteration_words(context, words));
-    finding.title = words("last {iteration}'s result of {line} is kept until the next one is made", line, iteration);
+    finding.title =
+        words("the result of {line} from the last {iteration} exists until the next one is allocated", line, iteration);
     finding.text = {
-        words("{line} makes {bytes} in every {iteration}. The variable it is stored in lets go of the old result only when "
-              "the new one is assigned: Python computes the right side first. So at the peak both are there.",
+        words("{line} allocates {bytes} every {iteration}. Its variable releases the old result only when the new one "
+              "is assigned, because Python evaluates the right side first. Both exist at the peak.",
               line, bytes, iteration),
-        words("Had the old one been dropped before, the peak would be {lower} lower.",
-              with("lower", format_bytes(leftover.lower)))};
+        words("Releasing the old result first lowers the peak by {lower}.", with("lower", format_bytes(stale.lower)))};
     if (!variable.empty()) {
         finding.text.push_back(words("The variable is `{name}`.", with("name", variable)));
     }
 }
 
-Finding about(const AnalysisContext& context, const Leftover& leftover, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::stale_local;
-    finding.severity = Severity::waste;
+Finding make_finding(const AnalysisContext& context, const StaleResult& stale, const Words& words) {
+    Finding finding = diagnoses::stale_local.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis = words(
-        "Seen in the allocator's events of {iterations} rounds: the old result is given back right after "
-        "the new one was made.",
-        with("iterations", leftover.seen));
-    finding.bytes = leftover.bytes;
+        "The allocator's events of {iterations} iterations show that the old result is freed right after the new one "
+        "was allocated.",
+        with("iterations", stale.seen));
+    finding.bytes = stale.bytes;
     finding.component = ComponentKind::requested;
-    set_line(finding, context, context.device().allocations.stack[leftover.allocation]);
+    set_line(finding, context, context.device().allocations.stack[stale.allocation]);
     const Referrer* referrer = variable_of(context, finding.stack);
     const std::string variable = referrer ? referrer_expression(context.graph()->tables(), *referrer) : std::string();
     if (referrer) {
         finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
     }
-    report(finding, context, leftover, variable, words);
-    finding.evidence = {at_allocation(context, words("The result of the round before"), leftover.allocation),
-                        at_allocation(context, words("The new one is made, and the old one is still there"), leftover.next),
-                        at_event(context, words("The peak of this round, with both"), leftover.peak),
-                        at_event(context, words("The old one has been given back"),
-                                 context.device().allocations.free_event[leftover.allocation] + 1)};
-    finding.fixes = {{words("Delete the variable when its round is done, or put the round's work into a function: its "
-                            "variables go when it returns."),
-                      variable.empty() ? std::string() : "del " + variable, leftover.lower, std::nullopt}};
-    finding.unknowns = {
-        words("Whether the new result is computed from the old one is not recorded; if it is, both are "
-              "needed.")};
+    report(finding, context, stale, variable, words);
+    finding.evidence = {
+        at_allocation(context, words("The result of the previous iteration"), stale.allocation),
+        at_allocation(context, words("The new result is allocated, and the old one still exists"), stale.next),
+        at_event(context, words("The peak of this iteration, with both results"), stale.peak),
+        at_event(context, words("The old result is freed"),
+                 context.device().allocations.free_event[stale.allocation] + 1)};
+    finding.fixes = {{words("Delete the variable at the end of the iteration, or move the work of an iteration into a "
+                            "function: its variables are released on return."),
+                      variable.empty() ? std::string() : "del " + variable, stale.lower, std::nullopt}};
+    finding.unknowns = {words(
+        "The recording does not show whether the new result is computed from the old one; if it is, both are needed.")};
     return finding;
+}
+
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    if (context.iterations().size() < fewest_iterations) {
+        return;
+    }
+    for (const auto& [stack, stale] : Search(context).find()) {
+        if (stale.seen >= fewest_seen) {
+            findings.push_back(make_finding(context, stale, words));
+        }
+    }
 }
 
 }  // namespace
 
-void diagnose_stale_local(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    if (context.iterations().size() < fewest_iterations) {
-        return;
-    }
-    for (const auto& [stack, leftover] : Search(context).find()) {
-        if (leftover.seen >= fewest_seen) {
-            findings.push_back(about(context, leftover, words));
-        }
-    }
-}
+const Diagnosis diagnoses::stale_local{FindingKind::stale_local, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,8 +1,8 @@
-// S2: nothing outlives its round.
+// S2: no tensor outlives its iteration.
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -11,7 +11,7 @@ namespace {
 constexpr size_t fewest_iterations = 5;
 constexpr size_t warm_up = 2;
 
-/// What was made after the warm-up and before the last round, and what of it is still there.
+/// What was allocated between the warm-up and the last iteration, and what of it still exists.
 struct Turnover {
     int64_t made = 0, made_bytes = 0;
     int64_t left = 0, left_bytes = 0;
@@ -54,7 +54,7 @@ Nodes count_nodes(const GraphContext& graph, int64_t time) {
     return nodes;
 }
 
-/// The floor of no later round is above that of the first half.
+/// Returns whether no later iteration has a higher floor than the first half.
 bool stays_down(const std::vector<int64_t>& floor) {
     const auto begin = floor.begin() + warm_up;
     const auto middle = floor.begin() + static_cast<std::ptrdiff_t>(std::max(floor.size() / 2, warm_up + 1));
@@ -64,48 +64,49 @@ bool stays_down(const std::vector<int64_t>& floor) {
 bool is_steady(const AnalysisContext& context, const Findings& findings) {
     const bool is_leak = std::any_of(findings.begin(), findings.end(),
                                      [](const Finding& finding) { return finding.severity <= Severity::failure; });
-    return context.iterations().size() >= fewest_iterations && !is_leak && !context.out_of_memory() && context.suspects().empty() &&
-           context.allocated_trend().shape != Shape::rising && stays_down(context.allocated_floor());
+    return context.iterations().size() >= fewest_iterations && !is_leak && !context.out_of_memory() &&
+           context.suspects().empty() && context.allocated_trend().shape != Shape::rising &&
+           stays_down(context.allocated_floor());
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Turnover& turnover, const Words& words) {
     const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size())));
-    finding.title = words("nothing piles up: over {iterations} rounds memory comes back to {bytes} each time", iterations,
-                          with("bytes", format_bytes(context.allocated_floor().back())));
-    finding.text = {words(
-        "After the first rounds, which make what stays (parameters, gradients, optimizer state, workspaces), {made} "
-        "tensors of {made_bytes} in all were made. Of these {left} are there now, with {left_bytes}.",
-        with("made", format_count(turnover.made)), with("made_bytes", format_bytes(turnover.made_bytes)),
-        with("left", format_count(turnover.left)), with("left_bytes", format_bytes(turnover.left_bytes)))};
+    finding.title = words("memory does not grow: over {iterations} iterations it returns to {bytes} each time",
+                          iterations, with("bytes", format_bytes(context.allocated_floor().back())));
+    finding.text = {
+        words("The first iterations allocate what stays: parameters, gradients, optimizer state, workspaces. Tensors "
+              "allocated afterwards: {made} with {made_bytes} in total; still allocated: {left} with {left_bytes}.",
+              with("made", format_count(turnover.made)), with("made_bytes", format_bytes(turnover.made_bytes)),
+              with("left", format_count(turnover.left)), with("left_bytes", format_bytes(turnover.left_bytes)))};
     if (!context.graph()) {
         return;
     }
     const Nodes nodes = count_nodes(*context.graph(), context.now_time());
     if (nodes.made > 0) {
-        finding.text.push_back(words(
-            "Of {made} nodes of the autograd graph {dead} are gone; {released} live on but have released what they "
-            "had saved for backward, and {holding} still hold something or have not been run.",
-            with("made", format_count(nodes.made)), with("dead", format_count(nodes.dead)),
-            with("released", format_count(nodes.released)), with("holding", format_count(nodes.holding))));
+        finding.text.push_back(
+            words("The autograd graph had {made} nodes. Destroyed: {dead}; alive without saved tensors: {released}; "
+                  "alive with saved tensors or not yet executed: {holding}.",
+                  with("made", format_count(nodes.made)), with("dead", format_count(nodes.dead)),
+                  with("released", format_count(nodes.released)), with("holding", format_count(nodes.holding))));
     }
+}
+
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+    if (!is_steady(context, earlier)) {
+        return;
+    }
+    Finding finding = diagnoses::steady.new_finding();
+    finding.confidence = Confidence::certain;
+    finding.basis = words("The allocator's events of all iterations were read.");
+    report(finding, context, turnover_of(context), words);
+    const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
+    finding.evidence = {at_iteration(context, words("After the first iterations"), warm_up),
+                        at_iteration(context, words("At the end of the last iteration"), last)};
+    findings.push_back(std::move(finding));
 }
 
 }  // namespace
 
-void diagnose_steady(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
-    if (!is_steady(context, findings)) {
-        return;
-    }
-    Finding finding;
-    finding.kind = FindingKind::steady;
-    finding.severity = Severity::pattern;
-    finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the allocator's events of all rounds.");
-    report(finding, context, turnover_of(context), words);
-    const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
-    finding.evidence = {at_iteration(context, words("After the first rounds"), warm_up),
-                        at_iteration(context, words("At the end of the last round"), last)};
-    findings.push_back(std::move(finding));
-}
+const Diagnosis diagnoses::steady{FindingKind::steady, Severity::pattern, Phase::conclusion, run};
 
 }  // namespace tidemark

@@ -1,17 +1,17 @@
-// #21: a context on a device the program hardly uses: a tensor or a call without a device went to another GPU.
+// #21: a context on a device that the program hardly uses: a tensor or a call without a device went to another GPU.
 #include <algorithm>
 #include <optional>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
-/// A device whose tensors never came to more was not meant to be worked on.
+/// A device whose tensors never exceeded this was used by mistake.
 constexpr int64_t most_tensors = 1 << 20;
-/// Less is no context.
+/// A context never takes less.
 constexpr int64_t least_context = 64 << 20;
 
 const DeviceHistory* history_of(const Trace& trace, int device) { return trace.device(device); }
@@ -30,12 +30,14 @@ int64_t peak_of(const DeviceHistory* history) {
     return peak;
 }
 
-/// What the process holds there that is no tensor: measured, or else NVML's highest figure less what PyTorch took.
+/// Returns what the process has on the device besides tensors: measured, or NVML's highest figure minus PyTorch's
+/// memory.
 int64_t context_of(const Trace& trace, int device) {
     int64_t measured = 0;
     for (const DriverAllocation& a : trace.driver_allocations) {
-        measured +=
-            a.device == device && (a.kind == "context" || a.kind == "kernels") ? static_cast<int64_t>(a.bytes) : 0;
+        measured += a.device == device && (a.kind == DriverMemoryKind::context || a.kind == DriverMemoryKind::kernels)
+                        ? static_cast<int64_t>(a.bytes)
+                        : 0;
     }
     if (measured > 0) {
         return measured;
@@ -97,14 +99,11 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Stray&
     finding.evidence.push_back(std::move(first));
 }
 
-Finding about(const AnalysisContext& context, const Stray& stray, const Words& words) {
-    Finding finding;
-    finding.kind = FindingKind::stray_context;
-    finding.severity = Severity::waste;
+Finding make_finding(const AnalysisContext& context, const Stray& stray, const Words& words) {
+    Finding finding = diagnoses::stray_context.new_finding();
     finding.confidence = Confidence::likely;
     finding.basis = words(
-        "The process has a context there and hardly any tensor; that the program does not need it is "
-        "inferred.");
+        "The process has a context on this GPU and hardly any tensor; that the program does not need it is inferred.");
     finding.bytes = stray.context;
     finding.count = 1;
     if (stray.device == context.device().device) {
@@ -112,44 +111,47 @@ Finding about(const AnalysisContext& context, const Stray& stray, const Words& w
     }
     const auto device = with("device", stray.device);
     const auto bytes = with("bytes", format_bytes(stray.context));
-    finding.title = words("GPU {device} is hardly used, yet a CUDA context takes {bytes} there", device, bytes);
-    finding.text = {words(
-        "The program works on GPU {main}, but it also touched GPU {device}, where its tensors never came "
-        "to more than {tensors}. The first touch makes a CUDA context, which takes {bytes} and stays "
-        "until the process ends.",
-        with("main", context.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)), bytes)};
+    finding.title = words("GPU {device} is hardly used, but a CUDA context takes {bytes} on it", device, bytes);
+    finding.text = {
+        words("The program works on GPU {main}, but it also touched GPU {device}, where its tensors never exceeded "
+              "{tensors}. The first touch creates a CUDA context, which takes {bytes} until the process ends.",
+              with("main", context.trace().main_device().device), device, with("tensors", format_bytes(stray.tensors)),
+              bytes)};
     add_evidence(finding, context, stray, words);
-    finding.evidence.push_back(stray.device == context.device().device
-                                   ? at_component(context, words("The context"), ComponentKind::context)
-                                   : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
-    finding.fixes = {{words("Say which GPU a process works on before anything else touches CUDA."),
+    finding.evidence.push_back(
+        stray.device == context.device().device
+            ? at_component(context, words("The CUDA context"), ComponentKind::context)
+            : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
+    finding.fixes = {{words("Set the GPU of the process before anything else uses CUDA."),
                       "torch.cuda.set_device(local_rank)",
                       stray.context,
                       {}},
-                     {words("Let the process see only the GPU it works on."),
+                     {words("Make only the GPU that it works on visible to the process."),
                       fmt::format("CUDA_VISIBLE_DEVICES={} python train.py", context.trace().main_device().device),
                       stray.context,
                       {}},
-                     {words("Load checkpoints and make helper tensors on the GPU that is used, or on the CPU."),
+                     {words("Load checkpoints and create helper tensors on the GPU in use, or on the CPU."),
                       "torch.load(path, map_location=\"cpu\")",
                       stray.context,
                       {}}};
     return finding;
 }
 
-}  // namespace
-
-void diagnose_stray_context(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const bool is_main = &context.device() == &context.trace().main_device();
     for (const int device : devices_of(context.trace())) {
-        // Told where the work is, and where the context lies.
+        // Both devices report it: the one with the work, and the one with the context.
         if (!is_main && device != context.device().device) {
             continue;
         }
         if (const auto stray = stray_on(context.trace(), device)) {
-            findings.push_back(about(context, *stray, words));
+            findings.push_back(make_finding(context, *stray, words));
         }
     }
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::stray_context{FindingKind::stray_context, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

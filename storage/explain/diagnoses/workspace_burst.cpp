@@ -1,15 +1,15 @@
-// #18: cuDNN takes a very large workspace for the time of one convolution, most of all when it tries algorithms.
+// #18: cuDNN allocates a very large workspace for one convolution, mostly when it tries algorithms.
 #include <algorithm>
 #include <string_view>
 
 #include "storage/base/units.h"
-#include "storage/explain/diagnoses/all.h"
+#include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
 namespace {
 
-/// Smaller ones, or such that hardly raise the peak, are what every convolution has.
+/// Every convolution has smaller workspaces, or some that hardly raise the peak.
 constexpr int64_t least_bytes = 64 << 20;
 constexpr double least_share = 0.3;
 
@@ -20,20 +20,20 @@ bool uses_cudnn(std::string_view op) {
 
 struct Bursts {
     AllocationIndex largest = no_allocation;
-    int64_t bytes = 0;      ///< of it
-    int64_t tensors = 0;    ///< peak of what is no such scratch memory
-    int64_t usual = 0;      ///< largest in the last round
-    int64_t count = 0;      ///< at least half as large
-    EventNumber last = -1;  ///< of those
+    int64_t bytes = 0;      ///< of the workspace
+    int64_t tensors = 0;    ///< peak without such workspaces
+    int64_t usual = 0;      ///< largest workspace in the last iteration
+    int64_t count = 0;      ///< workspaces at least half as large
+    EventNumber last = -1;  ///< the last of those
 };
 
-/// What is freed before anything else happens was no result: nobody had the time to look at it.
+/// Memory that is freed in the next event is no result: nothing could read it.
 bool is_scratch(const Allocations& allocations, AllocationIndex a) {
     return allocations.alloc_event[a] >= 0 && allocations.free_event[a] == allocations.alloc_event[a] + 1 &&
            static_cast<int64_t>(allocations.block_size[a]) >= least_bytes;
 }
 
-/// The highest that allocated memory would have come to without such scratch memory.
+/// Returns the peak of allocated memory without such workspaces.
 int64_t peak_without(const DeviceHistory& device, const std::vector<bool>& is_cudnn) {
     const Allocations& allocations = device.allocations;
     int64_t sum = 0, peak = 0;
@@ -89,68 +89,72 @@ Bursts find_bursts(const AnalysisContext& context) {
     return bursts;
 }
 
-/// Only in the beginning: algorithms were tried.
+/// Returns whether it happened only at the beginning, when cuDNN tried algorithms.
 bool was_trial(const AnalysisContext& context, const Bursts& bursts) {
-    return context.iterations().size() >= 4 && context.iterations().at(bursts.last) < static_cast<int64_t>(context.iterations().size()) / 2;
+    return context.iterations().size() >= 4 &&
+           context.iterations().at(bursts.last) < static_cast<int64_t>(context.iterations().size()) / 2;
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Bursts& bursts, const Words& words) {
     const auto& origin = context.trace().origins[context.device().allocations.origin[bursts.largest]];
     finding.text = {
-        words("{op} took a workspace of {bytes} and gave it back before anything else happened: scratch memory "
-              "of one algorithm of cuDNN, no result. With it allocated memory came to {peak}, without it to "
-              "{tensors} at most.",
+        words("{op} allocated a workspace of {bytes} and freed it before any other event: scratch memory of one cuDNN "
+              "algorithm, not a result. Allocated memory reached {peak} with it; without it, {tensors} at most.",
               with("op", origin.op), with("bytes", format_bytes(bursts.bytes)),
               with("peak", format_bytes(context.curves().peak(Series::allocated).max)),
               with("tensors", format_bytes(bursts.tensors)))};
     if (was_trial(context, bursts)) {
-        finding.text.push_back(words(
-            "It happened {times} and only at the beginning: with torch.backends.cudnn.benchmark cuDNN tries several "
-            "algorithms for each new shape, the hungry ones too. Later workspaces came to {usual} at most.",
-            with("times", words.counted(bursts.count, "{n} time", "{n} times")),
-            with("usual", format_bytes(bursts.usual))));
+        finding.text.push_back(
+            words("This happened {times}, only at the beginning: with torch.backends.cudnn.benchmark, cuDNN tries "
+                  "several algorithms for each new shape, including those that need much memory. Later workspaces took "
+                  "{usual} at most.",
+                  with("times", words.counted(bursts.count, "{n} time", "{n} times")),
+                  with("usual", format_bytes(bursts.usual))));
     } else {
-        finding.text.push_back(words("It happened {times} during the run: PyTorch keeps such memory for the next time.",
-                                     with("times", words.counted(bursts.count, "{n} time", "{n} times"))));
+        finding.text.push_back(
+            words("This happened {times} during the run; PyTorch caches the memory for the next time.",
+                  with("times", words.counted(bursts.count, "{n} time", "{n} times"))));
     }
 }
 
-}  // namespace
-
-void diagnose_workspace_burst(const AnalysisContext& context, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const Bursts bursts = find_bursts(context);
     const int64_t peak = context.curves().peak(Series::allocated).max;
     if (bursts.largest == no_allocation ||
         static_cast<double>(peak - bursts.tensors) < least_share * static_cast<double>(peak)) {
         return;
     }
-    Finding finding;
-    finding.kind = FindingKind::workspace_burst;
-    // What was tried in the beginning is given back to the driver, and does not come again.
+    Finding finding = diagnoses::workspace_burst.new_finding();
+    // Workspaces of trials go back to the driver and do not return.
     finding.severity = was_trial(context, bursts) ? Severity::pattern : Severity::waste;
     finding.confidence = Confidence::certain;
-    finding.basis = words("Seen in the allocator's events: the op took the memory and gave it back in its next call.");
+    finding.basis =
+        words("The allocator's events show that the op allocated the memory and freed it in the next event.");
     finding.bytes = bursts.bytes;
     finding.count = bursts.count;
     finding.since = context.device().alloc_time(bursts.largest);
     set_line(finding, context, context.device().allocations.stack[bursts.largest]);
-    finding.title =
-        words("one convolution took {bytes} of scratch memory for a moment", with("bytes", format_bytes(bursts.bytes)));
+    finding.title = words("a convolution workspace of {bytes} existed for the time of one operation",
+                          with("bytes", format_bytes(bursts.bytes)));
     report(finding, context, bursts, words);
     const EventNumber made = context.device().allocations.alloc_event[bursts.largest];
-    finding.evidence = {at_allocation(context, words("The workspace while it is there"), bursts.largest),
-                        at_event(context, words("One event later it is gone"), made + 2)};
+    finding.evidence = {at_allocation(context, words("The workspace exists"), bursts.largest),
+                        at_event(context, words("The workspace is freed one event later"), made + 2)};
     const int64_t saved = bursts.bytes - bursts.usual;
     const auto fix = [&](std::string text, const char* code) {
         finding.fixes.push_back({std::move(text), code, saved > 0 ? std::optional(saved) : std::nullopt, {}});
     };
     if (was_trial(context, bursts)) {
-        fix(words("Do not let cuDNN try algorithms; it may then choose slower ones."),
+        fix(words("Turn the trials of cuDNN off; it may then select slower algorithms."),
             "torch.backends.cudnn.benchmark = False");
     }
-    fix(words("Let cuDNN consider only algorithms that need less; the number is in MiB."),
+    fix(words("Limit cuDNN to algorithms with a smaller workspace; the number is in MiB."),
         "os.environ[\"CUDNN_CONV_WSCAP_DBG\"] = \"256\"  # before the first convolution");
     findings.push_back(std::move(finding));
 }
+
+}  // namespace
+
+const Diagnosis diagnoses::workspace_burst{FindingKind::workspace_burst, Severity::waste, Phase::observation, run};
 
 }  // namespace tidemark

@@ -1,9 +1,9 @@
-// #29: autocast keeps the copy of each weight it made until the outermost autocast ends.
+// #29: autocast caches its copy of each weight until the outermost autocast ends.
 #include <unordered_set>
 
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
 namespace {
@@ -21,7 +21,7 @@ bool casts_its_weights(std::string_view op) {
     return false;
 }
 
-/// Of the pile's allocations those that are half of another of its allocations, made in such an op.
+/// Counts the suspect's allocations from such an op that are half as large as another one of its allocations.
 int64_t half_size_copies(const AnalysisContext& context, const LeakSuspect& suspect) {
     const Allocations& allocations = context.device().allocations;
     std::unordered_set<uint64_t> sizes;
@@ -40,9 +40,7 @@ int64_t half_size_copies(const AnalysisContext& context, const LeakSuspect& susp
     return copies;
 }
 
-}  // namespace
-
-std::optional<Finding> classify_autocast_cache(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!context.graph() || suspect.referrer || suspect.retention.native || suspect.through_graph()) {
         return std::nullopt;
     }
@@ -51,24 +49,25 @@ std::optional<Finding> classify_autocast_cache(const AnalysisContext& context, c
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::autocast_cache;
     finding.confidence = Confidence::likely;
-    finding.title = words("autocast keeps copies of weights, and through them the weights");
+    finding.title = words("autocast caches copies of weights and thereby retains the weights");
     finding.text = {
-        words(
-            "Inside autocast each weight is copied to half precision at its first use, and the copy is kept until the "
-            "outermost autocast ends, so that it need not be made again. {copies} such copies are alive; nothing in "
-            "Python "
-            "holds them. Where models come and go within one autocast, the copies of all of them stay.",
-            with("copies", format_count(copies))),
-        left_behind(context, suspect, words)};
-    finding.fixes = {{words("Open autocast once for each model or {iteration}, not around all of them.",
+        words("Inside autocast each weight is copied to half precision at its first use, and the copy is cached until "
+              "the outermost autocast ends. {copies} such copies are alive; no Python object refers to them. If models "
+              "are created and dropped within one autocast, the copies of all of them stay.",
+              with("copies", format_count(copies))),
+        retained_so_far(context, suspect, words)};
+    finding.fixes = {{words("Open one autocast per model or {iteration}, not one around all of them.",
                             with("iteration", iteration_words(context, words))),
                       "for model in models:\n    with torch.autocast(\"cuda\"):\n        output = model(inputs)",
                       suspect.bytes, suspect.per_iteration},
-                     {words("Or switch its cache off."), "torch.autocast(\"cuda\", cache_enabled=False)", suspect.bytes,
+                     {words("Or turn its cache off."), "torch.autocast(\"cuda\", cache_enabled=False)", suspect.bytes,
                       suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::autocast_cache{FindingKind::autocast_cache, classify};
 
 }  // namespace tidemark

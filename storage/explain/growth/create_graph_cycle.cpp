@@ -1,23 +1,21 @@
-// #5: backward(create_graph=True) leaves gradients with graphs of their own, which lead back to the parameters: a cycle
-// in C++ that neither reference counts nor the garbage collector free.
+// #5: backward(create_graph=True) gives each gradient a graph that refers to the parameter: a reference cycle in C++
+// that neither reference counts nor the garbage collector free.
 #include "storage/base/units.h"
 #include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
 namespace {
 
-/// Nodes that only a backward pass with create_graph makes: the derivative of a derivative.
+/// Counts nodes that only a backward pass with create_graph makes: the derivative of a derivative.
 int64_t nodes_of_second_order(const GraphContext& graph) {
     int64_t count = 0;
-    for (const NodeIndex node : graph.time_point.parents_first()) {
+    for (const NodeIndex node : graph.state.parents_first()) {
         count += graph.index.type(node).find("BackwardBackward") != std::string::npos;
     }
     return count;
 }
 
-}  // namespace
-
-std::optional<Finding> classify_create_graph_cycle(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!context.graph() || suspect.referrer) {
         return std::nullopt;
     }
@@ -26,22 +24,24 @@ std::optional<Finding> classify_create_graph_cycle(const AnalysisContext& contex
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::create_graph_cycle;
     finding.confidence = Confidence::likely;
-    finding.title = words("gradients made with create_graph=True keep their graphs in a cycle");
-    finding.text = {words("{nodes} alive nodes are derivatives of derivatives, as backward(create_graph=True) makes "
-                          "them. Each gradient "
-                          "it writes into .grad has a graph; that graph leads back to the parameter; and the parameter "
-                          "has the gradient: "
-                          "a cycle. Nothing in Python holds it, and the garbage collector does not see it.",
-                          with("nodes", format_count(nodes))),
-                    left_behind(context, suspect, words)};
+    finding.title = words("gradients from create_graph=True form a reference cycle with their graphs");
+    finding.text = {
+        words("Nodes of second derivatives that are alive: {nodes}, as backward(create_graph=True) creates them. Each "
+              "gradient in .grad refers to its graph, the graph to the parameter, and the parameter to the gradient: a "
+              "reference cycle. No Python object refers to it, and the garbage collector does not see it.",
+              with("nodes", format_count(nodes))),
+        retained_so_far(context, suspect, words)};
     finding.fixes = {
-        {words("Ask for the gradients instead of storing them in .grad."),
+        {words("Request the gradients instead of storing them in .grad."),
          "gradients = torch.autograd.grad(loss, parameters, create_graph=True)", suspect.bytes, suspect.per_iteration},
-        {words("Or break the cycle when the gradients were used."),
+        {words("Or break the cycle after the gradients were used."),
          "for parameter in model.parameters():\n    parameter.grad = None", suspect.bytes, suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::create_graph_cycle{FindingKind::create_graph_cycle, classify};
 
 }  // namespace tidemark

@@ -1,31 +1,36 @@
-// #10: a custom Function keeps tensors as attributes of ctx instead of by save_for_backward.
+// #10: a custom Function stores tensors as attributes of ctx instead of using save_for_backward.
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_ctx_retains_tensors(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.referrer || suspect.referrer->links.front().kind != "ctx") {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::ctx_retains_tensors;
     const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
-    finding.title = words("{tensors} are kept as attributes of {referrer}", tensors, with("referrer", finding.referrer));
-    finding.text = {words(
-        "A custom autograd Function stores a tensor as an attribute of its ctx. Such a tensor is not released when "
-        "backward has run, as one given to save_for_backward is: it lives as long as anything keeps the node. Every "
-        "{iteration} leaves {bytes} behind, {total} by now.",
-        with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
-        with("total", format_bytes(suspect.bytes)))};
+    finding.title =
+        words("{tensors} retained as attributes of {referrer}", tensors, with("referrer", finding.referrer));
+    finding.text = {
+        words("A custom autograd Function stores a tensor as an attribute of its ctx. Backward does not release such a "
+              "tensor, unlike one passed to save_for_backward: it lives as long as the node. Every {iteration} retains "
+              "another {bytes}: {total} so far.",
+              with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
+              with("total", format_bytes(suspect.bytes)))};
     finding.fixes = {
-        {words("Give the tensor to save_for_backward in forward, and take it from saved_tensors in backward."),
+        {words("Pass the tensor to save_for_backward in forward, and read it from saved_tensors in backward."),
          "ctx.save_for_backward(x)      # in forward\nx, = ctx.saved_tensors        # in backward", suspect.bytes,
          suspect.per_iteration},
-        {words("And let go of the outputs: something keeps the nodes alive after their backward."), "", {}, {}}};
+        {words("Also release the outputs: a reference to them retains the nodes after backward."), "", {}, {}}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::ctx_retains_tensors{FindingKind::ctx_retains_tensors, classify};
 
 }  // namespace tidemark

@@ -1,42 +1,46 @@
-// S10, #7: graphs that no backward ever ran, kept by outputs somebody holds: no_grad is missing.
+// S10, #7: graphs that were never backpropagated, retained by their outputs: no_grad is missing.
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_eval_without_no_grad(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::pending ||
         suspect.retention.root_state != NodeState::pending) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::eval_without_no_grad;
-    const auto graphs = with("graphs", words.counted(suspect.roots, "{n} graph", "{n} graphs"));
+    const auto graphs = with("graphs", words.counted(suspect.roots, "{n} autograd graph", "{n} autograd graphs"));
     const auto referrer = with("referrer", finding.referrer);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
     const auto total = with("total", format_bytes(suspect.bytes));
     const auto each = with("iteration", iteration_words(context, words));
     finding.count = suspect.roots;
     finding.title = finding.referrer.empty()
-                        ? words("{graphs} were built that no backward ever ran", graphs)
-                        : words("{graphs} that no backward ever ran are kept alive by {referrer}", graphs, referrer);
-    finding.text = {words("Every {iteration} builds an autograd graph and keeps it: {bytes} of activations saved for a "
-                          "backward pass that "
-                          "never comes, {total} by now.",
+                        ? words("{graphs} never backpropagated", graphs)
+                        : words("{graphs} never backpropagated, retained by {referrer}", graphs, referrer);
+    finding.text = {words("Every {iteration} builds an autograd graph that is never backpropagated and never freed. It "
+                          "retains {bytes} of activations saved for backward: {total} so far.",
                           each, bytes, total),
-                    words("Outputs computed with gradients switched on carry the whole graph that made them. Whoever "
-                          "keeps the outputs "
-                          "keeps the activations of every layer.")};
-    finding.fixes.push_back({words("Run evaluation without building graphs."),
-                             "with torch.no_grad():\n    output = model(inputs)", suspect.bytes, suspect.per_iteration});
+                    words("An output computed with gradients enabled refers to the whole graph that produced it. A "
+                          "reference to the output therefore retains the activations of all its modules.")};
+    finding.fixes.push_back({words("Run the evaluation without building graphs."),
+                             "with torch.no_grad():\n    output = model(inputs)", suspect.bytes,
+                             suspect.per_iteration});
     finding.fixes.push_back({words("Or keep only the values."),
-                             suspect.referrer ? fmt::format("{}.append(output.detach().cpu())",
-                                                       referrer_expression(context.graph()->tables(), *suspect.referrer))
-                                         : "output = output.detach()",
+                             suspect.referrer
+                                 ? fmt::format("{}.append(output.detach().cpu())",
+                                               referrer_expression(context.graph()->tables(), *suspect.referrer))
+                                 : "output = output.detach()",
                              suspect.bytes, suspect.per_iteration});
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::eval_without_no_grad{FindingKind::eval_without_no_grad, classify};
 
 }  // namespace tidemark

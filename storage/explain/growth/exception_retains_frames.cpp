@@ -1,31 +1,37 @@
-// #25: an exception that somebody keeps holds its traceback, and that the variables of all frames of the failed round.
+// #25: a stored exception retains its traceback and with it the variables of all frames of the failed iteration.
 #include <algorithm>
 
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_exception_retains_frames(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const auto is_exception = [](const PathLink& link) { return link.kind == "exception"; };
-    if (!suspect.referrer || std::none_of(suspect.referrer->links.begin(), suspect.referrer->links.end(), is_exception)) {
+    if (!suspect.referrer ||
+        std::none_of(suspect.referrer->links.begin(), suspect.referrer->links.end(), is_exception)) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::exception_retains_frames;
     const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
-    finding.title = words("{tensors} are kept alive by exceptions that were kept", tensors);
-    finding.text = {words(
-        "An exception refers to its traceback, the traceback to the frames of all functions it went through, and these "
-        "to their variables: inputs, activations, a whole forward pass. As long as the exception is kept, here in "
-        "{referrer}, none of them is freed. {total} by now.",
-        with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
-    finding.fixes = {{words("Keep only what the message says."),
-                      "except RuntimeError as error:\n    failed.append(str(error))", suspect.bytes, suspect.per_iteration},
-                     {words("Or cut the traceback off before the exception is kept."),
-                      "failed.append(error.with_traceback(None))", suspect.bytes, suspect.per_iteration}};
+    finding.title = words("{tensors} retained by stored exceptions", tensors);
+    finding.text = {
+        words("An exception refers to its traceback, the traceback to the frames of all functions on the way, and each "
+              "frame to its variables: inputs, activations, a whole forward pass. The exception is retained by "
+              "{referrer}, and with it all of them: {total} so far.",
+              with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
+    finding.fixes = {
+        {words("Store only the text of the message."), "except RuntimeError as error:\n    failed.append(str(error))",
+         suspect.bytes, suspect.per_iteration},
+        {words("Or remove the traceback before the exception is stored."), "failed.append(error.with_traceback(None))",
+         suspect.bytes, suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::exception_retains_frames{FindingKind::exception_retains_frames, classify};
 
 }  // namespace tidemark

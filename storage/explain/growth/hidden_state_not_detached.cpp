@@ -1,54 +1,55 @@
-// #3: what one round made is an input of the next, graph and all: hidden state that was never detached.
+// #3: the output of one iteration is an input of the next, with its graph: hidden state that is not detached.
 #include "storage/base/units.h"
-#include "storage/explain/growth/chains.h"
-#include "storage/explain/growth/suspect_classifier.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/cross_iteration_graph.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// Of the tensor that is carried over, as the variable that was found to hold it is called.
+/// Returns the name of the tensor that is passed on, taken from the variable that refers to it.
 std::string carried_name(const AnalysisContext& context, const Link& link) {
     const Referrer* referrer = context.graph()->referrers.in_python(link.earlier);
     return referrer ? referrer_expression(context.graph()->tables(), *referrer) : "";
 }
 
-}  // namespace
-
-std::optional<Finding> classify_hidden_state_not_detached(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const std::optional<Link> link = link_between_iterations(context, suspect);
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    const std::optional<Link> link = cross_iteration_link(context, suspect);
     if (!link) {
         return std::nullopt;
     }
     const GraphIndex& index = context.graph()->index;
     const auto& nodes = context.graph()->tables().nodes;
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::hidden_state_not_detached;
     const std::string line = line_of(context.trace(), nodes.stack[link->earlier]);
     const auto iteration = with("iteration", iteration_words(context, words));
     finding.title =
-        words("one graph runs through all rounds: what {line} made is carried on with its graph", with("line", line));
-    finding.text = {words(
-        "The graph of each {iteration} ends in that of the {iteration} before: {later} takes what {earlier} made one {iteration} "
-        "earlier, so the newest tensor keeps everything that was ever saved. {bytes} come with each {iteration}, {total} "
-        "by now.",
-        iteration, with("later", index.type(link->later)), with("earlier", index.type(link->earlier)),
-        with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)))};
+        words("one graph spans all iterations: the tensor from {line} is passed on with its graph", with("line", line));
+    finding.text = {
+        words("The graph of each {iteration} refers to that of the {iteration} before: {later} uses the output of "
+              "{earlier} from one {iteration} earlier. The newest tensor therefore retains everything that was ever "
+              "saved: another {bytes} every {iteration}, {total} so far.",
+              iteration, with("later", index.type(link->later)), with("earlier", index.type(link->earlier)),
+              with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)))};
     if (suspect.retention.retainer_state == NodeState::kept) {
         finding.text.push_back(
-            words("Backward passes run through all of it again each time, which also makes them slower and "
-                  "slower; retain_graph=True is there only to allow that."));
+            words("Each backward pass executes the whole chain again and becomes slower; retain_graph=True is present "
+                  "only to allow this."));
     }
-    finding.evidence.push_back(at_node(
-        context,
-        words("Here one {iteration} goes over into the one before: {type}", iteration, with("type", index.type(link->earlier))),
-        link->earlier));
+    finding.evidence.push_back(at_node(context,
+                                       words("The link from one {iteration} to the one before: {type}", iteration,
+                                             with("type", index.type(link->earlier))),
+                                       link->earlier));
     const std::string name = carried_name(context, *link);
     const std::string variable = name.empty() ? "hidden" : name;
-    finding.fixes = {{words("Cut the graph between rounds: detach what is carried on."),
+    finding.fixes = {{words("Cut the graph between iterations: detach the tensor that is passed on."),
                       fmt::format("{0} = {0}.detach()", variable), suspect.bytes, suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::hidden_state_not_detached{FindingKind::hidden_state_not_detached, classify};
 
 }  // namespace tidemark

@@ -2,30 +2,32 @@
 #include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_hook_reference_cycle(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    // A Python object that only C++ refers to, and through it the tensor: the closure of a hook.
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    // C++ alone refers to a Python object that refers to the tensor: the closure of a hook.
     if (suspect.referrer || !suspect.retention.native || suspect.retention.native->links.empty() ||
         context.graph()->text(suspect.retention.native->links.front().name).empty()) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::hook_reference_cycle;
     finding.confidence = Confidence::likely;
-    finding.title = words("hooks keep the graphs they are registered on: a cycle through C++");
-    finding.text = {words("The tensors are reached only through a Python object that C++ holds, as the variables of a "
-                          "hook's function "
-                          "are. A hook that uses a tensor of the graph it is registered on closes a cycle: graph, "
-                          "hook, tensor, graph. "
-                          "The garbage collector does not see it."),
-                    left_behind(context, suspect, words)};
-    finding.fixes = {
-        {words("Let the hook use a detached tensor."),
-         "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))", suspect.bytes,
-         suspect.per_iteration},
-        {words("Or remove the hook after the backward pass."),
-         "handle = features.register_hook(hook)\nloss.backward()\nhandle.remove()", suspect.bytes, suspect.per_iteration}};
+    finding.title = words("hooks form a reference cycle with the graphs they are registered on");
+    finding.text = {words("The tensors are reachable only through a Python object that C++ refers to, such as the "
+                          "variables of a hook function. A hook that uses a tensor of its own graph closes a reference "
+                          "cycle: graph, hook, tensor, graph. The garbage collector does not see it."),
+                    retained_so_far(context, suspect, words)};
+    finding.fixes = {{words("Let the hook use a detached tensor."),
+                      "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))",
+                      suspect.bytes, suspect.per_iteration},
+                     {words("Or remove the hook after the backward pass."),
+                      "handle = features.register_hook(hook)\nloss.backward()\nhandle.remove()", suspect.bytes,
+                      suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::hook_reference_cycle{FindingKind::hook_reference_cycle, classify};
 
 }  // namespace tidemark

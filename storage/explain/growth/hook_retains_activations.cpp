@@ -1,55 +1,59 @@
-// #9: a module keeps what passed through it, as a forward hook that stores activations does.
+// #9: a module retains its outputs, as a forward hook does that stores activations.
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// "body.3" of "Classifier.body.3"
+/// Returns "body.3" for "Classifier.body.3".
 std::string_view last_name(std::string_view path) { return path.substr(path.find_last_of('.') + 1); }
 
-/// "activations of ReLU" is the attribute `activations` of a ReLU.
+/// Returns `activations` for "activations of ReLU", an attribute of a ReLU.
 std::string_view attribute_name(std::string_view text) { return text.substr(0, text.find(" of ")); }
 
-/// The attribute belongs to the module in which the tensor was made.
+/// Returns whether the attribute belongs to the module that allocated the tensor.
 bool is_retained_by_its_module(const AnalysisContext& context, const LeakSuspect& suspect) {
     const std::vector<PathLink>& links = suspect.referrer->links;
     const size_t end = container_end(links);
-    if (end < 3 || links[end - 1].kind != "attribute") {
+    if (end < 3 || links[end - 1].kind != PathLinkKind::attribute) {
         return false;
     }
-    const std::string& module = context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;
+    const std::string& module =
+        context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;
     return !module.empty() && attribute_name(context.graph()->text(links[end - 2].name)) == last_name(module);
 }
 
-}  // namespace
-
-std::optional<Finding> classify_hook_retains_activations(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const bool is_hooks = suspect.referrer && suspect.referrer->links.front().kind == "hook";
     if (!suspect.referrer || suspect.through_graph() || !(is_hooks || is_retained_by_its_module(context, suspect))) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::hook_retains_activations;
     finding.confidence = is_hooks ? Confidence::certain : Confidence::likely;
-    const auto tensors = with("tensors", words.counted(suspect.count, "{n} activation", "{n} activations"));
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} activation", "{n} activations"));
     const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
-    const std::string& module = context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;
-    finding.title = words("{tensors} of module `{module}` have piled up in {referrer}", tensors, with("module", module),
+    const std::string& module =
+        context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;
+    finding.title = words("{tensors} of module `{module}` retained by {referrer}", tensors, with("module", module),
                           with("referrer", finding.referrer));
-    finding.text = {words(
-        "Each pass through module `{module}` stores its output in an attribute of the same module: that is what a "
-        "forward hook does that remembers activations. Nothing ever empties it: {bytes} more each {iteration}, {total} by "
-        "now. Whether gradients are on makes no difference.",
-        with("module", module), with("bytes", format_bytes(suspect.per_iteration)), with("iteration", iteration_words(context, words)),
-        with("total", format_bytes(suspect.bytes)))};
-    finding.fixes = {{words("Remove the hook when it has done its work."),
-                      "handle = module.register_forward_hook(hook)\n...\nhandle.remove()", suspect.bytes, suspect.per_iteration},
-                     {words("Or empty what it fills, once each {iteration}.", with("iteration", iteration_words(context, words))),
-                      expression.substr(expression.find_last_of('.') + 1) + ".clear()", suspect.bytes, suspect.per_iteration}};
+    finding.text = {
+        words("Each pass through module `{module}` stores its output in an attribute of the same module, as a forward "
+              "hook does that records activations. The attribute is never cleared: it grows by {bytes} every "
+              "{iteration}, {total} so far. It grows with gradients enabled or disabled.",
+              with("module", module), with("bytes", format_bytes(suspect.per_iteration)),
+              with("iteration", iteration_words(context, words)), with("total", format_bytes(suspect.bytes)))};
+    finding.fixes = {
+        {words("Remove the hook after it has recorded what is needed."),
+         "handle = module.register_forward_hook(hook)\n...\nhandle.remove()", suspect.bytes, suspect.per_iteration},
+        {words("Or clear what the hook fills every {iteration}.", with("iteration", iteration_words(context, words))),
+         expression.substr(expression.find_last_of('.') + 1) + ".clear()", suspect.bytes, suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::hook_retains_activations{FindingKind::hook_retains_activations, classify};
 
 }  // namespace tidemark

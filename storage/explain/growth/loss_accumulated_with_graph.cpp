@@ -1,48 +1,52 @@
-// #1: total += loss, graph and all: a chain of additions through all rounds.
+// #1: total += loss with its graph: a chain of additions across all iterations.
 #include "storage/base/units.h"
-#include "storage/explain/growth/chains.h"
-#include "storage/explain/growth/suspect_classifier.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/cross_iteration_graph.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-constexpr int64_t fewest_sums = 4;  ///< in a row: a network adds two or three tensors in a row, too
+constexpr int64_t fewest_sums = 4;  ///< in a chain: a network also adds two or three tensors in succession
 
-}  // namespace
-
-std::optional<Finding> classify_loss_accumulated_with_graph(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (!suspect.through_graph() || suspect.roots != 1 || context.graph()->index.type(suspect.retention.root) != "AddBackward0") {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    if (!suspect.through_graph() || suspect.roots != 1 ||
+        context.graph()->index.type(suspect.retention.root) != "AddBackward0") {
         return std::nullopt;
     }
-    const int64_t sums = row_of_same_type(*context.graph(), suspect.retention.root);
+    const int64_t sums = chain_length_of_same_type(*context.graph(), suspect.retention.root);
     if (sums < fewest_sums) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::loss_accumulated_with_graph;
     finding.count = sums;
     const auto& nodes = context.graph()->tables().nodes;
     set_line(finding, context, nodes.stack[suspect.retention.root]);
-    const std::string variable = suspect.referrer ? referrer_expression(context.graph()->tables(), *suspect.referrer) : "total";
+    const std::string variable =
+        suspect.referrer ? referrer_expression(context.graph()->tables(), *suspect.referrer) : "total";
     const auto name = with("variable", "`" + variable + "`");
-    finding.title = suspect.referrer ? words("{variable} sums up tensors together with their graphs", name)
-                                : words("a running sum keeps the graphs of all rounds");
-    finding.text = {words(
-        "Each addition at {line} makes a node that points to the sum before it. By now {sums} of them hang together: "
-        "the sum keeps something of every {iteration} alive, {bytes} more each time, {total} in all.",
-        with("line", finding.line), with("sums", format_count(sums)), with("iteration", iteration_words(context, words)),
-        with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)))};
+    finding.title = suspect.referrer ? words("{variable} accumulates tensors together with their graphs", name)
+                                     : words("a running sum retains the graphs of all iterations");
+    finding.text = {
+        words("Each addition at {line} creates a node that refers to the previous sum: a chain of {sums} nodes so far. "
+              "The sum retains a part of every {iteration}: {bytes} each, {total} in total.",
+              with("line", finding.line), with("sums", format_count(sums)),
+              with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
+              with("total", format_bytes(suspect.bytes)))};
     if (suspect.retention.retainer_state == NodeState::pending) {
         finding.text.push_back(
-            words("No backward pass has run through it, so it still has whatever the nodes below it saved."));
+            words("The sum was never backpropagated, so the nodes below it still retain their saved tensors."));
     }
     finding.fixes = {
         {words("Add the number, not the tensor."), variable + " += loss.item()", suspect.bytes, suspect.per_iteration},
-        {words("Or, without waiting for the GPU, add the value without its graph."), variable + " += loss.detach()",
+        {words("Or add the value without its graph, which does not wait for the GPU."), variable + " += loss.detach()",
          suspect.bytes, suspect.per_iteration}};
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::loss_accumulated_with_graph{FindingKind::loss_accumulated_with_graph, classify};
 
 }  // namespace tidemark

@@ -1,21 +1,24 @@
-// S1, #4: graphs whose root somebody keeps, and that kept what they saved: backward(retain_graph=True).
+// S1, #4: graphs with a referrer that kept their saved tensors: backward(retain_graph=True).
 #include <cmath>
 
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// Bytes a round that would stay if the graphs released what they saved: tensors the holder has as well.
-int64_t held_without_graph(const AnalysisContext& context, const LeakSuspect& suspect) {
+/// Returns the bytes per iteration that would stay if the graphs released their saved tensors: tensors that also have a
+/// referrer in Python.
+int64_t retained_without_graph(const AnalysisContext& context, const LeakSuspect& suspect) {
     int64_t bytes = 0;
     for (const Site* site : suspect.sites) {
-        const AllocationRef newest{context.device_position(), site->now[site->now.size() > 2 ? site->now.size() - 2 : 0]};
+        const AllocationRef newest{context.device_position(),
+                                   site->now[site->now.size() > 2 ? site->now.size() - 2 : 0]};
         if (context.graph()->referrers.in_python(newest)) {
-            bytes += std::llround(site->trend.per_iteration / static_cast<double>(context.surviving_allocations().iterations_per_slice()));
+            bytes += std::llround(site->trend.per_iteration /
+                                  static_cast<double>(context.surviving_allocations().iterations_per_slice()));
         }
     }
     return bytes;
@@ -23,75 +26,78 @@ int64_t held_without_graph(const AnalysisContext& context, const LeakSuspect& su
 
 bool is_copy_to_elsewhere(const std::string& type) { return type == "ToCopyBackward0" || type == "CopyBackwards"; }
 
-std::string way_words(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::string retention_path_words(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const GraphIndex& index = context.graph()->index;
     const std::string& root = index.type(suspect.retention.root);
-    const auto retainer = with("keeper", index.type(suspect.retention.retainer));
+    const auto retainer = with("retainer", index.type(suspect.retention.retainer));
     if (suspect.retention.root == suspect.retention.retainer) {
-        return words("What is held is the output of the node {retainer}, which saved its inputs for backward.", retainer);
+        return words("The retained tensor is the output of the node {retainer}, which saved its inputs for backward.",
+                     retainer);
     }
     std::string text =
-        words("From there the way goes through the node {root} down to {retainer} and the tensors it saved.",
+        words("The retention path leads through the node {root} down to {retainer} and its saved tensors.",
               with("root", root), retainer);
     if (is_copy_to_elsewhere(root)) {
         text += words(
-            " The tensor that is held may lie in host memory, but the copy is part of the graph: it keeps "
-            "everything on the GPU that was saved on the way to it.");
+            " The retained tensor may lie in host memory, but the copy is part of the graph: the graph retains all "
+            "saved tensors on the GPU.");
     }
     return text;
 }
 
 std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const int64_t stays = held_without_graph(context, suspect);
+    const int64_t stays = retained_without_graph(context, suspect);
     const int64_t goes = suspect.per_iteration - stays;
-    const double share = suspect.per_iteration == 0 ? 1 : static_cast<double>(goes) / static_cast<double>(suspect.per_iteration);
-    Fix drop{words("Leave out retain_graph=True: backward then releases what the graph saved."), "loss.backward()",
+    const double share =
+        suspect.per_iteration == 0 ? 1 : static_cast<double>(goes) / static_cast<double>(suspect.per_iteration);
+    Fix drop{words("Remove retain_graph=True: backward then releases the saved tensors."), "loss.backward()",
              std::llround(static_cast<double>(suspect.bytes) * share), goes};
     Fix detach{words("Keep the value without its graph."), "", suspect.bytes, suspect.per_iteration};
     if (suspect.referrer) {
         const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
-        detach.text = words("Or keep the value in {referrer} without its graph: detach it before it is stored.",
+        detach.text = words("Or store the value in {referrer} without its graph: detach it first.",
                             with("referrer", "`" + expression + "`"));
         detach.code = fmt::format("{}.append(output.detach().cpu())", expression);
     }
     return {std::move(drop), std::move(detach)};
 }
 
-}  // namespace
-
-std::optional<Finding> classify_retained_graph(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    // A backward has run the node, and yet it has what it saved.
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    // A backward pass executed the node, but its saved tensors were not released.
     if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::kept) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::retained_graph;
     finding.count = suspect.roots;
-    const auto graphs = with("graphs", words.counted(suspect.roots, "{n} graph", "{n} graphs"));
+    const auto graphs = with("graphs", words.counted(suspect.roots, "{n} autograd graph", "{n} autograd graphs"));
     const auto referrer = with("referrer", finding.referrer);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
     const auto total = with("total", format_bytes(suspect.bytes));
     const auto each = with("iteration", iteration_words(context, words));
-    finding.title = finding.referrer.empty() ? words("{graphs} stay alive after backward(retain_graph=True)", graphs)
-                                           : words("{graphs} are kept alive by {referrer}", graphs, referrer);
+    finding.title = finding.referrer.empty() ? words("{graphs} retained after backward(retain_graph=True)", graphs)
+                                             : words("{graphs} retained by {referrer}", graphs, referrer);
     finding.text.push_back(
-        words("Every {iteration} leaves its autograd graph behind, and with it {bytes} of tensors that were "
-              "saved for backward: {total} in {graphs} by now.",
+        words("Every {iteration} retains its autograd graph and {bytes} of tensors saved for backward: {total} in "
+              "{graphs} so far.",
               each, bytes, total, graphs));
     if (!finding.referrer.empty()) {
-        finding.text.push_back(words("The root of each graph is held by {referrer}. ", referrer) +
-                               way_words(context, suspect, words));
-        finding.text.push_back(words(
-            "It takes both: because of {referrer} the graphs live on, and because of backward(retain_graph=True) they "
-            "still have what they saved. Without either of the two this memory would be free.",
-            with("referrer", "`" + referrer_expression(context.graph()->tables(), *suspect.referrer) + "`")));
+        finding.text.push_back(words("The referrer of each graph's root is {referrer}. ", referrer) +
+                               retention_path_words(context, suspect, words));
+        finding.text.push_back(
+            words("Both causes are necessary: {referrer} retains the graphs, and backward(retain_graph=True) keeps "
+                  "their saved tensors. Without either one, this memory would be freed.",
+                  with("referrer", "`" + referrer_expression(context.graph()->tables(), *suspect.referrer) + "`")));
     } else {
         finding.text.push_back(
-            words("A backward pass has run them, yet they still have what they saved: that is what "
-                  "retain_graph=True asks for."));
+            words("A backward pass executed the nodes, but they still have their saved tensors, as retain_graph=True "
+                  "requests."));
     }
     finding.fixes = fixes(context, suspect, words);
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::retained_graph{FindingKind::retained_graph, classify};
 
 }  // namespace tidemark

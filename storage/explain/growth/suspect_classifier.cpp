@@ -3,66 +3,81 @@
 #include <array>
 
 #include "storage/base/units.h"
-#include "storage/explain/referrer_words.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const auto iteration = static_cast<int64_t>(suspect.since);
-    finding.evidence.push_back(
-        at_iteration(context, words("It begins in {iteration}", with("iteration", iteration_name(context, words, iteration))), iteration));
+    finding.evidence.push_back(at_iteration(
+        context,
+        words("The growth begins in {iteration}", with("iteration", iteration_name(context, words, iteration))),
+        iteration));
     const AllocationIndex a = suspect.example.index;
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
     const auto line = with("line", line_of(context.trace(), context.device().allocations.stack[a]));
-    finding.evidence.push_back(at_allocation(context, words("One of those that stay: {bytes} from {line}", bytes, line), a));
+    finding.evidence.push_back(
+        at_allocation(context, words("One of the retained allocations: {bytes} from {line}", bytes, line), a));
     if (suspect.through_graph()) {
         const GraphIndex& index = context.graph()->index;
         finding.evidence.push_back(at_node(
-            context, words("The node that saved it: {type}", with("type", index.type(suspect.retention.retainer))), suspect.retention.retainer));
+            context, words("The node that saved it: {type}", with("type", index.type(suspect.retention.retainer))),
+            suspect.retention.retainer));
         if (suspect.retention.root != suspect.retention.retainer) {
             finding.evidence.push_back(at_node(
-                context, words("The root that keeps this node alive: {type}", with("type", index.type(suspect.retention.root))),
+                context,
+                words("The root that retains this node: {type}", with("type", index.type(suspect.retention.root))),
                 suspect.retention.root));
         }
     }
     finding.evidence.push_back(
-        at_event(context, words("What has piled up by {time_point}", with("time_point", time_point_name(context, words))), context.now()));
+        at_event(context, words("Accumulated by {time_point}", with("time_point", time_point_name(context, words))),
+                 context.now()));
 }
 
 std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size() - suspect.since)));
+    const auto iterations =
+        with("iterations", format_count(static_cast<int64_t>(context.iterations().size() - suspect.since)));
     if (!context.graph()) {
-        return words("Seen in the allocator's events over {iterations} rounds; who holds the memory was not recorded.",
+        return words("The allocator's events of {iterations} iterations show the growth; referrers were not recorded.",
                      iterations);
     }
     if (suspect.referrer) {
         return words(
-            "Seen in the allocator's events over {iterations} rounds; the holder was found by searching the "
-            "program's objects.",
+            "The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
             iterations);
     }
-    return words("Seen in the allocator's events over {iterations} rounds; no variable was found that holds it.", iterations);
+    return words("The allocator's events of {iterations} iterations show the growth; no referring variable was found.",
+                 iterations);
 }
 
 }  // namespace
 
-std::span<const SuspectClassifier> all_suspect_classifiers() {
-    static constexpr std::array<SuspectClassifier, 12> list{
-        classify_exception_retains_frames,   classify_ctx_retains_tensors,
-        classify_hook_retains_activations,        classify_create_graph_cycle,
-        classify_hook_reference_cycle,        classify_autocast_cache,
-        classify_loss_accumulated_with_graph,       classify_hidden_state_not_detached,
-        classify_retained_graph,    classify_eval_without_no_grad,
-        classify_growing_container, classify_unexplained_growth,
-    };
+std::span<const SuspectClassifier* const> all_suspect_classifiers() {
+#define TIDEMARK_CLASSIFIER(name, word) &classifiers::name,
+    static constexpr std::array list{
+        TIDEMARK_FINDING_KINDS(TIDEMARK_CLASSIFIER, TIDEMARK_NO_KIND, TIDEMARK_CLASSIFIER)};
+#undef TIDEMARK_CLASSIFIER
     return list;
 }
 
-std::string left_behind(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    return words("Every {iteration} leaves {bytes} behind, {total} by now.", with("iteration", iteration_words(context, words)),
-                 with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
+std::optional<Finding> classify_suspect(const AnalysisContext& context, const LeakSuspect& suspect,
+                                        const Words& words) {
+    for (const SuspectClassifier* classifier : all_suspect_classifiers()) {
+        if (std::optional<Finding> finding = classifier->classify(context, suspect, words)) {
+            finding->kind = classifier->id;
+            return finding;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string retained_so_far(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    return words("Every {iteration} retains another {bytes}: {total} so far.",
+                 with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
+                 with("total", format_bytes(suspect.bytes)));
 }
 
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -79,7 +94,7 @@ Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspe
     if (suspect.referrer) {
         const ReferrerGroup* group = context.graph()->group_of(suspect.referrer);
         finding.referrer = group ? referrer_words(context.graph()->tables(), words, *group)
-                               : referrer_words(context.graph()->tables(), words, *suspect.referrer);
+                                 : referrer_words(context.graph()->tables(), words, *suspect.referrer);
     }
     add_evidence(finding, context, suspect, words);
     return finding;

@@ -1,5 +1,4 @@
-// Diagnoses of memory that piles up. Each pile is read by all of these in order, special ones first; the first that
-// knows its cause tells it.
+// Classifiers of leak suspects: each recognizes one cause of growth.
 #pragma once
 
 #include <optional>
@@ -8,34 +7,37 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
-#include "storage/explain/words.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// Nothing: the cause is another one.
-using SuspectClassifier = std::optional<Finding> (*)(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
+/// One cause of growth. The descriptor lives in a file of its own, growth/NAME.cpp, and has a line in finding_kinds.h.
+struct SuspectClassifier {
+    FindingKind id;
+    /// Returns nothing where the suspect has another cause. The caller fills in the kind.
+    std::optional<Finding> (*classify)(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
+};
 
-/// Special causes first; the last one knows only that something grows, and always answers.
-std::span<const SuspectClassifier> all_suspect_classifiers();
+namespace classifiers {
 
-/// A finding about this pile with everything filled in but kind, title, text, fixes and what was not known: bytes, per
-/// round, since, line, holder, evidence (the newest allocation, the node that keeps it, its root, the first round).
+#define TIDEMARK_CLASSIFIER(name, word) extern const SuspectClassifier name;
+TIDEMARK_FINDING_KINDS(TIDEMARK_CLASSIFIER, TIDEMARK_NO_KIND, TIDEMARK_CLASSIFIER)
+#undef TIDEMARK_CLASSIFIER
+
+}  // namespace classifiers
+
+/// Returns all classifiers by precedence: special causes first. The last one recognizes every suspect.
+std::span<const SuspectClassifier* const> all_suspect_classifiers();
+
+/// Returns the finding of the first classifier that recognizes the suspect.
+std::optional<Finding> classify_suspect(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
+
+/// Returns a finding about this suspect with everything but kind, title, text, fixes and unknowns: bytes, bytes per
+/// iteration, since, line, referrer and evidence (the newest allocation, the node that saved it, its root, the first
+/// iteration).
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
-/// "Every round leaves 8.00 KiB behind, 480 KiB by now."
-std::string left_behind(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
-
-std::optional<Finding> classify_create_graph_cycle(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_hook_reference_cycle(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_hook_retains_activations(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_ctx_retains_tensors(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_exception_retains_frames(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_autocast_cache(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_loss_accumulated_with_graph(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_hidden_state_not_detached(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_retained_graph(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_eval_without_no_grad(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_growing_container(const AnalysisContext&, const LeakSuspect&, const Words&);
-std::optional<Finding> classify_unexplained_growth(const AnalysisContext&, const LeakSuspect&, const Words&);
+/// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far."
+std::string retained_so_far(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
 }  // namespace tidemark

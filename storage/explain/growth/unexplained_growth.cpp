@@ -1,30 +1,32 @@
-// Something grows, and nothing recorded says who keeps it.
+// Memory grows, and the recording does not show what retains it.
 #include "storage/base/units.h"
-#include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
+namespace {
 
-std::optional<Finding> classify_unexplained_growth(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding = suspect_finding(context, suspect, words);
-    finding.kind = FindingKind::unexplained_growth;
-    finding.title = finding.line.empty() ? words("memory piles up, made where no stack was recorded")
-                                         : words("memory from {line} piles up", with("line", finding.line));
-    finding.text = {words("Every {iteration} leaves {bytes} more behind, made by {line}; {total} have piled up.",
-                          with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
-                          with("line", finding.line), with("total", format_bytes(suspect.bytes)))};
-    finding.fixes = {
-        {words("Look at what keeps the result of this line beyond its round: a list, a dict, an attribute, "
-               "a loss that is summed with its graph."),
-         "", suspect.bytes, suspect.per_iteration}};
+    finding.title = finding.line.empty() ? words("memory grows; the stack of its allocations was not recorded")
+                                         : words("memory from {line} grows", with("line", finding.line));
+    finding.text = {words("Every {iteration} retains another {bytes} from {line}: {total} so far.",
+                          with("iteration", iteration_words(context, words)),
+                          with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line),
+                          with("total", format_bytes(suspect.bytes)))};
+    finding.fixes = {{words("Find what retains the result of this line beyond its iteration: a list, a dict, an "
+                            "attribute, or a loss that is accumulated with its graph."),
+                      "", suspect.bytes, suspect.per_iteration}};
     if (!context.graph()) {
-        finding.unknowns = {words("Who holds these tensors was not recorded; `tidemark record` finds their holders.")};
+        finding.unknowns = {words("The referrers of these tensors were not recorded; `tidemark record` finds them.")};
     } else {
-        finding.unknowns = {
-            words("The search of the program's objects found nobody who holds these tensors: they may be "
-                  "held by C++ code.")};
+        finding.unknowns = {words("The heap scan found no referrer of these tensors: C++ code may refer to them.")};
     }
     return finding;
 }
+
+}  // namespace
+
+const SuspectClassifier classifiers::unexplained_growth{FindingKind::unexplained_growth, classify};
 
 }  // namespace tidemark

@@ -1,0 +1,133 @@
+// What menus, keys and the header do with a trace page.
+#include "gui/app/trace_page.h"
+#include "gui/model/grouping.h"
+
+namespace tidemark::gui {
+
+void TracePage::zoom(double factor) {
+    TimeView& view = session_->time_view();
+    const double cursor = view.position_of(session_->selection().state().time_point);
+    const bool cursor_visible = cursor >= view.from() && cursor <= view.to();
+    view.zoom(factor, view.pointer().value_or(cursor_visible ? cursor : (view.from() + view.to()) / 2));
+}
+
+void TracePage::focus() {
+    const auto& range = session_->selection().state().range;
+    if (allocations_->focus_selected()) {
+        return;
+    }
+    if (range) {
+        session_->time_view().show(range->first, range->second);
+    } else {
+        show_all();
+    }
+}
+
+void TracePage::show_all() {
+    session_->time_view().show_all();
+    timeline_->show_all_bytes();
+    allocations_->show_all_bytes();
+}
+
+void TracePage::reveal_time_point() {
+    TimeView& view = session_->time_view();
+    const double at = view.position_of(session_->selection().state().time_point);
+    if (at < view.from() || at > view.to()) {
+        view.show(at - view.span() / 2, at + view.span() / 2);
+    }
+}
+
+void TracePage::follow_selection() {
+    // An allocation selected elsewhere may lie outside the span; the cursor is within its lifetime.
+    if (session_->selection().state().allocation != no_allocation) {
+        reveal_time_point();
+    }
+}
+
+void TracePage::step_event(int events) {
+    Selection& selection = session_->selection();
+    selection.set_time_point(selection.state().time_point + events);
+    reveal_time_point();
+}
+
+void TracePage::go_to_peak() {
+    session_->go_to_peak();
+    reveal_time_point();
+}
+
+void TracePage::go_to_oom(int direction) {
+    const EventNumber now = session_->selection().state().time_point;
+    std::optional<EventNumber> best;
+    for (const OtherEvent& other : session_->device().others) {
+        const bool ahead = direction > 0 ? other.event > now : other.event < now;
+        if (other.action == Action::oom && ahead && (!best || direction < 0)) {
+            best = other.event;
+        }
+    }
+    if (best) {
+        session_->selection().set_time_point(*best);
+        reveal_time_point();
+    }
+}
+
+void TracePage::set_wheel_mode(WheelMode mode) {
+    timeline_->set_wheel_mode(mode);
+    allocations_->set_wheel_mode(mode);
+}
+
+void TracePage::find_in_table() {
+    tabs_->setCurrentWidget(table_);
+    table_->focus_filter();
+}
+
+void TracePage::set_color_by(ColorBy by) {
+    allocations_->set_color_by(by);
+    color_by_->setCurrentIndex(static_cast<int>(by));
+    emit colors_changed();
+}
+
+void TracePage::set_group_by(const GroupOption& choice) {
+    session_->set_group_by(choice);
+    show_group_option();
+    emit colors_changed();
+}
+
+void TracePage::show_group_option() {
+    const auto& choices = group_options();
+    const auto found = std::find(choices.begin(), choices.end(), session_->group_option());
+    group_by_->setCurrentIndex(static_cast<int>(found - choices.begin()));
+}
+
+void TracePage::set_axis(TimeAxis axis) {
+    session_->time_view().set_axis(axis);
+    axis_->setCurrentIndex(static_cast<int>(axis));
+    emit colors_changed();
+}
+
+void TracePage::refresh_now() {
+    overview_->repaint();
+    timeline_->refresh_now();
+    allocations_->refresh_now();
+}
+
+void TracePage::save_layout(Settings& settings) const {
+    settings.set(QStringLiteral("layout/plots"), plot_split_->saveState());
+    settings.set(QStringLiteral("layout/legend"), legend_split_->saveState());
+    settings.set(QStringLiteral("layout/rows"), rows_->saveState());
+    settings.set(QStringLiteral("layout/why_columns"), columns_->saveState());
+    settings.set(QStringLiteral("layout/why"), wants_why_);
+    settings.set(QStringLiteral("layout/tab"), tabs_->currentIndex());
+    settings.set(QStringLiteral("layout/graph"), graph_->save_state());
+}
+
+void TracePage::restore_layout(const Settings& settings) {
+    plot_split_->restoreState(settings.value(QStringLiteral("layout/plots")).toByteArray());
+    legend_split_->restoreState(settings.value(QStringLiteral("layout/legend")).toByteArray());
+    rows_->restoreState(settings.value(QStringLiteral("layout/rows")).toByteArray());
+    columns_->restoreState(settings.value(QStringLiteral("layout/why_columns")).toByteArray());
+    set_why(settings.value(QStringLiteral("layout/why"), true).toBool());
+    tabs_->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
+    graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
+}
+
+}  // namespace tidemark::gui

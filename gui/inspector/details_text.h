@@ -1,0 +1,12 @@
+// The translation context of the inspector's reports.
+#pragma once
+
+#include <QCoreApplication>
+
+namespace tidemark::gui {
+
+struct Details {
+    Q_DECLARE_TR_FUNCTIONS(Details)
+};
+
+}  // namespace tidemark::gui

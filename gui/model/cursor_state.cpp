@@ -1,0 +1,98 @@
+#include "gui/model/cursor_state.h"
+
+#include <QElapsedTimer>
+
+namespace tidemark::gui {
+
+namespace {
+// Leaves most of a 16 ms frame for painting all panes.
+constexpr double most_milliseconds_on_gui_thread = 4;
+}  // namespace
+
+CursorState::CursorState(QObject* parent)
+    : QObject(parent), task_(this, OnNewerRequest::cancel_running, [this](const std::shared_ptr<const Answer>& answer) {
+          take(answer);
+      }) {}
+
+void CursorState::set_session(Session* session) {
+    if (session_) {
+        session_->selection().disconnect(this);
+    }
+    task_.abandon();
+    session_ = session;
+    state_.reset();
+    last_milliseconds_ = 0;
+    if (session_) {
+        connect(&session_->selection(), &Selection::time_point_changed, this, &CursorState::refresh);
+        connect(&session_->selection(), &Selection::device_changed, this, [this] {
+            task_.abandon();
+            state_.reset();
+            refresh();
+        });
+    }
+    refresh();
+}
+
+void CursorState::set_active(bool active) {
+    active_ = active;
+    if (active_ && stale_) {
+        refresh();
+    }
+}
+
+void CursorState::ensure_current() {
+    if (session_ && (!state_ || stale_ || state_->event != session_->selection().state().time_point)) {
+        task_.abandon();
+        compute_now();
+    }
+}
+
+void CursorState::refresh() {
+    stale_ = true;
+    if (!session_) {
+        stale_ = false;
+        emit changed();
+        return;
+    }
+    if (!active_ || scheduled_) {
+        return;
+    }
+    if (last_milliseconds_ <= most_milliseconds_on_gui_thread) {
+        // Several moves between two frames cost one computation.
+        scheduled_ = true;
+        QMetaObject::invokeMethod(
+            this,
+            [this] {
+                scheduled_ = false;
+                if (session_ && active_ && stale_) {
+                    compute_now();
+                }
+            },
+            Qt::QueuedConnection);
+        return;
+    }
+    stale_ = false;
+    task_.start([analysis = session_->shared_analysis(), n = session_->selection().state().time_point](Progress&) {
+        return compute(*analysis, n);
+    });
+}
+
+std::shared_ptr<const CursorState::Answer> CursorState::compute(const Analysis& analysis, EventNumber n) {
+    QElapsedTimer timer;
+    timer.start();
+    MemoryState state = memory_state(analysis.device(), analysis.live(), n);
+    return std::make_shared<const Answer>(Answer{std::move(state), static_cast<double>(timer.nsecsElapsed()) / 1e6});
+}
+
+void CursorState::compute_now() {
+    stale_ = false;
+    take(compute(session_->analysis(), session_->selection().state().time_point));
+}
+
+void CursorState::take(const std::shared_ptr<const Answer>& answer) {
+    state_ = std::shared_ptr<const MemoryState>(answer, &answer->state);
+    last_milliseconds_ = answer->milliseconds;
+    emit changed();
+}
+
+}  // namespace tidemark::gui

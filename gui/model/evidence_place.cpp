@@ -1,0 +1,118 @@
+#include "gui/model/evidence_place.h"
+
+#include <algorithm>
+
+#include "gui/model/explained.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+bool is_about_segments(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::fragmentation:
+        case FindingKind::out_of_memory:
+        case FindingKind::block_reuse:
+        case FindingKind::cuda_graph_pools_grow:
+        case FindingKind::pending_free: return true;
+        default: return false;
+    }
+}
+
+/// Returns the same allocation in the current trace; no_allocation if it is of another device.
+AllocationIndex allocation_now(const Session& session, const Explained& explained, AllocationRef allocation) {
+    if (!allocation || allocation.device != explained.context->device_position()) {
+        return no_allocation;
+    }
+    if (&explained.context->trace() == &session.trace()) {
+        return allocation.index;
+    }
+    const int64_t id = explained.context->device().allocation_id(allocation.index);
+    return session.device().find_allocation(id).value_or(no_allocation);
+}
+
+std::optional<NodeIndex> node_now(const Session& session, const Explained& explained, NodeIndex node) {
+    if (node == no_node || !session.graph() || explained.context->graph() == nullptr) {
+        return std::nullopt;
+    }
+    const NodeIndex found = session.graph()->index.find(explained.context->graph()->tables().nodes.id[node]);
+    return found == no_node ? std::nullopt : std::optional(found);
+}
+
+bool is_alive(const Allocations& all, AllocationIndex a, EventNumber time_point) {
+    return all.alloc_event[a] < time_point && time_point <= all.free_completed[a];
+}
+
+void add_allocation(const DeviceHistory& device, AllocationIndex allocation, bool at_its_own_time,
+                    SelectionState& state) {
+    const Allocations& all = device.allocations;
+    state.allocation = allocation;
+    state.stack = all.stack[allocation] != 0 ? std::optional(all.stack[allocation]) : std::nullopt;
+    state.segment = all.segment[allocation];
+    if (at_its_own_time && !is_alive(all, allocation, state.time_point)) {
+        state.time_point = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
+    }
+}
+
+}  // namespace
+
+ShownBy shown_by(const Session& session, const Finding& finding, const Evidence& evidence) {
+    const bool has_graph = session.graph() && session.graph()->has_nodes();
+    if (evidence.component) {
+        return ShownBy::breakdown;
+    }
+    if (evidence.node != no_node && has_graph) {
+        return ShownBy::graph;
+    }
+    if (is_about_segments(finding.kind)) {
+        return ShownBy::segments;
+    }
+    if (evidence.allocation) {
+        return has_graph ? ShownBy::graph : ShownBy::segments;
+    }
+    return ShownBy::any;
+}
+
+EventNumber time_point_of(const DeviceHistory& device, const Explained& explained, const Evidence& evidence) {
+    if (evidence.event) {
+        return std::clamp<EventNumber>(*evidence.event, 0, device.event_count());
+    }
+    const auto time = evidence.until ? evidence.until : evidence.time;
+    return time ? device.events_until(*time) : explained.explanation.event;
+}
+
+SelectionState selection_of(const Session& session, const Explained& explained, const Finding& finding,
+                            const Evidence& evidence) {
+    const DeviceHistory& device = session.device();
+    SelectionState state;
+    state.device = session.selection().state().device;
+    state.time_point = time_point_of(device, explained, evidence);
+    if (evidence.time && evidence.until) {
+        const TimeView& view = session.time_view();
+        state.range = std::pair(view.position_of_time(*evidence.time), view.position_of_time(*evidence.until));
+    }
+    const AllocationIndex allocation = allocation_now(session, explained, evidence.allocation);
+    state.node = node_now(session, explained, evidence.node);
+    if (allocation != no_allocation) {
+        add_allocation(device, allocation, !evidence.event && !evidence.time, state);
+    } else if (evidence.stack != 0) {
+        state.stack = evidence.stack;
+    } else if (!state.node && finding.stack != 0) {
+        state.stack = finding.stack;
+    }
+    return state;
+}
+
+std::vector<Evidence> steps_of(const Explained& explained, const Finding& finding) {
+    if (!finding.evidence.empty()) {
+        return finding.evidence;
+    }
+    Evidence own;
+    own.text = finding.title;
+    own.stack = finding.stack;
+    own.component = finding.component;
+    own.event = explained.explanation.event;
+    return {own};
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,83 @@
+#include "gui/segments/block_colors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/model/grouping.h"
+
+namespace tidemark::gui {
+
+namespace {
+constexpr int scale_steps = 64;
+}
+
+void BlockColors::prepare(const Session& session, const Theme& theme, MapColors by, EventNumber time_point) {
+    by_ = by;
+    time_point_ = time_point;
+    device_ = &session.device();
+    plain_ = theme.allocated_line.rgb();
+    age_factor_ = 1 / std::log2(2.0 + std::max<EventNumber>(time_point, 0));
+    grouping_ = nullptr;
+    if (by == MapColors::group) {
+        grouping_ = &session.grouping();
+        const auto groups = session.shared_groups();
+        groups_.resize(static_cast<size_t>(groups->count()));
+        for (int i = 0; i < groups->count(); ++i) {
+            groups_[static_cast<size_t>(i)] = color_of_group(theme, *groups, i).rgb();
+        }
+    } else if (by == MapColors::category) {
+        category_of_ = {session.graph(), device_->device, device_->time_until(time_point, session.trace().duration)};
+        categories_.clear();
+        for (int c = 0; c < category_count; ++c) {
+            categories_.push_back(category_color(theme, static_cast<Category>(c)).rgb());
+        }
+    } else if (by == MapColors::stream) {
+        streams_.resize(session.trace().streams.size());
+        for (uint32_t i = 0; i < streams_.size(); ++i) {
+            streams_[i] = id_color(theme, i).rgb();
+        }
+    } else if (by != MapColors::state) {
+        scale_.resize(scale_steps);
+        for (int i = 0; i < scale_steps; ++i) {
+            scale_[static_cast<size_t>(i)] = scale_color(theme, i / (scale_steps - 1.0)).rgb();
+        }
+    }
+}
+
+QRgb BlockColors::scaled(double value) const {
+    return scale_[static_cast<size_t>(std::clamp(value, 0.0, 1.0) * (scale_steps - 1))];
+}
+
+QRgb BlockColors::of(AllocationIndex a) const {
+    const Allocations& allocations = device_->allocations;
+    switch (by_) {
+        case MapColors::group:
+            return a < grouping_->group_of.size() ? groups_[grouping_->group_at(a, time_point_)] : plain_;
+        case MapColors::category: return categories_[static_cast<size_t>(category_of_(a))];
+        case MapColors::age: {
+            const double events = std::max(0.0, static_cast<double>(time_point_) - allocations.alloc_event[a]);
+            return allocations.alloc_event[a] == before_history ? scale_.back()
+                                                                : scaled(std::log2(1 + events) * age_factor_);
+        }
+        case MapColors::size: {
+            static const double low = std::log2(smallest_on_scale);
+            static const double span = std::log2(largest_on_scale) - low;
+            const double size = static_cast<double>(std::max<uint64_t>(allocations.block_size[a], 1));
+            return scaled((std::log2(size) - low) / span);
+        }
+        case MapColors::stream: {
+            const uint32_t segment = allocations.segment[a];
+            const uint32_t stream = segment == no_segment ? UINT32_MAX : device_->segments[segment].stream;
+            return stream < streams_.size() ? streams_[stream] : plain_;
+        }
+        case MapColors::state: break;
+    }
+    return plain_;
+}
+
+bool BlockColors::is_unexplained(AllocationIndex a) const {
+    const Allocations& allocations = device_->allocations;
+    return allocations.alloc_event[a] == before_history && allocations.stack[a] == 0;
+}
+
+}  // namespace tidemark::gui

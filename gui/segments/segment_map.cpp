@@ -1,0 +1,333 @@
+#include "gui/segments/segment_map.h"
+
+#include <QAction>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QTextDocument>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "gui/model/plural.h"
+#include "gui/model/text.h"
+#include "gui/segments/map_legend.h"
+#include "gui/widgets/tool_button.h"
+
+namespace tidemark::gui {
+
+SegmentMap::SegmentMap(QWidget* parent)
+    : QWidget(parent),
+      reference_task_(this, OnNewerRequest::cancel_running,
+                      [this](std::shared_ptr<const MemoryState> s) { canvas_->set_reference(std::move(s)); }) {
+    setAccessibleName(tr("Segments at the cursor"));
+    figures_ = new QLabel(this);
+    severity_ = new QLabel(this);
+    for (QLabel* label : {figures_, severity_}) {
+        label->setWordWrap(true);
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        label->setContentsMargins(10, 0, 10, 0);
+    }
+    severity_->setTextFormat(Qt::PlainText);
+    figures_->setAccessibleName(tr("Figures at the cursor"));
+    severity_->setAccessibleName(tr("What fragmentation means"));
+    canvas_ = new SegmentCanvas(this);
+    legend_ = new MapLegend(this);
+
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(4);
+    layout->addWidget(make_toolbar());
+    layout->addWidget(figures_);
+    layout->addWidget(severity_);
+    layout->addWidget(canvas_, 1);
+    layout->addWidget(legend_);
+
+    connect(canvas_, &SegmentCanvas::scale_changed, legend_, &MapLegend::set_scale);
+    connect(&state_, &CursorState::changed, this, &SegmentMap::show_state);
+    state_.set_active(false);
+    set_session(nullptr);
+}
+
+QWidget* SegmentMap::make_toolbar() {
+    auto* bar = new QWidget(this);
+    colors_ = new QComboBox(bar);
+    colors_->addItem(tr("Color: group"), QVariant::fromValue(static_cast<int>(MapColors::group)));
+    colors_->addItem(tr("Color: category"), QVariant::fromValue(static_cast<int>(MapColors::category)));
+    colors_->addItem(tr("Color: age"), QVariant::fromValue(static_cast<int>(MapColors::age)));
+    colors_->addItem(tr("Color: size"), QVariant::fromValue(static_cast<int>(MapColors::size)));
+    colors_->addItem(tr("Color: stream"), QVariant::fromValue(static_cast<int>(MapColors::stream)));
+    colors_->addItem(tr("Color: state"), QVariant::fromValue(static_cast<int>(MapColors::state)));
+    colors_->setAccessibleName(tr("Meaning of the colors"));
+    colors_->setToolTip(tr("Group: the same colors as in the timeline"));
+    order_ = new QComboBox(bar);
+    order_->addItem(tr("Order: age"), static_cast<int>(SegmentOrder::age));
+    order_->addItem(tr("Order: size"), static_cast<int>(SegmentOrder::size));
+    order_->addItem(tr("Order: address"), static_cast<int>(SegmentOrder::address));
+    order_->setAccessibleName(tr("Order of segments"));
+    same_width_ = new QCheckBox(tr("Same width"), bar);
+    same_width_->setToolTip(tr("Every segment fills a line, whatever its size"));
+    address_ = new QLineEdit(bar);
+    address_->setPlaceholderText(tr("Find address 0x…"));
+    address_->setAccessibleName(tr("Find an address"));
+    address_->setClearButtonEnabled(true);
+    address_->setMaximumWidth(200);
+    found_ = new QLabel(bar);
+    found_->setTextFormat(Qt::PlainText);
+    found_->setAccessibleName(tr("Search result"));
+    const auto button = [&](const QString& text, const QString& tip, auto slot) {
+        auto* b = tool_button(text, tip);
+        connect(b, &QToolButton::clicked, this, slot);
+        return b;
+    };
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(8, 4, 8, 0);
+    row->addWidget(colors_);
+    row->addWidget(order_);
+    row->addWidget(same_width_);
+    row->addWidget(button(QStringLiteral("−"), tr("Zoom out (-)"), [this] { canvas_->zoom_by(1 / 1.5); }));
+    row->addWidget(button(QStringLiteral("+"), tr("Zoom in (+)"), [this] { canvas_->zoom_by(1.5); }));
+    row->addWidget(button(tr("Fit"), tr("Show everything (0)"), [this] { canvas_->fit(); }));
+    row->addWidget(address_);
+    row->addWidget(found_, 1);
+
+    connect(colors_, &QComboBox::currentIndexChanged, this, [this] {
+        const auto by = static_cast<MapColors>(colors_->currentData().toInt());
+        canvas_->set_colors(by);
+        legend_->set_colors(by);
+    });
+    connect(order_, &QComboBox::currentIndexChanged, this,
+            [this] { canvas_->set_order(static_cast<SegmentOrder>(order_->currentData().toInt())); });
+    connect(same_width_, &QCheckBox::toggled, canvas_, &SegmentCanvas::set_same_width);
+    connect(address_, &QLineEdit::returnPressed, this, [this] { find_address(address_->text()); });
+    connect(address_, &QLineEdit::textEdited, this, [this] { say({}, false); });
+    return bar;
+}
+
+void SegmentMap::set_session(Session* session) {
+    if (session_) {
+        session_->disconnect(this);
+        session_->selection().disconnect(this);
+    }
+    reference_task_.abandon();
+    session_ = session && session->has_device() ? session : nullptr;
+    canvas_->set_note(session ? tr("This trace has no memory events of any device.")
+                              : tr("No trace is open. Open one to see its segments at the cursor."));
+    canvas_->set_session(session_);
+    legend_->set_session(session_);
+    if (session_) {
+        canvas_->set_note(tr("The allocator has no segment at the cursor: nothing is reserved."));
+        connect(&session_->selection(), &Selection::selected_changed, this, &SegmentMap::follow_selection);
+        connect(&session_->selection(), &Selection::device_changed, this, [this] {
+            canvas_->set_reference(nullptr);
+            measure_reference();
+        });
+        connect(session_, &Session::grown, this, &SegmentMap::follow_growth);
+        measure_reference();
+    }
+    say({}, false);
+    state_.set_session(session_);
+    show_figures();
+}
+
+void SegmentMap::measure_reference() {
+    fullest_ = session_->analysis().curves().peak(Series::reserved).max_event;
+    reference_task_.start([analysis = session_->shared_analysis(), fullest = fullest_](Progress&) {
+        return std::make_shared<const MemoryState>(memory_state(analysis->device(), analysis->live(), fullest));
+    });
+}
+
+void SegmentMap::follow_growth() {
+    if (session_->analysis().curves().peak(Series::reserved).max_event != fullest_ && !reference_task_.busy()) {
+        measure_reference();
+    }
+}
+
+void SegmentMap::show_state() {
+    canvas_->set_state(state_.state());
+    show_figures();
+    if (follow_later_) {
+        follow_selection();
+        follow_later_ = false;
+    }
+}
+
+void SegmentMap::show_figures() {
+    const auto state = state_.state();
+    const bool known = session_ && state;
+    figures_->setText(known ? figures_text(*state) : QString());
+    severity_->setText(known ? severity_text(*session_, *state) : QString());
+    figures_->setVisible(known);
+    severity_->setVisible(known);
+}
+
+void SegmentMap::follow_selection() {
+    const auto state = state_.state();
+    const auto block = session_ && state && isVisible()
+                           ? find_block(*state, session_->device(), session_->selection().state().allocation)
+                           : std::nullopt;
+    if (block) {
+        canvas_->ensure_visible(*block);
+    }
+    follow_later_ = !block;  // the selection may have moved the cursor, whose state is still to come
+}
+
+void SegmentMap::say(const QString& text, bool problem) {
+    found_->setText(text);
+    found_->setToolTip(text);
+    QPalette colors = palette();
+    colors.setColor(QPalette::WindowText, problem ? Theme::current().oom : Theme::current().faint_text);
+    found_->setPalette(colors);
+}
+
+void SegmentMap::find_address(const QString& text) {
+    state_.ensure_current();
+    const auto state = state_.state();
+    const auto address = parse_address(text);
+    if (!session_ || !state || !address) {
+        say(address ? QString() : tr("Not an address: type 0x… or digits."), true);
+        return;
+    }
+    const auto ref = find_block_at(*state, *address);
+    if (!ref) {
+        say(tr("No segment contains this address at the cursor."), true);
+        return;
+    }
+    const SegmentState& segment = state->segments[ref->segment];
+    const Block& block = segment.blocks[ref->block];
+    if (block.allocation != no_allocation) {
+        session_->selection().select_allocation(block.allocation);
+        say(tr("%1 into a block of %2").arg(bytes_text(*address - block.address), bytes_text(block.size)), false);
+    } else {
+        session_->selection().select_segment(segment.segment);
+        say(tr("free at the cursor: a free gap of %1").arg(bytes_text(block.size)), false);
+    }
+    canvas_->zoom_to_block(*ref);
+}
+
+QString figures_text(const MemoryState& state) {
+    const auto figure = [](const QString& name, const QString& value, const QString& tip) {
+        return QStringLiteral("<span title='%3'>%1&nbsp;<b>%2</b></span>")
+            .arg(name.toHtmlEscaped().replace(u' ', QStringLiteral("&nbsp;")),
+                 QString(value).replace(u' ', QStringLiteral("&nbsp;")), tip);
+    };
+    const auto bytes = [&](const QString& name, uint64_t value) {
+        return figure(name, bytes_text(value), exact_bytes_text(value));
+    };
+    QStringList list;
+    list << bytes(SegmentMap::tr("reserved"), state.reserved) << bytes(SegmentMap::tr("allocated"), state.allocated);
+    list << bytes(SegmentMap::tr("pending free"), state.pending);
+    list << bytes(SegmentMap::tr("in %1 free gap(s)", nullptr, plural(state.gaps)).arg(count_text(state.gaps)),
+                  state.free_in_gaps);
+    list << bytes(SegmentMap::tr("largest free gap"), state.largest_gap);
+    list << bytes(SegmentMap::tr("in cached segments"), state.free_in_cached_segments);
+    return list.join(QStringLiteral(" &nbsp;&nbsp;· &nbsp;&nbsp;"));
+}
+
+namespace {
+
+/// Free memory for a large request: the large segments of the pool and stream with most memory.
+struct LargeRoom {
+    uint32_t pool = 0, stream = 0;
+    uint64_t reserved = 0, free = 0, largest = 0;
+};
+
+LargeRoom main_large_room(const DeviceHistory& device, const MemoryState& state) {
+    std::vector<LargeRoom> rooms;
+    for (const SegmentState& s : state.segments) {
+        const Segment& segment = device.segments[s.segment];
+        if (!segment.is_large) {
+            continue;
+        }
+        if (rooms.empty() || rooms.back().pool != segment.pool || rooms.back().stream != segment.stream) {
+            rooms.push_back({segment.pool, segment.stream, 0, 0, 0});
+        }
+        rooms.back().reserved += s.size;
+        rooms.back().free += s.free();
+        for (const Block& b : s.blocks) {
+            if (b.state == BlockState::inactive) {
+                rooms.back().largest = std::max(rooms.back().largest, b.size);
+            }
+        }
+    }
+    const auto most = std::max_element(rooms.begin(), rooms.end(),
+                                       [](const LargeRoom& a, const LargeRoom& b) { return a.reserved < b.reserved; });
+    return most == rooms.end() ? LargeRoom{} : *most;
+}
+
+}  // namespace
+
+QString severity_text(const Session& session, const MemoryState& state) {
+    const LargeRoom room = main_large_room(session.device(), state);
+    if (room.reserved == 0) {
+        return SegmentMap::tr(
+            "There is no segment for large blocks: any request above 1 MiB needs new memory from the driver.");
+    }
+    const QString where =
+        QStringLiteral("%1, %2").arg(pool_text(session.trace(), room.pool), stream_text(session.trace(), room.stream));
+    if (room.largest <= uint64_t{1} << 20) {
+        return SegmentMap::tr("Any request above 1 MiB (%1) needs new memory from the driver.").arg(where);
+    }
+    if (room.free == room.largest) {
+        return SegmentMap::tr("A request above %1 (%2) needs new memory from the driver.")
+            .arg(bytes_text(room.largest), where);
+    }
+    return SegmentMap::tr(
+               "A request above %1 (%2) needs new memory from the driver, although %3 of its large segments are free.")
+        .arg(bytes_text(room.largest), where, bytes_text(room.free));
+}
+
+void SegmentMap::render_to(QPainter& painter, QSize size) {
+    const Theme theme = Theme::current();
+    painter.fillRect(QRect(QPoint(), size), theme.plot_background);
+    state_.ensure_current();
+    int top = 0;
+    if (session_ && state_.state()) {
+        const EventNumber fullest = session_->analysis().curves().peak(Series::reserved).max_event;
+        const auto reference =
+            std::make_shared<const MemoryState>(memory_state(session_->device(), session_->analysis().live(), fullest));
+        canvas_->set_reference(reference);
+        canvas_->set_state(state_.state());
+        QTextDocument text;
+        text.setDefaultFont(font());
+        text.setDocumentMargin(0);
+        text.setTextWidth(size.width() - 20);
+        text.setHtml(QStringLiteral("<div style='color:%1'>%2<br>%3</div>")
+                         .arg(theme.text.name(), figures_text(*state_.state()),
+                              severity_text(*session_, *state_.state()).toHtmlEscaped()));
+        painter.save();
+        painter.translate(10, 8);
+        text.drawContents(&painter);
+        painter.restore();
+        top = 8 + static_cast<int>(text.size().height());
+    }
+    const int legend_height = session_ ? legend_->sizeHint().height() : 0;
+    painter.save();
+    painter.translate(0, top);
+    const double scale = canvas_->render_to(painter, QSize(size.width(), size.height() - top - legend_height));
+    painter.restore();
+    legend_->paint_into(painter, QRect(0, size.height() - legend_height, size.width(), legend_height), scale);
+}
+
+void SegmentMap::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    state_.set_active(true);
+    follow_selection();
+}
+
+void SegmentMap::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    state_.set_active(false);
+}
+
+void SegmentMap::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) {
+        say(found_->text(), false);
+    }
+}
+
+}  // namespace tidemark::gui

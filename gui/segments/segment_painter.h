@@ -1,0 +1,78 @@
+// Draws the segment map: bars, blocks, marks, legend. The cost depends on the pixels shown, not on the blocks.
+#pragma once
+
+#include <QHash>
+#include <QImage>
+#include <QPainter>
+#include <optional>
+
+#include "gui/model/block_ref.h"
+#include "gui/segments/block_colors.h"
+#include "gui/segments/segment_layout.h"
+
+namespace tidemark::gui {
+
+/// The input of a frame.
+struct MapScene {
+    const Session* session = nullptr;
+    const MemoryState* state = nullptr;
+    const SegmentLayout* layout = nullptr;
+    Theme theme;
+    MapColors color_by = MapColors::group;
+    std::optional<BlockRef> hovered, focused;
+    QFont font;
+};
+
+class SegmentPainter {
+public:
+    /// Paints the part of the map inside `visible` (map coordinates; the painter's origin is the map's).
+    void paint(QPainter& painter, const MapScene& scene, const QRect& visible);
+
+private:
+    struct Column {
+        QRgb fill = 0, stripe = 0;
+        uint8_t texture = 0;
+    };
+    struct Mix {
+        float red = 0, green = 0, blue = 0, share = 0;
+        bool pending = false, lit = false;
+    };
+
+    void paint_header(QPainter& painter, const PlacedGroup& group) const;
+    void paint_segment(QPainter& painter, const PlacedSegment& placed, const QRect& visible);
+    void paint_line(QPainter& painter, const PlacedSegment& placed, int line);
+    Column free_column(const SegmentState& segment) const;
+    void fill_columns(const SegmentState& segment, double first_byte, double columns_per_byte);
+    void add_block(const Block& block, double begin, double end, double columns_per_byte);
+    void add_sliver(const Block& block, double begin, double end);
+    void resolve_slivers();
+    void blit(QPainter& painter, const QRectF& bar);
+    void paint_label(QPainter& painter, const Block& block, const QRectF& rect);
+    void paint_frame(QPainter& painter, const PlacedSegment& placed, const QRectF& bar, int line) const;
+    void paint_marks(QPainter& painter) const;
+    void mark_block(QPainter& painter, BlockRef ref, const QPen& pen, bool strong) const;
+    QRectF rect_of_line(const PlacedSegment& placed, int line) const;
+    bool lit(const Block& block) const;
+    QRgb color_of(const Block& block) const;
+
+    const MapScene* scene_ = nullptr;
+    BlockColors colors_;
+    QRect visible_;
+    int selected_group_ = -1;
+    const Grouping* grouping_ = nullptr;
+    const std::vector<AllocationIndex>* hovered_ = nullptr;
+    bool dimming_ = false;
+    double ratio_ = 1;
+    bool vector_ = false;
+    QRgb free_ = 0, dim_ = 0, edge_ = 0;
+    std::vector<Column> columns_;
+    std::vector<Mix> mixes_;
+    QImage line_image_;
+    QHash<StackId, QString> stack_names_;  ///< of the trace shown last; one painter serves one session
+};
+
+/// Returns the texture of pending free (striped) or unknown (hatched) memory as a brush over `base`.
+QBrush striped_brush(const QColor& base, const QColor& stripe);
+QBrush hatched_brush(const QColor& base, const QColor& line);
+
+}  // namespace tidemark::gui

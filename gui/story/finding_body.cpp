@@ -1,0 +1,124 @@
+#include "gui/story/finding_body.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QPushButton>
+#include <QToolButton>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "gui/model/palette.h"
+#include "gui/model/text.h"
+#include "gui/widgets/text_block.h"
+#include "gui/widgets/tool_button.h"
+#include "storage/report/phrases.h"
+
+namespace tidemark::gui {
+
+namespace {
+constexpr int gap = 4;
+}
+
+QString fix_text(const Fix& fix) {
+    const QString text = to_qstring(fix.text);
+    return fix.code.empty() ? text : text + QStringLiteral("\n\n") + to_qstring(fix.code) + u'\n';
+}
+
+FindingBody::FindingBody(const std::shared_ptr<const Explained>& explained, const Finding& finding, QWidget* parent)
+    : QWidget(parent), column_(new QVBoxLayout(this)) {
+    column_->setContentsMargins(0, 0, 0, 0);
+    column_->setSpacing(gap);
+    add_story(finding);
+    add_evidence(finding);
+    add_fixes(*explained, finding);
+    add_certainty(finding, explained->words());
+}
+
+void FindingBody::add_heading(const QString& text) {
+    column_->addSpacing(gap);
+    add_text(text, QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped()));
+}
+
+void FindingBody::add_text(const QString& name, const QString& html) {
+    auto* block = new TextBlock(name);
+    block->show_html(html);
+    column_->addWidget(block);
+}
+
+void FindingBody::add_story(const Finding& finding) {
+    for (const std::string& paragraph : finding.text) {
+        add_text(tr("What happened"), rich_text(to_qstring(paragraph)));
+    }
+}
+
+void FindingBody::add_evidence(const Finding& finding) {
+    add_heading(tr("Where to look"));
+    QString rows;
+    for (size_t i = 0; i < finding.evidence.size(); ++i) {
+        rows += QStringLiteral("<tr><td style=\"padding-right:5px\">%1.</td><td><a href=\"%2\">%3</a></td></tr>")
+                    .arg(i + 1)
+                    .arg(i)
+                    .arg(rich_text(to_qstring(finding.evidence[i].text)));
+    }
+    if (!rows.isEmpty()) {
+        auto* links = new TextBlock(tr("Where to look"));
+        links->show_html(QStringLiteral("<table cellspacing=\"0\" cellpadding=\"1\">%1</table>").arg(rows));
+        connect(links, &QTextBrowser::anchorClicked, this,
+                [this](const QUrl& url) { emit evidence_asked(url.toString().toInt()); });
+        column_->addWidget(links);
+    }
+    auto* walk = new QPushButton(tr("Show me"));
+    walk->setObjectName(QStringLiteral("show_me"));
+    walk->setToolTip(tr("Shows the evidence step by step in every pane"));
+    walk->setAccessibleName(tr("Show me the evidence of this finding"));
+    connect(walk, &QPushButton::clicked, this, &FindingBody::walk_asked);
+    column_->addWidget(walk, 0, Qt::AlignLeft);
+}
+
+void FindingBody::add_fixes(const Explained& explained, const Finding& finding) {
+    if (finding.fixes.empty()) {
+        return;
+    }
+    add_heading(finding.fixes.size() > 1 ? tr("Recommended fixes, any one of them") : tr("Recommended fix"));
+    for (const Fix& fix : finding.fixes) {
+        add_fix(explained, fix);
+    }
+}
+
+void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
+    auto* copy = tool_button(tr("Copy"), tr("Copy the recommended fix with its code"));
+    copy->setObjectName(QStringLiteral("copy_fix"));
+    connect(copy, &QToolButton::clicked, this, [text = fix_text(fix)] { QGuiApplication::clipboard()->setText(text); });
+    const Theme theme = Theme::current();
+    const QString gain = to_qstring(gain_phrase(explained.reported(), fix, explained.words()));
+    auto* text = new TextBlock(tr("Recommended fix"));
+    text->show_html(rich_text(to_qstring(fix.text)) + (gain.isEmpty()
+                                                           ? QString()
+                                                           : QStringLiteral(" <span style=\"color:%1\">%2</span>")
+                                                                 .arg(theme.faint_text.name(), gain.toHtmlEscaped())));
+    auto* row = new QHBoxLayout;
+    row->setSpacing(gap);
+    row->addWidget(text, 1);
+    row->addWidget(copy, 0, Qt::AlignTop);
+    column_->addLayout(row);
+    if (!fix.code.empty()) {
+        add_text(tr("Code"),
+                 QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"5\" bgcolor=\"%1\"><tr>"
+                                "<td><pre style=\"margin:0; white-space:pre-wrap\">%2</pre></td></tr></table>")
+                     .arg(theme.grid.name(), to_qstring(fix.code).toHtmlEscaped()));
+    }
+}
+
+void FindingBody::add_certainty(const Finding& finding, const Words& words) {
+    const QString faint = Theme::current().faint_text.name();
+    QString html = QStringLiteral("<p style=\"margin:0; color:%1\">%2</p>")
+                       .arg(faint, tr("How sure: %1").arg(rich_text(to_qstring(confidence_phrase(finding, words)))));
+    for (const std::string& unknown : finding.unknowns) {
+        html += QStringLiteral("<p style=\"margin:3px 0 0 0; color:%1\">%2</p>")
+                    .arg(faint, tr("Not known: %1").arg(rich_text(to_qstring(unknown))));
+    }
+    column_->addSpacing(gap);
+    add_text(tr("How sure it is"), html);
+}
+
+}  // namespace tidemark::gui

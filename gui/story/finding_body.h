@@ -1,0 +1,36 @@
+// The content of an open finding card: what happened, where to look, the recommended fix, the confidence.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/model/explained.h"
+
+class QVBoxLayout;
+
+namespace tidemark::gui {
+
+class FindingBody : public QWidget {
+    Q_OBJECT
+public:
+    FindingBody(const std::shared_ptr<const Explained>& explained, const Finding& finding, QWidget* parent = nullptr);
+
+signals:
+    void evidence_asked(int step);
+    void walk_asked();
+
+private:
+    void add_story(const Finding& finding);
+    void add_evidence(const Finding& finding);
+    void add_fixes(const Explained& explained, const Finding& finding);
+    void add_fix(const Explained& explained, const Fix& fix);
+    void add_certainty(const Finding& finding, const Words& words);
+    void add_heading(const QString& text);
+    void add_text(const QString& name, const QString& html);
+
+    QVBoxLayout* column_;
+};
+
+/// Returns the text of "Copy" at a fix: the instruction as a comment, and the code.
+QString fix_text(const Fix& fix);
+
+}  // namespace tidemark::gui

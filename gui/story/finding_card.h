@@ -1,0 +1,51 @@
+// One finding: its severity, title, bytes, line and referrer; opened, everything else.
+#pragma once
+
+#include <QFrame>
+
+#include "gui/model/explained.h"
+
+class QToolButton;
+class QVBoxLayout;
+
+namespace tidemark::gui {
+
+class FindingBody;
+class TextBlock;
+
+class FindingCard : public QFrame {
+    Q_OBJECT
+public:
+    /// `position` in Explanation::findings; `number` as shown on the card and the overview's flags; 0: none.
+    FindingCard(std::shared_ptr<const Explained> explained, int position, int number, QWidget* parent = nullptr);
+
+    int position() const { return position_; }
+    const Finding& finding() const { return explained_->explanation.findings[static_cast<size_t>(position_)]; }
+    bool is_open() const { return open_; }
+    void set_open(bool open);
+    void set_selected(bool selected);
+
+signals:
+    void activated();  ///< a click, Enter
+    void evidence_asked(int step);
+    void walk_asked();
+
+protected:
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QWidget* make_head();
+    void fill_head();
+
+    std::shared_ptr<const Explained> explained_;
+    int position_, number_;
+    bool open_ = false, selected_ = false;
+    QVBoxLayout* column_;
+    TextBlock* head_;
+    QToolButton* fold_;
+    FindingBody* body_ = nullptr;  ///< made when first opened
+};
+
+}  // namespace tidemark::gui

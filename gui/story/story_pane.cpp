@@ -1,0 +1,405 @@
+#include "gui/story/story_pane.h"
+
+#include <QClipboard>
+#include <QEvent>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "gui/model/explained.h"
+#include "gui/model/text.h"
+#include "gui/story/finding_card.h"
+#include "gui/story/share_bar.h"
+#include "gui/story/walk_bar.h"
+#include "gui/widgets/text_block.h"
+#include "gui/widgets/tool_button.h"
+#include "storage/report/phrases.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr int polling_pause = 100;  // milliseconds
+constexpr int margin = 8, gap = 8;
+
+TextBlock* heading(const QString& text) {
+    auto* block = new TextBlock(text);
+    block->show_html(QStringLiteral("<b>%1</b>").arg(text.toHtmlEscaped()));
+    return block;
+}
+
+}  // namespace
+
+StoryPane::StoryPane(QWidget* parent) : QWidget(parent), scroll_(new QScrollArea), walk_(new WalkBar) {
+    setAccessibleName(tr("Why: what the memory is, and what was found"));
+    scroll_->setWidgetResizable(true);
+    scroll_->setFrameShape(QFrame::NoFrame);
+    scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll_->setFocusPolicy(Qt::NoFocus);
+    walk_->hide();
+    note_page_ = make_note();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addWidget(make_header());
+    column->addWidget(note_page_, 1);
+    column->addWidget(scroll_, 1);
+    column->addWidget(walk_);
+    poll_.setInterval(polling_pause);
+    connect(&poll_, &QTimer::timeout, this, &StoryPane::show_state);
+    connect(walk_, &WalkBar::step_asked, this, &StoryPane::show_step);
+    connect(walk_, &WalkBar::end_asked, this, &StoryPane::end_walk);
+    set_session(nullptr);
+}
+
+QWidget* StoryPane::make_header() {
+    auto* title = new QLabel(QStringLiteral("<b>%1</b>").arg(tr("Why").toHtmlEscaped()));
+    as_of_ = new QLabel;
+    as_of_->setAccessibleName(tr("How old this explanation is"));
+    again_ = tool_button(tr("Explain now"), tr("Looks for reasons again, in the run as far as it has come"));
+    connect(again_, &QToolButton::clicked, this, &StoryPane::explain_now);
+    copy_ = tool_button(tr("Copy"), tr("Copy the explanation as text"));
+    connect(copy_, &QToolButton::clicked, this, &StoryPane::copy_text);
+    auto* close = tool_button(QStringLiteral("«"), tr("Hide this pane (Y)"));
+    connect(close, &QToolButton::clicked, this, &StoryPane::close_requested);
+    auto* header = new QWidget;
+    auto* row = new QHBoxLayout(header);
+    row->setContentsMargins(margin, 2, 2, 0);
+    row->addWidget(title);
+    row->addWidget(as_of_, 1);
+    row->addWidget(again_);
+    row->addWidget(copy_);
+    row->addWidget(close);
+    return header;
+}
+
+QWidget* StoryPane::make_note() {
+    note_ = new QLabel;
+    note_->setWordWrap(true);
+    note_->setAlignment(Qt::AlignCenter);
+    note_->setAccessibleName(tr("State of the explanation"));
+    progress_ = new QProgressBar;
+    progress_->setRange(0, 100);
+    progress_->setTextVisible(false);
+    progress_->setFixedHeight(6);
+    explain_now_ = new QPushButton(tr("Explain now"));
+    connect(explain_now_, &QPushButton::clicked, this, &StoryPane::explain_now);
+    auto* page = new QWidget;
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(24, 24, 24, 24);
+    column->addStretch(1);
+    column->addWidget(note_);
+    column->addWidget(progress_);
+    column->addWidget(explain_now_, 0, Qt::AlignHCenter);
+    column->addStretch(3);
+    return page;
+}
+
+// ---- the session ----------------------------------------------------------------------------------------------------
+
+void StoryPane::set_session(Session* session) {
+    if (session_) {
+        session_->disconnect(this);
+        session_->explanation_source().disconnect(this);
+    }
+    session_ = session;
+    if (session_) {
+        ExplanationSource& source = session_->explanation_source();
+        connect(&source, &ExplanationSource::changed, this, &StoryPane::take_explanation);
+        connect(&source, &ExplanationSource::state_changed, this, &StoryPane::show_state);
+        connect(&source, &ExplanationSource::selected_changed, this, &StoryPane::mark_selected);
+        connect(session_, &Session::live_changed, this, &StoryPane::show_state);
+        connect(session_, &Session::grown, this, &StoryPane::show_state);
+        source.want();
+    }
+    take_explanation();
+}
+
+void StoryPane::explain_now() {
+    if (session_ && session_->has_device()) {
+        session_->explanation_source().explain_now();
+    }
+}
+
+void StoryPane::take_explanation() {
+    end_walk();
+    explained_ = session_ ? session_->explanation_source().explained() : nullptr;
+    fill();
+    show_state();
+    emit explained_changed();
+}
+
+QString StoryPane::note_text() const { return note_page_->isHidden() ? QString() : note_->text(); }
+
+void StoryPane::show_state() {
+    using State = ExplanationSource::State;
+    const bool has_device = session_ && session_->has_device();
+    const State state = has_device ? session_->explanation_source().state() : State::not_requested;
+    const bool live = has_device && session_->is_live();
+    const bool working = state == State::working;
+    if (!has_device) {
+        note_->setText(session_ ? tr("This trace has no memory events of any device: there is nothing to explain.")
+                                : tr("Open a trace to read why its memory is as it is."));
+    } else if (working) {
+        note_->setText(tr("Looking for reasons…"));
+    } else if (state == State::failed) {
+        note_->setText(tr("No reasons could be found: %1").arg(session_->explanation_source().problem()));
+    } else {
+        note_->setText(tr("The run continues. Tidemark explains it when it has ended, or when you ask."));
+    }
+    const bool outdated = explained_ && !session_->explanation_source().is_current();
+    as_of_->setText(working && explained_ ? tr("Looking for reasons…")
+                    : outdated            ? tr("as of %1").arg(time_point_text(explained_->explanation.time))
+                                          : QString());
+    again_->setVisible(explained_ && live && !working);
+    copy_->setVisible(explained_ != nullptr);
+    explain_now_->setVisible(live && !working);
+    progress_->setVisible(working);
+    note_page_->setVisible(explained_ == nullptr);
+    scroll_->setVisible(explained_ != nullptr);
+    if (working) {
+        progress_->setValue(static_cast<int>(session_->explanation_source().fraction() * 100));
+        poll_.start();
+    } else {
+        poll_.stop();
+    }
+}
+
+// ---- the explanation
+// ---------------------------------------------------------------------------------------------------
+
+void StoryPane::fill() {
+    cards_.clear();
+    delete scroll_->takeWidget();
+    if (!explained_) {
+        return;
+    }
+    auto* content = new QWidget;
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(margin, 2, margin, margin);
+    column->setSpacing(gap);
+    add_summary(*column);
+    auto* shares = new ShareBar;
+    shares->show_shares(explained_->explanation);
+    column->addWidget(shares);
+    add_findings(*column);
+    add_unknowns(*column);
+    column->addStretch(1);
+    scroll_->setWidget(content);
+    mark_selected();
+}
+
+void StoryPane::add_summary(QVBoxLayout& column) {
+    const Explanation& explanation = explained_->explanation;
+    const Theme theme = Theme::current();
+    auto* about = new TextBlock(tr("What is explained"));
+    about->show_html(QStringLiteral("<span style=\"color:%1\">%2</span>")
+                         .arg(theme.faint_text.name(),
+                              rich_text(to_qstring(page_title(explained_->reported(), explained_->words())))));
+    column.addWidget(about);
+    QString html;
+    for (const std::string& sentence : explanation.summary) {
+        html += QStringLiteral("<p style=\"margin:0 0 5px 0\">%1</p>").arg(rich_text(to_qstring(sentence)));
+    }
+    auto* summary = new TextBlock(tr("In short"));
+    summary->setObjectName(QStringLiteral("summary"));
+    QFont font = summary->font();
+    font.setPointSizeF(font.pointSizeF() * 1.15);
+    summary->setFont(font);
+    summary->show_html(html);
+    column.addWidget(summary);
+}
+
+void StoryPane::add_findings(QVBoxLayout& column) {
+    const auto& findings = explained_->explanation.findings;
+    std::vector<int> background;
+    int number = 0;
+    for (size_t i = 0; i < findings.size(); ++i) {
+        if (findings[i].severity == Severity::background) {
+            background.push_back(static_cast<int>(i));
+            continue;
+        }
+        if (number == 0) {
+            column.addSpacing(gap / 2);
+            column.addWidget(heading(tr("What was found")));
+        }
+        column.addWidget(make_card(static_cast<int>(i), ++number));
+    }
+    if (number > 0 && cards_.front()->finding().severity <= Severity::waste) {
+        cards_.front()->set_open(true);
+    }
+    add_background(column, background);
+}
+
+void StoryPane::add_background(QVBoxLayout& column, const std::vector<int>& findings) {
+    if (findings.empty()) {
+        return;
+    }
+    auto* fold = tool_button(tr("What every program has (%1)").arg(findings.size()),
+                             tr("Memory that every program on a GPU takes"));
+    fold->setObjectName(QStringLiteral("background"));
+    fold->setArrowType(Qt::RightArrow);
+    fold->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    fold->setCheckable(true);
+    column.addWidget(fold, 0, Qt::AlignLeft);
+    for (const int finding : findings) {
+        FindingCard* card = make_card(finding, 0);
+        card->hide();
+        connect(fold, &QToolButton::toggled, card, &QWidget::setVisible);
+        column.addWidget(card);
+    }
+    connect(fold, &QToolButton::toggled, fold,
+            [fold](bool open) { fold->setArrowType(open ? Qt::DownArrow : Qt::RightArrow); });
+}
+
+void StoryPane::add_unknowns(QVBoxLayout& column) {
+    const auto& unknowns = explained_->explanation.unknowns;
+    if (unknowns.empty()) {
+        return;
+    }
+    QString html = QStringLiteral("<p style=\"margin:0\"><b>%1</b></p>").arg(tr("Not recorded").toHtmlEscaped());
+    for (const std::string& unknown : unknowns) {
+        html += QStringLiteral("<p style=\"margin:3px 0 0 0; color:%1\">%2</p>")
+                    .arg(Theme::current().faint_text.name(), rich_text(to_qstring(unknown)));
+    }
+    auto* block = new TextBlock(tr("Not recorded"));
+    block->show_html(html);
+    column.addWidget(block);
+}
+
+FindingCard* StoryPane::make_card(int finding, int number) {
+    auto* card = new FindingCard(explained_, finding, number);
+    connect(card, &FindingCard::activated, this, [this, card] {
+        if (session_->explanation_source().selected() == card->position() && card->is_open()) {
+            card->set_open(false);
+        } else {
+            select_finding(card->position());
+        }
+    });
+    connect(card, &FindingCard::evidence_asked, this, [this, finding](int step) {
+        end_walk();
+        show_evidence(finding, step);
+    });
+    connect(card, &FindingCard::walk_asked, this, [this, finding] { walk(finding); });
+    cards_.push_back(card);
+    return card;
+}
+
+FindingCard* StoryPane::card_of(int finding) const {
+    const auto found =
+        std::find_if(cards_.begin(), cards_.end(), [&](const FindingCard* c) { return c->position() == finding; });
+    return found == cards_.end() ? nullptr : *found;
+}
+
+QString StoryPane::plain_text() const {
+    return explained_ ? to_qstring(report_text(explained_->reported(), explained_->words(), {})) : QString();
+}
+
+void StoryPane::copy_text() const { QGuiApplication::clipboard()->setText(plain_text()); }
+
+// ---- from words to the panes ----------------------------------------------------------------------------------------
+
+void StoryPane::select_finding(int finding) {
+    end_walk();
+    if (FindingCard* card = card_of(finding)) {
+        if (auto* fold = scroll_->findChild<QToolButton*>(QStringLiteral("background"));
+            fold != nullptr && card->finding().severity == Severity::background) {
+            fold->setChecked(true);
+        }
+        card->set_open(true);
+        show_evidence(finding, 0);
+        // The layout first has to learn the height of the open card.
+        QTimer::singleShot(0, card, [this, card] {
+            const QPoint top = card->mapTo(scroll_->widget(), QPoint(0, 0));
+            scroll_->ensureVisible(0, top.y() + std::min(card->height(), scroll_->viewport()->height() - gap), 0, 0);
+            scroll_->ensureVisible(0, top.y(), 0, gap);
+        });
+    }
+}
+
+void StoryPane::show_evidence(int finding, int step) {
+    const FindingCard* card = card_of(finding);
+    if (card == nullptr) {
+        return;
+    }
+    const std::vector<Evidence> steps = steps_of(*explained_, card->finding());
+    if (step < 0 || step >= static_cast<int>(steps.size())) {
+        return;
+    }
+    const Evidence& evidence = steps[static_cast<size_t>(step)];
+    session_->explanation_source().select(finding);
+    session_->selection().select(selection_of(*session_, *explained_, card->finding(), evidence));
+    emit evidence_shown(shown_by(*session_, card->finding(), evidence), evidence);
+}
+
+void StoryPane::mark_selected() {
+    const int selected = session_ ? session_->explanation_source().selected() : -1;
+    for (FindingCard* card : cards_) {
+        card->set_selected(card->position() == selected);
+    }
+}
+
+void StoryPane::walk(int finding) {
+    if (card_of(finding) != nullptr) {
+        walked_ = finding;
+        show_step(0);
+    }
+}
+
+void StoryPane::show_step(int step) {
+    const FindingCard* card = card_of(walked_);
+    if (card == nullptr) {
+        return;
+    }
+    const std::vector<Evidence> steps = steps_of(*explained_, card->finding());
+    show_evidence(walked_, step);
+    walk_->show_step(to_qstring(card->finding().title), step, static_cast<int>(steps.size()),
+                     to_qstring(steps[static_cast<size_t>(step)].text));
+}
+
+bool StoryPane::end_walk() {
+    if (walked_ < 0) {
+        return false;
+    }
+    FindingCard* card = card_of(std::exchange(walked_, -1));
+    walk_->hide();
+    if (card != nullptr) {
+        card->setFocus();
+    }
+    return true;
+}
+
+void StoryPane::render_to(QPaintDevice& device, QSize size) {
+    const QSize before = this->size();
+    resize(size);
+    QPainter painter(&device);
+    render(&painter);
+    resize(before);
+}
+
+void StoryPane::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && explained_) {
+        std::vector<int> open;
+        for (const FindingCard* card : cards_) {
+            if (card->is_open()) {
+                open.push_back(card->position());
+            }
+        }
+        const int place = scroll_->verticalScrollBar()->value();
+        fill();
+        for (FindingCard* card : cards_) {
+            card->set_open(std::find(open.begin(), open.end(), card->position()) != open.end());
+        }
+        scroll_->verticalScrollBar()->setValue(place);
+    }
+}
+
+}  // namespace tidemark::gui

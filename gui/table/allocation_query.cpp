@@ -1,0 +1,185 @@
+#include "gui/table/allocation_query.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "gui/model/text.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr uint32_t rows_between_reports = 1 << 17;
+
+bool matches(const AllocationQuery& query, const std::vector<bool>& stack_matches, const Allocations& all,
+             AllocationIndex a) {
+    const uint64_t taken = all.block_size[a];
+    return taken >= query.min_taken && taken <= query.max_taken && (!query.never_freed || all.free_event[a] == never) &&
+           (!query.stack || all.stack[a] == *query.stack) &&
+           (!query.address || *query.address - all.address[a] < std::max<uint64_t>(taken, 1)) &&
+           (stack_matches.empty() || stack_matches[all.stack[a]]);
+}
+
+std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQuery& query, Progress& progress) {
+    const Allocations& all = analysis.device().allocations;
+    const std::vector<bool> stack_matches =
+        query.text.empty() ? std::vector<bool>{} : stacks_matching(analysis.trace().stacks, query.text);
+    std::vector<AllocationIndex> rows;
+    if (query.alive_at) {
+        analysis.live().for_each_active(*query.alive_at, [&](AllocationIndex a) {
+            if (matches(query, stack_matches, all, a)) {
+                rows.push_back(a);
+            }
+        });
+        std::sort(rows.begin(), rows.end());
+        return rows;
+    }
+    for (AllocationIndex a = 0; a < all.size(); ++a) {
+        if (a % rows_between_reports == 0) {
+            progress.report("filter", 0.4 * a / all.size());
+            if (progress.canceled) {
+                return {};
+            }
+        }
+        if (matches(query, stack_matches, all, a)) {
+            rows.push_back(a);
+        }
+    }
+    return rows;
+}
+
+/// Returns the rank of each stack in the order of a text.
+template <class TextOf>
+std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_stack) {
+    std::vector<std::pair<QString, StackId>> named;
+    named.reserve(stacks.stack_count());
+    for (StackId s = 0; s < stacks.stack_count(); ++s) {
+        named.emplace_back(text_of_stack(s), s);
+    }
+    std::sort(named.begin(), named.end());
+    std::vector<uint32_t> ranks(stacks.stack_count());
+    for (uint32_t i = 0, rank = 0; i < named.size(); ++i) {
+        rank += i > 0 && named[i].first != named[i - 1].first;
+        ranks[named[i].second] = rank;
+    }
+    return ranks;
+}
+
+/// Returns the rank of each origin in the order of one of its texts.
+std::vector<uint64_t> origin_ranks(const std::vector<Origin>& origins, std::string Origin::*text) {
+    std::vector<uint32_t> order(origins.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return origins[a].*text < origins[b].*text; });
+    std::vector<uint64_t> ranks(origins.size());
+    for (size_t i = 1; i < order.size(); ++i) {
+        ranks[order[i]] = ranks[order[i - 1]] + (origins[order[i]].*text != origins[order[i - 1]].*text);
+    }
+    return ranks;
+}
+
+template <class KeyOf>
+void sort_rows(std::vector<AllocationIndex>& rows, bool descending, KeyOf&& key_of) {
+    std::vector<std::pair<uint64_t, AllocationIndex>> keyed(rows.size());
+    std::transform(rows.begin(), rows.end(), keyed.begin(), [&](AllocationIndex a) {
+        const uint64_t key = key_of(a);
+        return std::pair(descending ? ~key : key, a);
+    });
+    std::sort(keyed.begin(), keyed.end());
+    std::transform(keyed.begin(), keyed.end(), rows.begin(), [](const auto& k) { return k.second; });
+}
+
+void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std::vector<AllocationIndex>& rows) {
+    const DeviceHistory& device = analysis.device();
+    const Allocations& all = device.allocations;
+    const StackTable& stacks = analysis.trace().stacks;
+    const auto by = [&](auto&& key_of) { sort_rows(rows, query.descending, key_of); };
+    const auto segment_value = [&](AllocationIndex a, uint32_t Segment::*member) {
+        return all.segment[a] == no_segment ? uint64_t{UINT32_MAX} : device.segments[all.segment[a]].*member;
+    };
+    switch (query.sort_by) {
+        case AllocationColumn::id:
+        case AllocationColumn::allocated_at:
+            if (query.descending) {
+                std::reverse(rows.begin(), rows.end());
+            }
+            return;
+        case AllocationColumn::address: return by([&](AllocationIndex a) { return all.address[a]; });
+        case AllocationColumn::requested: return by([&](AllocationIndex a) { return all.requested[a]; });
+        case AllocationColumn::taken: return by([&](AllocationIndex a) { return all.block_size[a]; });
+        case AllocationColumn::rounding:
+            return by(
+                [&](AllocationIndex a) { return all.block_size[a] - std::min(all.block_size[a], all.requested[a]); });
+        case AllocationColumn::freed_at:
+            return by([&](AllocationIndex a) { return static_cast<uint64_t>(all.free_event[a]); });
+        case AllocationColumn::lived_for:
+            return by([&](AllocationIndex a) {
+                const auto freed = device.free_time(a);
+                return freed ? static_cast<uint64_t>(std::max<int64_t>(0, *freed - device.alloc_time(a))) : UINT64_MAX;
+            });
+        case AllocationColumn::stream: return by([&](AllocationIndex a) { return segment_value(a, &Segment::stream); });
+        case AllocationColumn::pool: return by([&](AllocationIndex a) { return segment_value(a, &Segment::pool); });
+        case AllocationColumn::line: {
+            const auto ranks = stack_ranks(stacks, [&](StackId s) { return stack_text(stacks, s); });
+            return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
+        }
+        case AllocationColumn::file: {
+            const auto ranks = stack_ranks(
+                stacks, [&](StackId s) { return to_qstring(stacks.string(stacks.frame(stacks.user_frame(s)).file)); });
+            return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
+        }
+        case AllocationColumn::op:
+        case AllocationColumn::module:
+        case AllocationColumn::phase: {
+            const auto ranks = origin_ranks(analysis.trace().origins, origin_text(query.sort_by));
+            return by([&](AllocationIndex a) { return all.origin[a] < ranks.size() ? ranks[all.origin[a]] : 0; });
+        }
+        case AllocationColumn::category:
+            return by([&](AllocationIndex a) { return static_cast<uint64_t>(query.category_of(a)); });
+    }
+}
+
+}  // namespace
+
+std::string Origin::*origin_text(AllocationColumn column) {
+    return column == AllocationColumn::op       ? &Origin::op
+           : column == AllocationColumn::module ? &Origin::module
+                                                : &Origin::phase;
+}
+
+std::vector<bool> stacks_matching(const StackTable& stacks, const std::string& text) {
+    const QString wanted = to_qstring(text);
+    std::vector<bool> frame_matches(stacks.frame_count());
+    for (FrameId f = 1; f < stacks.frame_count(); ++f) {
+        const Frame& frame = stacks.frame(f);
+        const QString words = QStringLiteral("%1:%2 %3")
+                                  .arg(to_qstring(stacks.string(frame.file)))
+                                  .arg(frame.line)
+                                  .arg(to_qstring(stacks.string(frame.function)));
+        frame_matches[f] = words.contains(wanted, Qt::CaseInsensitive);
+    }
+    // A caller's id is smaller than its callee's, so its result exists already.
+    std::vector<bool> result(stacks.stack_count());
+    for (StackId s = 1; s < stacks.stack_count(); ++s) {
+        result[s] = frame_matches[stacks.stack(s).frame] || result[stacks.stack(s).caller];
+    }
+    return result;
+}
+
+std::shared_ptr<const AllocationRows> find_allocations(const Analysis& analysis, const AllocationQuery& query,
+                                                       Progress& progress) {
+    auto result = std::make_shared<AllocationRows>();
+    result->rows = select(analysis, query, progress);
+    if (progress.canceled) {
+        return nullptr;
+    }
+    const Allocations& all = analysis.device().allocations;
+    for (const AllocationIndex a : result->rows) {
+        result->requested += all.requested[a];
+        result->taken += all.block_size[a];
+    }
+    progress.report("sort", 0.5);
+    sort_by_column(analysis, query, result->rows);
+    return progress.canceled ? nullptr : result;
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,88 @@
+// The pane with every allocation of the device: filter, sort, copy, export.
+#pragma once
+
+#include <QPointer>
+#include <QTimer>
+#include <QWidget>
+
+#include "gui/model/latest_only.h"
+#include "gui/model/session.h"
+#include "gui/table/allocation_export.h"
+#include "gui/table/allocation_model.h"
+
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QTableView;
+class QToolButton;
+
+namespace tidemark::gui {
+
+class AllocationTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit AllocationTable(QWidget* parent = nullptr);
+
+    void set_session(Session* session);
+    /// Writes the rows shown in the background, with progress and a Cancel button below the table. Emits
+    /// export_finished() unless canceled.
+    void export_csv(const QString& path);
+    void cancel_export();
+    bool is_exporting() const { return export_task_.busy(); }
+    void copy_selection();
+    void focus_filter();
+
+    AllocationModel& model() { return *model_; }
+    bool busy() const { return task_.busy() || delay_.isActive(); }
+
+signals:
+    /// `error` is empty if the file is written.
+    void export_finished(const QString& path, const QString& error);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* make_filters();
+    void make_table();
+    AllocationQuery query() const;
+    /// Reads a size or an empty field into *bytes; marks the field otherwise.
+    bool read_size(QLineEdit* field, uint64_t* bytes) const;
+    void schedule(int milliseconds);
+    void request();
+    void show_rows(std::shared_ptr<const AllocationRows> rows);
+    void show_progress();
+    void show_counts();
+    void show_note();
+    void show_selection(bool scroll_there = true);
+    void select_row(int row);
+    void update_colors();
+    void follow_growth();
+    void show_known_columns();
+
+    QPointer<Session> session_;
+    bool empty_trace_ = false;
+    bool stale_ = false;
+    bool following_ = false;    ///< the row is set from the selection
+    bool keep_scroll_ = false;  ///< the next rows are those of the same query on a longer run
+    AllocationQuery asked_;
+    AllocationColumn sort_by_ = AllocationColumn::taken;
+    bool descending_ = true;
+    std::shared_ptr<const Analysis> asked_analysis_;
+    AllocationModel* model_;
+    LatestOnly<AllocationRows> task_;
+    LatestOnly<ExportOutcome> export_task_;
+    QTimer delay_, progress_timer_;
+    QTableView* table_;
+    QLabel* note_;
+    QLabel* counts_;
+    QProgressBar* progress_;
+    QToolButton* cancel_export_;
+    QLineEdit *text_, *min_, *max_, *address_;
+    QCheckBox *alive_, *only_stack_, *never_freed_;
+};
+
+}  // namespace tidemark::gui

@@ -1,0 +1,96 @@
+#include "gui/timeline/annotation_rows.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+namespace tidemark::gui {
+
+namespace {
+
+/// Orders the user's steps before those seen at the optimizer: the first row is what the program calls a step.
+void add_step_rows(AnnotationRows& result, const Trace& trace) {
+    auto spans = std::make_shared<std::vector<Annotation>>();
+    spans->reserve(trace.steps.size());
+    for (const Step& step : trace.steps) {
+        spans->push_back({QCoreApplication::translate("Steps", "step %1").arg(step.number).toStdString(),
+                          step.source == StepSource::user ? AnnotationKind::user : AnnotationKind::optimizer, -1,
+                          step.start, step.end.value_or(trace.duration), step.end.has_value()});
+    }
+    for (const AnnotationKind source : {AnnotationKind::user, AnnotationKind::optimizer}) {
+        std::vector<const Annotation*> row;
+        for (const Annotation& span : *spans) {
+            if (span.kind == source) {
+                row.push_back(&span);
+                result.all.push_back(&span);
+            }
+        }
+        if (!row.empty()) {
+            result.rows.push_back(std::move(row));
+        }
+    }
+    result.steps = std::move(spans);
+}
+
+}  // namespace
+
+AnnotationRows lay_out_annotations(const Trace& trace, int device) {
+    AnnotationRows result;
+    add_step_rows(result, trace);
+    const size_t step_rows = result.rows.size(), steps = result.all.size();
+    for (const Annotation& a : trace.annotations) {
+        if (a.device == device || a.device < 0) {
+            result.all.push_back(&a);
+        }
+    }
+    const auto by_start = [](const Annotation* a, const Annotation* b) {
+        return a->start != b->start ? a->start < b->start : a->end > b->end;
+    };
+    const auto first = result.all.begin() + static_cast<ptrdiff_t>(steps);
+    std::stable_sort(first, result.all.end(), by_start);
+    std::vector<int64_t> row_end;
+    for (auto it = first; it != result.all.end(); ++it) {
+        const Annotation* a = *it;
+        const auto free_row =
+            std::find_if(row_end.begin(), row_end.end(), [a](int64_t end) { return end <= a->start; });
+        const auto row = step_rows + static_cast<size_t>(free_row - row_end.begin());
+        if (row >= step_rows + most_annotation_rows) {
+            ++result.hidden;
+            continue;
+        }
+        if (free_row == row_end.end()) {
+            row_end.push_back(a->end);
+            result.rows.emplace_back();
+        } else {
+            *free_row = a->end;
+        }
+        result.rows[row].push_back(a);
+    }
+    std::stable_sort(result.all.begin(), result.all.end(), by_start);
+    return result;
+}
+
+std::vector<const Annotation*> AnnotationRows::at(int64_t time) const {
+    constexpr size_t most = 8;
+    std::vector<const Annotation*> open;
+    const auto after =
+        std::upper_bound(all.begin(), all.end(), time, [](int64_t t, const Annotation* a) { return t < a->start; });
+    // Deeply nested spans start late, so a short walk back finds them; the rows find the outer ones.
+    for (auto it = after; it != all.begin() && open.size() < most && after - it < 1000;) {
+        --it;
+        if ((*it)->end > time) {
+            open.push_back(*it);
+        }
+    }
+    for (const auto& row : rows) {
+        const auto next =
+            std::upper_bound(row.begin(), row.end(), time, [](int64_t t, const Annotation* a) { return t < a->start; });
+        if (next != row.begin() && (*(next - 1))->end > time &&
+            std::find(open.begin(), open.end(), *(next - 1)) == open.end()) {
+            open.push_back(*(next - 1));
+        }
+    }
+    std::reverse(open.begin(), open.end());
+    return open;
+}
+
+}  // namespace tidemark::gui

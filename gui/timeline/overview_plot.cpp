@@ -1,0 +1,426 @@
+#include "gui/timeline/overview_plot.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/model/palette.h"
+#include "gui/model/text.h"
+#include "gui/timeline/timeline_plot.h"
+#include "gui/widgets/hover_tip.h"
+#include "gui/widgets/severity_mark.h"
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+namespace {
+constexpr int grip_width = 6;
+constexpr double flag_width = 22, flag_height = 14;
+constexpr int smallest_brush = 6;  // pixels: the brush of a deep zoom stays visible and draggable
+}  // namespace
+
+OverviewPlot::OverviewPlot(QWidget* parent) : QWidget(parent) {
+    setObjectName(QStringLiteral("overview"));
+    setAccessibleName(tr("Overview of the whole run"));
+    setAccessibleDescription(tr("Drag the brush to move it, its edges to zoom, or beside it to select a new span."));
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setMinimumHeight(56);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void OverviewPlot::set_session(Session* session) {
+    if (session_) {
+        session_->disconnect(this);
+        session_->selection().disconnect(this);
+        session_->time_view().disconnect(this);
+        session_->explanation_source().disconnect(this);
+    }
+    session_ = session;
+    if (session != nullptr) {
+        connect(&session->time_view(), &TimeView::changed, this, [this, axis = session->time_view().axis()]() mutable {
+            if (axis != session_->time_view().axis()) {
+                axis = session_->time_view().axis();
+                drop_picture();
+            }
+            update();
+        });
+        connect(&session->selection(), &Selection::time_point_changed, this, qOverload<>(&QWidget::update));
+        connect(&session->selection(), &Selection::range_moved, this, qOverload<>(&QWidget::update));
+        connect(session, &Session::grouping_changed, this, &OverviewPlot::drop_picture);
+        connect(session, &Session::grown, this, &OverviewPlot::drop_picture);
+        connect(session, &Session::live_changed, this, &OverviewPlot::drop_picture);
+        connect(&session->explanation_source(), &ExplanationSource::changed, this, &OverviewPlot::plant_flags);
+        connect(&session->explanation_source(), &ExplanationSource::selected_changed, this,
+                qOverload<>(&QWidget::update));
+    }
+    plant_flags();
+    drop_picture();
+}
+
+void OverviewPlot::plant_flags() {
+    flags_ = session_ ? finding_flags(*session_) : std::vector<FindingFlag>();
+    if (tip_ != nullptr) {
+        tip_->hide();
+    }
+    update();
+}
+
+void OverviewPlot::drop_picture() {
+    run_ = {};
+    update();
+}
+
+QRect OverviewPlot::area() const {
+    return QRect(QPoint(0, 0), size_.isEmpty() ? size() : size_)
+        .adjusted(TimePlot::left_margin, 6, -TimePlot::right_margin, -6);
+}
+
+double OverviewPlot::pixel(double position) const {
+    const TimeView& view = session_->time_view();
+    return area().left() + (position - view.whole_from()) / (view.whole_to() - view.whole_from()) * area().width();
+}
+
+double OverviewPlot::position(double pixel) const {
+    const TimeView& view = session_->time_view();
+    return view.whole_from() + (pixel - area().left()) / area().width() * (view.whole_to() - view.whole_from());
+}
+
+void OverviewPlot::paint_run(QPainter& painter, double ratio) const {
+    const Theme theme = Theme::current();
+    const QRect frame = area();
+    painter.fillRect(QRect(QPoint(0, 0), size_.isEmpty() ? size() : size_), theme.background);
+    painter.fillRect(frame, theme.plot_background);
+    if (!has_data() || frame.width() < 2) {
+        return;
+    }
+    const Curves& curves = session_->analysis().curves();
+    const TimeView& view = session_->time_view();
+    const int count = static_cast<int>(frame.width() * ratio);
+    const std::vector<Column> columns =
+        make_columns(session_->device(), curves, view.axis(), view.whole_from(), view.whole_to(), count);
+    const double top = std::max<double>(static_cast<double>(curves.peak(Series::reserved).max) * 1.1, 512);
+    const auto y = [&](int64_t bytes) {
+        return frame.bottom() + 1 - static_cast<double>(bytes) / top * frame.height();
+    };
+    QColor fill = theme.reserved_line;
+    fill.setAlpha(theme.dark ? 120 : 105);
+    const double known = session_->is_live() ? pixel(view.known_to()) : frame.right() + 1;
+    for (int i = 0; i < count && frame.left() + i / ratio < known; ++i) {
+        const double x = frame.left() + i / ratio;
+        const Column& c = columns[static_cast<size_t>(i)];
+        const double high = y(c.max[static_cast<size_t>(Series::allocated)]);
+        painter.fillRect(QRectF(x, high, 1 / ratio, frame.bottom() + 1 - high), fill);
+        const double reserved = y(c.max[static_cast<size_t>(Series::reserved)]);
+        painter.fillRect(QRectF(x, reserved, 1 / ratio, 1), theme.reserved_line);
+    }
+    QColor faint = theme.faint_text;
+    faint.setAlpha(120);
+    painter.setPen(QPen(faint, 1));
+    const int device = session_->device().device;
+    double last = -10;
+    const auto tick = [&](double at) {
+        if (std::round(at) - last >= 3) {
+            last = std::round(at);
+            painter.drawLine(QPointF(last, frame.top()), QPointF(last, frame.top() + 5));
+        }
+    };
+    for (const Mark& mark : session_->trace().marks) {
+        const auto event = mark.events.find(device);
+        tick(pixel(event != mark.events.end() ? view.position_of(event->second) : view.position_of_time(mark.time)));
+    }
+    last = -10;
+    for (const Step& step : session_->trace().steps) {
+        tick(pixel(view.position_of_time(step.start)));
+    }
+    last = -10;
+    for (const Annotation& a : session_->trace().annotations) {
+        if (a.device == device || a.device < 0) {
+            tick(pixel(view.position_of_time(a.start)));
+        }
+    }
+    last = -10;
+    for (const OtherEvent& other : session_->device().others) {
+        const double x = std::round(pixel(view.position_of(other.event + 1)));
+        if (other.action == Action::oom && x - last >= 2) {
+            last = x;
+            painter.setPen(QPen(theme.oom, 2));
+            painter.drawLine(QPointF(x, frame.top()), QPointF(x, frame.bottom()));
+            painter.setBrush(theme.oom);
+            painter.setPen(Qt::NoPen);
+            painter.drawPolygon(
+                QPolygonF({{x, frame.top() + 0.0}, {x + 9, frame.top() + 4.0}, {x, frame.top() + 8.0}}));
+        }
+    }
+    painter.setPen(theme.faint_text);
+    const QRect label(0, frame.top(), TimePlot::left_margin - 6, frame.height());
+    painter.drawText(label, Qt::AlignRight | Qt::AlignVCenter, tr("whole run"));
+}
+
+void OverviewPlot::paint_brush(QPainter& painter) const {
+    if (!has_data()) {
+        return;
+    }
+    const Theme theme = Theme::current();
+    const TimeView& view = session_->time_view();
+    const QRect frame = area();
+    double left = pixel(view.from()), right = pixel(view.to());
+    if (right - left < smallest_brush) {
+        const double middle = (left + right) / 2;
+        left = middle - smallest_brush / 2.0;
+        right = middle + smallest_brush / 2.0;
+    }
+    QColor veil = theme.background;
+    veil.setAlpha(theme.dark ? 170 : 185);
+    painter.fillRect(QRectF(QPointF(frame.left(), frame.top()), QPointF(left, frame.bottom() + 1)), veil);
+    painter.fillRect(QRectF(QPointF(right, frame.top()), QPointF(frame.right() + 1, frame.bottom() + 1)), veil);
+    if (const auto& range = session_->selection().state().range) {
+        QColor selected = theme.selection;
+        selected.setAlpha(60);
+        painter.fillRect(
+            QRectF(QPointF(pixel(range->first), frame.top()), QPointF(pixel(range->second), frame.bottom() + 1)),
+            selected);
+    }
+    paint_start_hint(painter, left, right);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme.text, 1));
+    painter.drawRect(QRectF(left, frame.top() - 1.0, right - left - 1, frame.height() + 1.0));
+    painter.fillRect(QRectF(left - 1, frame.center().y() - 9.0, 3, 18), theme.text);
+    painter.fillRect(QRectF(right - 2, frame.center().y() - 9.0, 3, 18), theme.text);
+    const double cursor = std::round(pixel(view.position_of(session_->selection().state().time_point)));
+    painter.setPen(QPen(theme.cursor, 1));
+    painter.drawLine(QPointF(cursor, frame.top() - 3), QPointF(cursor, frame.bottom() + 3));
+    painter.setBrush(theme.cursor);
+    painter.setPen(Qt::NoPen);
+    const double y = frame.bottom() + 1.0;
+    painter.drawPolygon(QPolygonF({{cursor, y}, {cursor - 4, y + 5}, {cursor + 4, y + 5}}));
+}
+
+/// Paints the reason for the partial view in the larger space beside the brush, until the view is moved.
+void OverviewPlot::paint_start_hint(QPainter& painter, double brush_left, double brush_right) const {
+    const auto start = session_->start_view();
+    if (!start) {
+        return;
+    }
+    const Theme theme = Theme::current();
+    const QRect frame = area();
+    const bool on_left = brush_left - frame.left() > frame.right() - brush_right;
+    const int space = static_cast<int>(on_left ? brush_left - frame.left() : frame.right() - brush_right) - 24;
+    const QFontMetrics metrics(painter.font());
+    const QString text = metrics.elidedText(start_hint(*start), Qt::ElideRight, space);
+    QRectF box(0, 0, metrics.horizontalAdvance(text) + 12, metrics.height() + 4);
+    box.moveCenter(QPointF(0, frame.center().y()));
+    box.moveLeft(on_left ? brush_left - 8 - box.width() : brush_right + 8);
+    painter.fillRect(box, theme.background);
+    painter.setPen(theme.text);
+    painter.drawText(box, Qt::AlignCenter, text);
+}
+
+QString OverviewPlot::start_hint(const StartView& start) {
+    const auto time = [](double at) { return QString::fromStdString(format_duration(static_cast<int64_t>(at))); };
+    return tr("showing %1 to %2, where %3 of the events are – H shows the whole run")
+        .arg(time(std::max(start.from, 0.0)), time(start.to), percent_text(start.share, 1));
+}
+
+// ---- findings -------------------------------------------------------------------------------------------------------
+
+/// Places flags of one time beside each other, the first finding nearest to it.
+std::vector<QRectF> OverviewPlot::flag_boxes() const {
+    std::vector<QRectF> boxes;
+    const double last = area().right() + TimePlot::right_margin - flag_width;
+    const auto is_free = [&](const QRectF& box) {
+        return box.left() >= area().left() && box.left() <= last &&
+               std::none_of(boxes.begin(), boxes.end(), [&](const QRectF& other) { return other.intersects(box); });
+    };
+    for (const FindingFlag& flag : flags_) {
+        const double pole = std::round(pixel(session_->time_view().position_of(flag.event)));
+        const QRectF first(std::min(pole, last), area().top() - 5.0, flag_width, flag_height);
+        QRectF box = first;
+        for (size_t i = 1; !is_free(box) && i < 2 * flags_.size(); ++i) {
+            const double aside = static_cast<double>((i + 1) / 2) * (flag_width + 1);
+            box = first.translated(i % 2 == 1 ? aside : -aside, 0);
+        }
+        boxes.push_back(box);
+    }
+    return boxes;
+}
+
+QRectF OverviewPlot::flag_box(const FindingFlag& flag) const {
+    return flag_boxes()[static_cast<size_t>(flag.number - 1)];
+}
+
+void OverviewPlot::paint_flags(QPainter& painter) const {
+    if (!has_data()) {
+        return;
+    }
+    const Theme theme = Theme::current();
+    const TimeView& view = session_->time_view();
+    const int selected = session_->explanation_source().selected();
+    paint_steps(painter);
+    QFont font = this->font();
+    font.setPointSizeF(font.pointSizeF() * 0.85);
+    font.setBold(true);
+    painter.setFont(font);
+    const std::vector<QRectF> boxes = flag_boxes();
+    for (size_t i = 0; i < flags_.size(); ++i) {
+        const FindingFlag& flag = flags_[i];
+        const QRectF& box = boxes[i];
+        const double pole = std::round(pixel(view.position_of(flag.event)));
+        const bool is_selected = flag.finding == selected;
+        painter.setPen(QPen(is_selected ? theme.selection : severity_color(theme, flag.severity), 1.5));
+        painter.drawLine(QPointF(pole, box.top()), QPointF(pole, area().bottom()));
+        painter.setBrush(theme.plot_background);
+        painter.setPen(QPen(is_selected ? theme.selection : severity_color(theme, flag.severity), is_selected ? 2 : 1));
+        painter.drawRect(box);
+        paint_severity(painter, QRectF(box.left() + 3, box.center().y() - 4, 8, 8), theme, flag.severity);
+        painter.setPen(theme.text);
+        painter.drawText(box.adjusted(12, 0, -2, 0), Qt::AlignCenter, QString::number(flag.number));
+    }
+}
+
+/// Marks the evidence of the selected finding.
+void OverviewPlot::paint_steps(QPainter& painter) const {
+    const Theme theme = Theme::current();
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.selection);
+    for (const EventNumber time_point : selected_time_points(*session_)) {
+        const double x = std::round(pixel(session_->time_view().position_of(time_point)));
+        const double y = area().bottom() + 1.0;
+        painter.drawPolygon(QPolygonF({{x, y - 8}, {x + 4, y - 3}, {x, y + 2}, {x - 4, y - 3}}));
+    }
+}
+
+const FindingFlag* OverviewPlot::flag_at(QPoint point) const {
+    const std::vector<QRectF> boxes = flag_boxes();
+    const auto found = std::find_if(boxes.begin(), boxes.end(), [&](const QRectF& box) { return box.contains(point); });
+    return found == boxes.end() ? nullptr : &flags_[static_cast<size_t>(found - boxes.begin())];
+}
+
+void OverviewPlot::show_tip(QPoint point) {
+    if (tip_ == nullptr) {
+        tip_ = new HoverTip(this);
+    }
+    const FindingFlag* flag = flag_at(point);
+    tip_->show_at(this, point, flag != nullptr ? flag_tip(*session_, *flag) : QString());
+}
+
+void OverviewPlot::leaveEvent(QEvent* event) {
+    QWidget::leaveEvent(event);
+    if (tip_ != nullptr) {
+        tip_->hide();
+    }
+}
+
+void OverviewPlot::render_to(QPainter& painter, QSize size) {
+    size_ = size;
+    paint_run(painter, painter.device()->devicePixelRatioF());
+    paint_brush(painter);
+    paint_flags(painter);
+    size_ = {};
+}
+
+void OverviewPlot::paintEvent(QPaintEvent*) {
+    const double ratio = devicePixelRatioF();
+    if (run_.size() != size() * ratio) {
+        run_ = QPixmap(size() * ratio);
+        run_.setDevicePixelRatio(ratio);
+        QPainter painter(&run_);
+        painter.setFont(font());
+        paint_run(painter, ratio);
+    }
+    QPainter painter(this);
+    painter.drawPixmap(0, 0, run_);
+    paint_brush(painter);
+    paint_flags(painter);
+}
+
+void OverviewPlot::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+        drop_picture();
+    }
+}
+
+void OverviewPlot::resizeEvent(QResizeEvent*) { drop_picture(); }
+
+OverviewPlot::Grip OverviewPlot::grip_at(QPoint point) const {
+    const double left = pixel(session_->time_view().from()), right = pixel(session_->time_view().to());
+    if (std::abs(point.x() - left) <= grip_width && point.x() < (left + right) / 2) {
+        return Grip::left;
+    }
+    if (std::abs(point.x() - right) <= grip_width) {
+        return Grip::right;
+    }
+    return point.x() > left && point.x() < right ? Grip::inside : Grip::outside;
+}
+
+void OverviewPlot::mousePressEvent(QMouseEvent* event) {
+    if (!has_data() || event->button() != Qt::LeftButton) {
+        return;
+    }
+    if (const FindingFlag* flag = flag_at(event->position().toPoint())) {
+        emit finding_selected(flag->finding);
+        return;
+    }
+    TimeView& view = session_->time_view();
+    view.begin_gesture();
+    grip_ = grip_at(event->position().toPoint());
+    press_ = position(event->position().x());
+    from_ = view.from();
+    to_ = view.to();
+    const bool whole = from_ <= view.whole_from() && to_ >= view.whole_to();
+    if (whole && grip_ == Grip::inside) {
+        grip_ = Grip::outside;  // the whole run is shown, so the drag draws a new brush
+    }
+}
+
+void OverviewPlot::mouseMoveEvent(QMouseEvent* event) {
+    if (!has_data()) {
+        return;
+    }
+    const double at = position(event->position().x());
+    TimeView& view = session_->time_view();
+    switch (grip_) {
+        case Grip::none: {
+            show_tip(event->position().toPoint());
+            const Grip grip = grip_at(event->position().toPoint());
+            setCursor(flag_at(event->position().toPoint())        ? Qt::PointingHandCursor
+                      : grip == Grip::left || grip == Grip::right ? Qt::SizeHorCursor
+                      : grip == Grip::inside                      ? Qt::OpenHandCursor
+                                                                  : Qt::CrossCursor);
+            break;
+        }
+        case Grip::left: view.show(std::min(at, to_), to_); break;
+        case Grip::right: view.show(from_, std::max(at, from_)); break;
+        case Grip::inside: view.show(from_ + at - press_, to_ + at - press_); break;
+        case Grip::outside: view.show(std::min(at, press_), std::max(at, press_)); break;
+    }
+}
+
+void OverviewPlot::mouseReleaseEvent(QMouseEvent* event) {
+    if (!has_data() || grip_ == Grip::none) {
+        return;
+    }
+    TimeView& view = session_->time_view();
+    const double at = position(event->position().x());
+    const bool click = std::abs(pixel(press_) - event->position().x()) < 4;
+    if (click && grip_ == Grip::outside) {
+        // A click beside the brush moves it there; if everything is shown, the click moves the cursor.
+        view.show(at - (to_ - from_) / 2, at + (to_ - from_) / 2);
+        session_->selection().set_time_point(view.state_at(at));
+    } else if (click && grip_ == Grip::inside) {
+        session_->selection().set_time_point(view.state_at(at));
+    }
+    view.end_gesture();
+    grip_ = Grip::none;
+}
+
+void OverviewPlot::wheelEvent(QWheelEvent* event) {
+    if (has_data()) {
+        session_->time_view().zoom(std::pow(1.25, event->angleDelta().y() / 120.0), position(event->position().x()));
+        event->accept();
+    }
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,65 @@
+// The whole run, always visible: the highest allocated bytes of every pixel column, reserved above,
+// marks, flags of out-of-memory events and of findings, and a brush over what the other plots show.
+#pragma once
+
+#include "gui/timeline/finding_flags.h"
+#include "gui/widgets/time_plot.h"
+
+namespace tidemark::gui {
+
+class HoverTip;
+
+class OverviewPlot : public QWidget {
+    Q_OBJECT
+public:
+    explicit OverviewPlot(QWidget* parent = nullptr);
+    void set_session(Session* session);
+    void render_to(QPainter& painter, QSize size);
+    QSize sizeHint() const override { return {400, 78}; }
+    /// Returns the flags of the findings.
+    const std::vector<FindingFlag>& flags() const { return flags_; }
+    QRectF flag_box(const FindingFlag& flag) const;  ///< in the coordinates of the widget
+
+signals:
+    void finding_selected(int finding);
+
+protected:
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+private:
+    enum class Grip { none, left, right, inside, outside };
+
+    QRect area() const;
+    double pixel(double position) const;
+    double position(double pixel) const;
+    Grip grip_at(QPoint point) const;
+    void drop_picture();
+    void paint_run(QPainter& painter, double ratio) const;
+    void paint_brush(QPainter& painter) const;
+    static QString start_hint(const StartView& start);
+    void paint_start_hint(QPainter& painter, double brush_left, double brush_right) const;
+    void plant_flags();
+    std::vector<QRectF> flag_boxes() const;
+    void paint_flags(QPainter& painter) const;
+    void paint_steps(QPainter& painter) const;
+    const FindingFlag* flag_at(QPoint point) const;
+    void show_tip(QPoint point);
+    bool has_data() const { return session_ && session_->has_device(); }
+
+    QPointer<Session> session_;
+    QPixmap run_;  ///< everything but the brush and the flags
+    std::vector<FindingFlag> flags_;
+    HoverTip* tip_ = nullptr;
+    QSize size_;  ///< the painted size: the widget's, or an export's
+    Grip grip_ = Grip::none;
+    double press_ = 0, from_ = 0, to_ = 0;  ///< the start of the drag, and the span at that time
+};
+
+}  // namespace tidemark::gui

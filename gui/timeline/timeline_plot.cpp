@@ -1,0 +1,419 @@
+#include "gui/timeline/timeline_plot.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "gui/model/grouping.h"
+#include "gui/widgets/coordinates.h"
+#include "gui/widgets/picture_drawing.h"
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr int row_height = 17;
+
+QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
+
+AxisMap time_map(const Session& session, QRect area) {
+    const TimeView& view = session.time_view();
+    return {view.from(), view.to(), static_cast<double>(area.left()), static_cast<double>(area.left() + area.width())};
+}
+
+/// The area of the line names, which has no other labels.
+int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
+
+/// A label with its own background, so that it is readable over any picture.
+void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF anchor, const QString& text,
+                 QColor color) {
+    const QFontMetrics metrics(painter.font());
+    QRectF box(0, 0, metrics.horizontalAdvance(text) + 8, metrics.height() + 2);
+    box.moveBottomLeft(anchor + QPointF(6, -2));
+    if (box.right() > area.right()) {
+        box.moveRight(anchor.x() - 6);
+    }
+    const double highest = area.top() + legend_row(metrics);
+    box.moveTop(std::clamp(box.top(), highest, std::max(area.bottom() - box.height(), highest)));
+    QColor back = theme.plot_background;
+    back.setAlpha(215);
+    painter.fillRect(box, back);
+    painter.setPen(color);
+    painter.drawText(box, Qt::AlignCenter, text);
+}
+
+}  // namespace
+
+TimelinePlot::TimelinePlot(QWidget* parent)
+    : TimePlot(parent), worker_(this, paint_timeline, [this](TimelinePicture picture) {
+          picture_ = std::move(picture);
+          repaint_picture();
+      }) {
+    setObjectName(QStringLiteral("timeline"));
+    setAccessibleName(tr("Timeline: memory over time"));
+    set_purpose(tr("The same numbers are in the Summary and Table panes."));
+}
+
+void TimelinePlot::session_changed() {
+    worker_.abandon();
+    picture_ = {};
+    lay_out_annotation_rows();
+    if (has_data()) {
+        set_whole_bytes(all_bytes());
+    }
+}
+
+void TimelinePlot::session_grown() {
+    lay_out_annotation_rows();
+    grow_whole_bytes(all_bytes());
+}
+
+double TimelinePlot::all_bytes() const {
+    return static_cast<double>(session()->analysis().curves().peak(Series::reserved).max) * 1.2;
+}
+
+void TimelinePlot::lay_out_annotation_rows() {
+    annotations_ = has_data() ? lay_out_annotations(session()->trace(), session()->device().device) : AnnotationRows{};
+    const auto rows = static_cast<int>(annotations_.rows.size());
+    set_top_margin(8 + (rows ? rows * row_height + 4 : 0));
+}
+
+void TimelinePlot::view_changed() {
+    if (!has_data() || area().width() < 2 || area().height() < 2) {
+        return;
+    }
+    PictureRequest request = picture_request(*session(), theme(), area(), pixel_ratio(), low(), high());
+    if (synchronous() || picture_.image.isNull()) {
+        picture_ = paint_timeline(request);
+    } else {
+        worker_.request(std::move(request));
+    }
+}
+
+QString TimelinePlot::empty_reason() const {
+    return session()->device().event_count() == 0 && whole_bytes() <= 512
+               ? tr("This device has neither events nor segments in the trace.")
+               : QString();
+}
+
+void TimelinePlot::paint_picture(QCPPainter& painter) {
+    painter.save();
+    if (painter.modes().testFlag(QCPPainter::pmVectorized)) {
+        paint_vector(painter);
+    } else {
+        draw_picture(painter, area(), picture_.image, picture_.request, session()->time_view(), low(), high());
+    }
+    painter.restore();
+    paint_annotations(painter);
+    paint_steps(painter);
+    paint_marks(painter);
+    paint_oom_flags(painter, *session(), theme(), area(), true);
+    paint_peak(painter);
+    paint_legend(painter);
+}
+
+namespace {
+
+/// Returns the bytes of these allocations in each column.
+std::vector<int64_t> bytes_in_columns(const Allocations& all, const std::vector<AllocationIndex>& allocations,
+                                      const std::vector<Column>& columns) {
+    std::vector<int64_t> bytes(columns.size() + 1);
+    const auto after = [&](EventNumber event) {
+        const auto found = std::upper_bound(columns.begin(), columns.end(), event,
+                                            [](EventNumber e, const Column& column) { return e < column.time_point; });
+        return static_cast<size_t>(found - columns.begin());
+    };
+    for (const AllocationIndex a : allocations) {
+        bytes[after(all.alloc_event[a])] += static_cast<int64_t>(all.block_size[a]);
+        bytes[after(all.free_completed[a])] -= static_cast<int64_t>(all.block_size[a]);
+    }
+    std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
+    bytes.pop_back();
+    return bytes;
+}
+
+}  // namespace
+
+/// Paints the allocations under the pointer in another pane as an area from the bottom up.
+void TimelinePlot::paint_overlay(QCPPainter& painter) {
+    const std::vector<AllocationIndex>& hovered = session()->selection().hovered();
+    if (hovered.empty() || !picture_.columns || picture_.request.axis != session()->time_view().axis()) {
+        return;
+    }
+    const PictureRequest& r = picture_.request;
+    const std::vector<int64_t> bytes = bytes_in_columns(session()->device().allocations, hovered, *picture_.columns);
+    const AxisMap y{low(), high(), static_cast<double>(area().bottom() + 1), static_cast<double>(area().top())};
+    const AxisMap x = time_map(*session(), area());
+    QPolygonF shape;
+    for (size_t c = 0; c < bytes.size(); ++c) {
+        const double column = (r.to - r.from) / static_cast<double>(bytes.size());
+        const double top = y.pixel(static_cast<double>(bytes[c]));
+        shape << QPointF(x.pixel(r.from + column * static_cast<double>(c)), top)
+              << QPointF(x.pixel(r.from + column * static_cast<double>(c + 1)), top);
+    }
+    shape << QPointF(shape.back().x(), y.pixel(0)) << QPointF(shape.front().x(), y.pixel(0));
+    QColor fill = theme().selection;
+    fill.setAlpha(110);
+    painter.save();
+    painter.setClipRect(area(), Qt::IntersectClip);
+    painter.setPen(QPen(theme().selection, 1.5));
+    painter.setBrush(fill);
+    painter.drawPolygon(shape);
+    painter.restore();
+}
+
+/// Paints the same columns as shapes, for SVG.
+void TimelinePlot::paint_vector(QCPPainter& painter) const {
+    painter.setClipRect(area());
+    const PictureRequest& r = picture_.request;
+    const auto groups = static_cast<size_t>(r.groups->count());
+    const AxisMap y{low(), high(), static_cast<double>(area().bottom() + 1), static_cast<double>(area().top())};
+    const double step = static_cast<double>(area().width()) / static_cast<double>(picture_.columns->size());
+    const auto x = [&](size_t column) { return area().left() + static_cast<double>(column) * step; };
+    std::vector<int64_t> bottom(picture_.columns->size(), 0);
+    for (size_t g = 0; g < groups; ++g) {
+        QPolygonF upper, lower;
+        for (size_t c = 0; c < picture_.columns->size(); ++c) {
+            const int64_t top = bottom[c] + picture_.stacked[c * groups + g];
+            upper << QPointF(x(c), y.pixel(static_cast<double>(top)))
+                  << QPointF(x(c + 1), y.pixel(static_cast<double>(top)));
+            lower << QPointF(x(c), y.pixel(static_cast<double>(bottom[c])))
+                  << QPointF(x(c + 1), y.pixel(static_cast<double>(bottom[c])));
+            bottom[c] = top;
+        }
+        std::reverse(lower.begin(), lower.end());
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(color_of_group(r.theme, *r.groups, static_cast<int>(g)));
+        painter.drawPolygon(upper + lower);
+    }
+    painter.setBrush(Qt::NoBrush);
+    const std::array<std::pair<Series, QColor>, 3> lines = {{{Series::reserved, theme().reserved_line},
+                                                             {Series::active, theme().active_line},
+                                                             {Series::allocated, theme().allocated_line}}};
+    for (const auto& [series, color] : lines) {
+        QPolygonF line;
+        for (size_t c = 0; c < picture_.columns->size(); ++c) {
+            line << QPointF(x(c),
+                            y.pixel(static_cast<double>((*picture_.columns)[c].max[static_cast<size_t>(series)])));
+        }
+        painter.setPen(QPen(color, 1));
+        painter.drawPolyline(line);
+    }
+}
+
+// ---- annotations, marks, flags ------------------------------------------------------------------------------------
+
+void TimelinePlot::paint_annotations(QCPPainter& painter) const {
+    int top = area().top() - 4 - static_cast<int>(annotations_.rows.size()) * row_height;
+    for (const auto& row : annotations_.rows) {
+        paint_annotation_row(painter, row, QRect(area().left(), top, area().width(), row_height - 2));
+        top += row_height;
+    }
+}
+
+void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row,
+                                        QRect strip) const {
+    painter.save();
+    painter.setClipRect(strip);
+    const TimeView& view = session()->time_view();
+    const AxisMap x = time_map(*session(), area());
+    const int64_t from = view.time_at(view.from()), to = view.time_at(view.to());
+    auto it = std::partition_point(row.begin(), row.end(), [from](const Annotation* a) { return a->end < from; });
+    const QFontMetrics metrics(painter.font());
+    QColor fill = theme().faint_text;
+    while (it != row.end() && (*it)->start <= to) {
+        const Annotation& a = **it;
+        const double left = std::max(x.pixel(view.position_of_time(a.start)), strip.left() - 1.0);
+        const double right = std::min(x.pixel(view.position_of_time(a.end)), strip.right() + 2.0);
+        const bool odd = (it - row.begin()) % 2;
+        fill.setAlpha(odd ? 62 : 96);
+        if (right - left < 2) {
+            // Too many to distinguish: one pixel represents all that end in it.
+            painter.fillRect(QRectF(std::floor(left), strip.top(), 2, strip.height()), fill);
+            const auto pixel_end = view.time_at(x.value(std::floor(left) + 2));
+            const auto next =
+                std::partition_point(it, row.end(), [&](const Annotation* b) { return b->end <= pixel_end; });
+            it = next == it ? it + 1 : next;
+            continue;
+        }
+        painter.fillRect(QRectF(left, strip.top(), std::max(right - left - 1, 1.0), strip.height()), fill);
+        if (right - left > 28) {
+            const QString name = QString::fromStdString(a.name) + (a.closed ? QString() : QStringLiteral(" …"));
+            painter.setPen(theme().text);
+            painter.drawText(QRectF(left + 4, strip.top(), right - left - 8, strip.height()), Qt::AlignVCenter,
+                             metrics.elidedText(name, Qt::ElideRight, static_cast<int>(right - left) - 8));
+        }
+        ++it;
+    }
+    painter.restore();
+}
+
+/// Paints the ends of steps as lines, unless so many lines would hide the plot.
+void TimelinePlot::paint_steps(QCPPainter& painter) const {
+    constexpr double least_distance = 24;
+    const TimeView& view = session()->time_view();
+    const AxisMap x = time_map(*session(), area());
+    QColor color = theme().faint_text;
+    color.setAlpha(90);
+    painter.setPen(QPen(color, 1, Qt::DotLine));
+    double last = -least_distance;
+    for (const Step& step : session()->trace().steps) {
+        const double at = step.end ? std::round(x.pixel(view.position_of_time(*step.end))) : -1;
+        if (at >= area().left() && at <= area().right() && at - last >= least_distance) {
+            painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
+            last = at;
+        }
+    }
+}
+
+void TimelinePlot::paint_marks(QCPPainter& painter) const {
+    const TimeView& view = session()->time_view();
+    const AxisMap x = time_map(*session(), area());
+    const int device = session()->device().device;
+    double label_free_from = -1;
+    const QFontMetrics metrics(painter.font());
+    for (const Mark& mark : session()->trace().marks) {
+        const auto event = mark.events.find(device);
+        const double position =
+            event != mark.events.end() ? view.position_of(event->second) : view.position_of_time(mark.time);
+        const double at = std::round(x.pixel(position));
+        if (at < area().left() || at > area().right()) {
+            continue;
+        }
+        QColor color = theme().faint_text;
+        color.setAlpha(150);
+        painter.setPen(QPen(color, 1, Qt::DashLine));
+        painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
+        const QString name = QString::fromStdString(mark.name);
+        if (at > label_free_from) {
+            paint_label(painter, theme(), area(), QPointF(at - 4, area().top() + metrics.height() + 4), name,
+                        theme().faint_text);
+            label_free_from = at + metrics.horizontalAdvance(name) + 16;
+        }
+    }
+}
+
+void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& theme, QRect area, bool with_text) {
+    const AxisMap x = time_map(session, area);
+    double last = -10;
+    for (const OtherEvent& other : session.device().others) {
+        if (other.action != Action::oom) {
+            continue;
+        }
+        const double at = std::round(x.pixel(session.time_view().position_of(other.event + 1)));
+        if (at < area.left() || at > area.right() || at - last < 2) {
+            continue;
+        }
+        last = at;
+        painter.setPen(QPen(theme.oom, 2));
+        painter.drawLine(QPointF(at, area.top()), QPointF(at, area.bottom()));
+        painter.setBrush(theme.oom);
+        painter.setPen(Qt::NoPen);
+        const double top = area.top();
+        painter.drawPolygon(QPolygonF({{at, top}, {at + 11, top + 5}, {at, top + 10}}));
+        if (with_text) {
+            const QString text =
+                TimelinePlot::tr("out of memory: asked %1, %2 free")
+                    .arg(bytes_text(static_cast<int64_t>(other.size)), bytes_text(static_cast<int64_t>(other.address)));
+            paint_label(painter, theme, area, QPointF(at, area.center().y()), text, theme.oom);
+        }
+    }
+}
+
+void TimelinePlot::paint_peak(QCPPainter& painter) const {
+    const Extremes peak = session()->analysis().curves().peak(Series::allocated);
+    const double at = time_map(*session(), area()).pixel(session()->time_view().position_of(peak.max_event));
+    const double y = yAxis->coordToPixel(static_cast<double>(peak.max));
+    if (peak.max <= 0 || at < area().left() || at > area().right() || y < area().top() || y > area().bottom()) {
+        return;
+    }
+    painter.setPen(QPen(theme().plot_background, 1));
+    painter.setBrush(theme().allocated_line);
+    painter.drawPolygon(QPolygonF({{at, y - 1}, {at - 5, y - 9}, {at + 5, y - 9}}));
+    paint_label(painter, theme(), area(), QPointF(at, y - 4), tr("peak %1 allocated").arg(bytes_text(peak.max)),
+                theme().text);
+}
+
+/// Names the three lines in the corner above the cached memory.
+void TimelinePlot::paint_legend(QCPPainter& painter) const {
+    const std::array<std::pair<QString, QColor>, 3> lines = {{{tr("reserved"), theme().reserved_line},
+                                                              {tr("active"), theme().active_line},
+                                                              {tr("allocated"), theme().allocated_line}}};
+    const QFontMetrics metrics(painter.font());
+    int right = area().right() - 8;
+    const int y = area().top() + 2 + metrics.height() / 2;
+    int width = 0;
+    for (const auto& line : lines) {
+        width += metrics.horizontalAdvance(line.first) + 34;
+    }
+    QColor back = theme().plot_background;
+    back.setAlpha(215);
+    painter.fillRect(QRect(right - width, area().top() + 1, width + 6, metrics.height() + 2), back);
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+        const int advance = metrics.horizontalAdvance(line->first);
+        painter.setPen(theme().text);
+        painter.drawText(QRect(right - advance, y - metrics.height() / 2, advance, metrics.height()), Qt::AlignCenter,
+                         line->first);
+        painter.setPen(QPen(line->second, 2));
+        painter.drawLine(QPointF(right - advance - 20, y), QPointF(right - advance - 5, y));
+        right -= advance + 34;
+    }
+}
+
+// ---- pointer ------------------------------------------------------------------------------------------------------
+
+QString TimelinePlot::describe_annotations(double position) const {
+    QStringList names;
+    for (const Annotation* a : annotations_.at(session()->time_view().time_at(position))) {
+        names << QString::fromStdString(a->name).toHtmlEscaped();
+    }
+    return names.join(QStringLiteral(" › "));
+}
+
+QString TimelinePlot::describe_groups(size_t column) const {
+    constexpr size_t most = 6;
+    const Groups& groups = *picture_.request.groups;
+    const auto count = static_cast<size_t>(groups.count());
+    const int64_t* bytes = &picture_.stacked[column * count];
+    std::vector<size_t> order(count);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+    QString html = QStringLiteral("<table cellspacing=0>");
+    for (size_t i = 0; i < std::min(most, count) && bytes[order[i]] > 0; ++i) {
+        const auto g = static_cast<int>(order[i]);
+        html += QStringLiteral("<tr><td>%1%2&nbsp;&nbsp;</td><td align=right>%3</td></tr>")
+                    .arg(swatch(color_of_group(theme(), groups, g)),
+                         QString::fromStdString(groups.grouping.names[order[i]]).toHtmlEscaped(),
+                         bytes_text(bytes[order[i]]));
+    }
+    return html + QStringLiteral("</table>");
+}
+
+QString TimelinePlot::describe(QPoint point) {
+    const QRect strip(area().left(), 0, area().width(), area().top());
+    const double position = position_at(point.x());
+    if (strip.contains(point)) {
+        return describe_annotations(position);
+    }
+    const auto column = column_at(picture_, position);
+    if (!area().contains(point) || !column) {
+        return {};
+    }
+    const QString open = describe_annotations(position);
+    return (open.isEmpty() ? QString() : open + QStringLiteral("<br>")) +
+           describe_column((*picture_.columns)[*column]) + describe_groups(*column);
+}
+
+void TimelinePlot::clicked(QPoint point) {
+    const auto column = column_at(picture_, position_at(point.x()));
+    if (column && area().contains(point)) {
+        // The time the column shows, not the one a fraction of a pixel away.
+        session()->selection().set_time_point((*picture_.columns)[*column].time_point);
+    } else {
+        set_time_point_at(point);
+    }
+}
+
+}  // namespace tidemark::gui

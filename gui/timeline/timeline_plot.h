@@ -1,0 +1,50 @@
+// Memory over time: active bytes stacked by group under the lines of allocated, active and reserved; annotations,
+// marks, out-of-memory events and the peak on top.
+#pragma once
+
+#include "gui/timeline/annotation_rows.h"
+#include "gui/widgets/picture.h"
+#include "gui/widgets/picture_worker.h"
+#include "gui/widgets/time_plot.h"
+
+namespace tidemark::gui {
+
+class TimelinePlot : public TimePlot {
+    Q_OBJECT
+public:
+    explicit TimelinePlot(QWidget* parent = nullptr);
+    /// Returns the picture painted last.
+    const TimelinePicture& picture() const { return picture_; }
+
+protected:
+    void session_changed() override;
+    void session_grown() override;
+    void view_changed() override;
+    void paint_picture(QCPPainter& painter) override;
+    void paint_overlay(QCPPainter& painter) override;
+    QString empty_reason() const override;
+    QString describe(QPoint point) override;
+    void clicked(QPoint point) override;
+
+private:
+    double all_bytes() const;
+    void lay_out_annotation_rows();
+    void paint_vector(QCPPainter& painter) const;
+    void paint_annotations(QCPPainter& painter) const;
+    void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
+    void paint_steps(QCPPainter& painter) const;
+    void paint_marks(QCPPainter& painter) const;
+    void paint_peak(QCPPainter& painter) const;
+    void paint_legend(QCPPainter& painter) const;
+    QString describe_annotations(double position) const;
+    QString describe_groups(size_t column) const;
+
+    AnnotationRows annotations_;
+    TimelinePicture picture_;
+    PictureWorker<TimelinePicture> worker_;
+};
+
+/// Draws the flags of out-of-memory events of the session's device, at most one per pixel.
+void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& theme, QRect area, bool with_text);
+
+}  // namespace tidemark::gui

@@ -1,0 +1,28 @@
+// The tooltip of plots: rich, follows the pointer inside the window, and can be pinned.
+#pragma once
+
+#include <QLabel>
+
+namespace tidemark::gui {
+
+class HoverTip : public QLabel {
+    Q_OBJECT
+public:
+    /// A child of the window of `owner`, so that it is grabbed and closed with it.
+    explicit HoverTip(QWidget* owner);
+    /// Shows `html` beside a point of `owner` inside its window.
+    void show_at(const QWidget* owner, QPoint point, const QString& html);
+    /// Pins a copy that stays until it is clicked.
+    void pin();
+
+protected:
+    void mousePressEvent(QMouseEvent* event) override;
+
+private:
+    bool pinned_ = false;
+};
+
+/// Returns a small colored square for rich text.
+QString swatch(const QColor& color);
+
+}  // namespace tidemark::gui

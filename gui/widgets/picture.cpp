@@ -1,0 +1,241 @@
+#include "gui/widgets/picture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "gui/model/grouping.h"
+#include "gui/model/in_halves.h"
+#include "gui/widgets/column_canvas.h"
+#include "gui/widgets/coordinates.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+// ---- timeline -------------------------------------------------------------------------------------------------
+
+std::vector<int64_t> stack_columns(const PictureRequest& r, std::span<const Column> columns) {
+    const auto groups = static_cast<ptrdiff_t>(r.groups->count());
+    std::vector<int64_t> stacked(columns.size() * static_cast<size_t>(groups));
+    in_halves(static_cast<int>(columns.size()), [&](int first, int last) {
+        const auto part = stacked_bytes(r.analysis->device(), r.analysis->live(),
+                                        columns.subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)),
+                                        r.groups->grouping);
+        std::copy(part.begin(), part.end(), stacked.begin() + first * groups);
+    });
+    return stacked;
+}
+
+std::vector<QRgb> group_colors(const PictureRequest& r) {
+    std::vector<QRgb> colors;
+    const int count = r.groups->count();
+    const QRgb background = r.theme.plot_background.rgb();
+    for (int g = 0; g < count; ++g) {
+        const QRgb color = color_of_group(r.theme, *r.groups, g).rgb();
+        const bool dim = r.selected_group >= 0 && g != r.selected_group;
+        colors.push_back(dim ? mixed(color, background, 0.72) : color);
+    }
+    return colors;
+}
+
+void paint_stacks(ColumnCanvas& canvas, const TimelinePicture& picture) {
+    const PictureRequest& r = picture.request;
+    const std::vector<QRgb> colors = group_colors(r);
+    const size_t groups = colors.size();
+    for (int x = 0; x < r.pixels.width(); ++x) {
+        double bottom = 0;
+        for (size_t g = 0; g < groups; ++g) {
+            const double top = bottom + static_cast<double>(picture.stacked[static_cast<size_t>(x) * groups + g]);
+            canvas.fill(x, rows_between(bottom, top, r.low, bytes_per_row(r), canvas.rows()), colors[g]);
+            bottom = top;
+        }
+    }
+}
+
+/// Paints a line through the columns' maxima. The joints between maxima are fainter, so that hundreds of peaks side by
+/// side stay visible as peaks.
+void paint_maxima(ColumnCanvas& canvas, const TimelinePicture& picture, Series series, QColor color) {
+    const PictureRequest& r = picture.request;
+    const auto s = static_cast<size_t>(series);
+    const int rows = canvas.rows();
+    const double rows_per_byte = 1 / bytes_per_row(r);
+    int before = -1;
+    for (int x = 0; x < r.pixels.width(); ++x) {
+        const Column& c = (*picture.columns)[static_cast<size_t>(x)];
+        const int top = static_cast<int>(std::floor((static_cast<double>(c.max[s]) - r.low) * rows_per_byte));
+        QRgb* pixels = canvas.column(x);
+        const int low = x > 0 ? std::min(before, top) : top, high = x > 0 ? std::max(before, top) : top;
+        for (int y = std::max(low + 1, 0); y <= std::min(high - 1, rows - 1); ++y) {
+            pixels[y] = mixed(pixels[y], color.rgb(), 0.3);
+        }
+        for (int y = std::max(top - r.line_width + 1, 0); y <= std::min(top, rows - 1); ++y) {
+            pixels[y] = color.rgb();
+        }
+        before = top;
+    }
+}
+
+// ---- allocations ----------------------------------------------------------------------------------------------
+
+/// Colors allocations; everything that does not depend on the single allocation is prepared once.
+class BandColors {
+public:
+    explicit BandColors(const PictureRequest& r) : r_(r), all_(r.analysis->device().allocations) {
+        background_ = r.theme.plot_background.rgb();
+        const int count = r.groups->count();
+        for (int g = 0; g < count; ++g) {
+            const QRgb color = color_of_group(r.theme, *r.groups, g).rgb();
+            std::array<QRgb, shades> row{};
+            for (size_t shade = 0; shade < shades; ++shade) {
+                row[shade] = mixed(color, r.theme.dark ? 0xff000000 : 0xffffffff, 0.09 * static_cast<double>(shade));
+            }
+            group_.push_back(row);
+        }
+    }
+
+    bool lit(AllocationIndex a, EventNumber time_point) const {
+        if (!r_.hovered.empty()) {
+            return std::binary_search(r_.hovered.begin(), r_.hovered.end(), a);
+        }
+        if (!r_.anything_selected() || a == r_.selected) {
+            return true;
+        }
+        if (r_.selected_stack != 0) {
+            return all_.stack[a] == r_.selected_stack;
+        }
+        return r_.selected_group >= 0 && r_.groups->grouping.group_at(a, time_point) == r_.selected_group;
+    }
+
+    QRgb operator()(AllocationIndex a, EventNumber time_point) const {
+        const QRgb color = plain(a, time_point);
+        return lit(a, time_point) ? color : mixed(color, background_, 0.72);
+    }
+
+    QRgb separator(QRgb color) const { return mixed(color, r_.theme.dark ? 0xff000000 : 0xffffffff, 0.45); }
+
+private:
+    static constexpr size_t shades = 4;
+
+    QRgb plain(AllocationIndex a, EventNumber time_point) const {
+        switch (r_.color_by) {
+            case ColorBy::group:
+                // Shades distinguish neighbors of one group; the hue stays the group's.
+                return group_[r_.groups->grouping.group_at(a, time_point)][(a * 2654435761u >> 20) % shades];
+            case ColorBy::stack: return id_color(r_.theme, all_.stack[a]).rgb();
+            case ColorBy::size:
+                return scale_color(r_.theme, (std::log2(static_cast<double>(all_.block_size[a] + 1)) - 9) / 24).rgb();
+            case ColorBy::age: {
+                const double age = time_point - std::max<double>(all_.alloc_event[a], 0);
+                const double whole = std::max<double>(r_.analysis->device().event_count(), 2);
+                return scale_color(r_.theme, std::log2(1 + age) / std::log2(1 + whole)).rgb();
+            }
+            case ColorBy::stream: {
+                const uint32_t segment = all_.segment[a];
+                const auto& segments = r_.analysis->device().segments;
+                return id_color(r_.theme, segment < segments.size() ? segments[segment].stream : 0).rgb();
+            }
+        }
+        return background_;
+    }
+
+    const PictureRequest& r_;
+    const Allocations& all_;
+    QRgb background_ = 0;
+    std::vector<std::array<QRgb, shades>> group_;
+};
+
+void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int x,
+                  AliveIndex::Walk& live, std::vector<Band>& bands) {
+    const PictureRequest& r = picture.request;
+    const Allocations& all = r.analysis->device().allocations;
+    const EventNumber time_point = (*picture.columns)[static_cast<size_t>(x)].time_point;
+    const int separator_from = 5 * r.line_width;
+    const double rows_per_byte = 1 / bytes_per_row(r);
+    const auto row = [&](int64_t bytes) {
+        return static_cast<int>(
+            std::clamp((static_cast<double>(bytes) - r.low) * rows_per_byte + 0.5, 0.0, double(canvas.rows())));
+    };
+    bands.clear();
+    bands_at(r.analysis->device(), live, time_point, static_cast<int64_t>(std::floor(r.low)),
+             static_cast<int64_t>(std::ceil(r.high)), bands);
+    int begin = bands.empty() ? 0 : row(bands.front().bottom);
+    for (size_t i = 0; i < bands.size(); ++i) {
+        const Band& band = bands[i];
+        // Bands are stacked, so a band ends where the next begins.
+        const int64_t top = i + 1 < bands.size() ? bands[i + 1].bottom
+                                                 : band.bottom + static_cast<int64_t>(all.block_size[band.allocation]);
+        if (band.allocation == r.selected) {
+            picture.selected_band[static_cast<size_t>(x)] = {band.bottom, top};
+        }
+        const int end = row(top);
+        if (begin < end) {
+            const QRgb color = colors(band.allocation, time_point);
+            canvas.fill(x, {begin, end}, color);
+            if (end - begin >= separator_from && static_cast<double>(band.bottom) >= r.low) {
+                canvas.fill(x, {begin, begin + r.line_width}, colors.separator(color));
+            }
+        }
+        begin = end;
+    }
+}
+
+/// Paints columns first to last; a column of the same time as its left neighbor is a copy of it.
+void paint_columns(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int first, int last) {
+    const std::vector<Column>& columns = *picture.columns;
+    std::vector<Band> bands;
+    AliveIndex::Walk live(picture.request.analysis->live());
+    for (int x = first; x < last; ++x) {
+        const auto at = static_cast<size_t>(x);
+        if (x > first && columns[at].time_point == columns[at - 1].time_point) {
+            std::copy_n(canvas.column(x - 1), canvas.rows(), canvas.column(x));
+            picture.selected_band[at] = picture.selected_band[at - 1];
+        } else {
+            paint_column(canvas, picture, colors, x, live, bands);
+        }
+    }
+}
+
+}  // namespace
+
+TimelinePicture paint_timeline(const PictureRequest& request) {
+    TimelinePicture picture;
+    picture.request = request;
+    const PictureRequest& r = picture.request;
+    picture.columns = columns_of(r);
+    picture.stacked = stack_columns(r, *picture.columns);
+    ColumnCanvas canvas(r.pixels, r.theme.plot_background.rgb());
+    paint_stacks(canvas, picture);
+    paint_maxima(canvas, picture, Series::reserved, r.theme.reserved_line);
+    paint_maxima(canvas, picture, Series::active, r.theme.active_line);
+    paint_maxima(canvas, picture, Series::allocated, r.theme.allocated_line);
+    clear_future(canvas, r);
+    picture.image = canvas.to_image();
+    return picture;
+}
+
+AllocationsPicture paint_allocations(const PictureRequest& request) {
+    AllocationsPicture picture;
+    picture.request = request;
+    const PictureRequest& r = picture.request;
+    picture.columns = columns_of(r);
+    picture.selected_band.assign(picture.columns->size(), {-1, -1});
+    ColumnCanvas canvas(r.pixels, r.theme.plot_background.rgb());
+    const BandColors colors(r);
+    in_halves(r.pixels.width(), [&](int first, int last) { paint_columns(canvas, picture, colors, first, last); });
+    clear_future(canvas, r);
+    picture.image = canvas.to_image();
+    return picture;
+}
+
+QColor allocation_color(const PictureRequest& request, AllocationIndex allocation, EventNumber time_point) {
+    PictureRequest plain = request;
+    plain.selected = no_allocation;
+    plain.selected_stack = 0;
+    plain.selected_group = -1;
+    plain.hovered.clear();
+    return QColor::fromRgb(BandColors(plain)(allocation, time_point));
+}
+
+}  // namespace tidemark::gui

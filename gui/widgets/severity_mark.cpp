@@ -1,0 +1,107 @@
+#include "gui/widgets/severity_mark.h"
+
+#include <QPainter>
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr int room = 5;  // pixels beside the word
+
+/// The shapes in a square from -1 to 1.
+QPolygonF shape_of(Severity severity) {
+    switch (severity) {
+        case Severity::leak:
+            return QPolygonF({{0, -1}, {1, 0.1}, {0.4, 0.1}, {0.4, 1}, {-0.4, 1}, {-0.4, 0.1}, {-1, 0.1}});
+        case Severity::failure:
+            return QPolygonF({{-1, -0.6},
+                              {-0.6, -1},
+                              {0, -0.4},
+                              {0.6, -1},
+                              {1, -0.6},
+                              {0.4, 0},
+                              {1, 0.6},
+                              {0.6, 1},
+                              {0, 0.4},
+                              {-0.6, 1},
+                              {-1, 0.6},
+                              {-0.4, 0}});
+        case Severity::waste: return QPolygonF({{0, -1}, {1, 0}, {0, 1}, {-1, 0}});
+        default: return {};
+    }
+}
+
+}  // namespace
+
+QString severity_help(Severity severity) {
+    switch (severity) {
+        case Severity::leak: return SeverityMark::tr("Memory grows again and again and is never freed.");
+        case Severity::failure: return SeverityMark::tr("The run could not have the memory it asked for.");
+        case Severity::waste: return SeverityMark::tr("Memory does not grow, but the program uses more than it needs.");
+        case Severity::pattern: return SeverityMark::tr("What the program's own doing looks like in memory: expected.");
+        case Severity::background: return SeverityMark::tr("Every program has it.");
+    }
+    return {};
+}
+
+/// After Okabe and Ito: distinguishable with every common kind of color blindness.
+QColor severity_color(const Theme& theme, Severity severity) {
+    switch (severity) {
+        case Severity::leak: return theme.dark ? QColor(0xf0, 0x7f, 0x2e) : QColor(0xd5, 0x5e, 0x00);
+        case Severity::failure: return theme.oom;
+        case Severity::waste: return theme.dark ? QColor(0xe6, 0xb8, 0x2c) : QColor(0xa8, 0x7a, 0x00);
+        case Severity::pattern: return theme.dark ? QColor(0x56, 0xb4, 0xe9) : QColor(0x00, 0x72, 0xb2);
+        case Severity::background: return theme.faint_text;
+    }
+    return theme.faint_text;
+}
+
+void paint_severity(QPainter& painter, const QRectF& box, const Theme& theme, Severity severity) {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.translate(box.center());
+    painter.scale(box.width() / 2, box.height() / 2);
+    const QColor color = severity_color(theme, severity);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    if (const QPolygonF shape = shape_of(severity); !shape.isEmpty()) {
+        painter.drawPolygon(shape);
+    } else if (severity == Severity::background) {
+        QPen ring(color, 0.35);
+        painter.setPen(ring);
+        painter.setBrush(Qt::NoBrush);
+        painter.drawEllipse(QPointF(), 0.7, 0.7);
+    } else {
+        painter.drawEllipse(QPointF(), 0.85, 0.85);
+    }
+    painter.restore();
+}
+
+SeverityMark::SeverityMark(Severity severity, const QString& word, QWidget* parent)
+    : QWidget(parent), severity_(severity), word_(word) {
+    setToolTip(severity_help(severity));
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+}
+
+QSize SeverityMark::sizeHint() const {
+    const QFontMetrics metrics = fontMetrics();
+    const int side = metrics.ascent() - 1;
+    return {side + 3 * room + metrics.horizontalAdvance(word_), metrics.height() + 4};
+}
+
+void SeverityMark::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const Theme theme = Theme::current();
+    QColor tint = severity_color(theme, severity_);
+    tint.setAlpha(theme.dark ? 60 : 36);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(tint);
+    painter.drawRoundedRect(rect(), 4, 4);
+    const int side = fontMetrics().ascent() - 1;
+    paint_severity(painter, QRectF(room, (height() - side) / 2.0, side, side), theme, severity_);
+    painter.setPen(theme.text);
+    painter.drawText(rect().adjusted(side + 2 * room, 0, 0, 0), Qt::AlignVCenter, word_);
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,11 @@
+// The style of all tables: rows of one height, room between columns, small color swatches.
+#pragma once
+
+class QTableView;
+
+namespace tidemark::gui {
+
+/// Makes a table read-only with whole rows of one height (tables may have millions of rows).
+void set_table_style(QTableView* table);
+
+}  // namespace tidemark::gui

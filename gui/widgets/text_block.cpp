@@ -1,0 +1,75 @@
+#include "gui/widgets/text_block.h"
+
+#include <QKeyEvent>
+#include <QTextDocument>
+#include <cmath>
+
+namespace tidemark::gui {
+
+QString rich_text(const QString& text) {
+    const QStringList parts = text.toHtmlEscaped().split(u'`');
+    QString html = parts.front();
+    for (qsizetype i = 1; i < parts.size(); ++i) {
+        const bool code = i % 2 == 1 && i + 1 < parts.size();
+        html += code ? QStringLiteral("<code>%1</code>").arg(parts[i]) : i % 2 == 1 ? u'`' + parts[i] : parts[i];
+    }
+    return html.replace(u'\n', QStringLiteral("<br>"));
+}
+
+TextBlock::TextBlock(const QString& name, QWidget* parent) : QTextBrowser(parent) {
+    setAccessibleName(name);
+    setOpenLinks(false);
+    setFrameShape(QFrame::NoFrame);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    document()->setDocumentMargin(0);
+    viewport()->setAutoFillBackground(false);
+    setFocusPolicy(Qt::ClickFocus);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
+}
+
+void TextBlock::show_html(const QString& html) {
+    setHtml(html);
+    setFocusPolicy(html.contains(QStringLiteral("<a ")) ? Qt::StrongFocus : Qt::ClickFocus);
+    known_width_ = -1;
+    updateGeometry();
+}
+
+void TextBlock::let_clicks_through() {
+    setTextInteractionFlags(Qt::NoTextInteraction);
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    setFocusPolicy(Qt::NoFocus);
+}
+
+int TextBlock::heightForWidth(int width) const {
+    if (width != known_width_) {
+        const std::unique_ptr<QTextDocument> measure(document()->clone());
+        measure->setTextWidth(width);
+        known_width_ = width;
+        known_height_ = static_cast<int>(std::ceil(measure->size().height()));
+    }
+    return known_height_;
+}
+
+QSize TextBlock::sizeHint() const {
+    const int width = this->width() > 0 ? this->width() : 300;
+    return {width, heightForWidth(width)};
+}
+
+QSize TextBlock::minimumSizeHint() const { return {40, fontMetrics().height()}; }
+
+void TextBlock::wheelEvent(QWheelEvent* event) { event->ignore(); }
+
+void TextBlock::keyPressEvent(QKeyEvent* event) {
+    const bool follows_link = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (follows_link || event->matches(QKeySequence::Copy) || event->matches(QKeySequence::SelectAll)) {
+        QTextBrowser::keyPressEvent(event);
+    } else {
+        event->ignore();
+    }
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,34 @@
+// A text that grows with its length: it breaks anywhere and is never cut, its links work with mouse and keyboard; the
+// wheel scrolls the widget around it.
+#pragma once
+
+#include <QTextBrowser>
+
+namespace tidemark::gui {
+
+/// Returns a finding's text as rich text: escaped, with `text between backticks` as code.
+QString rich_text(const QString& text);
+
+class TextBlock : public QTextBrowser {
+    Q_OBJECT
+public:
+    /// `name` is what a screen reader calls it.
+    explicit TextBlock(const QString& name, QWidget* parent = nullptr);
+    /// The Tab key reaches a text with links. `html` contains theme colors, so a new theme needs new `html`.
+    void show_html(const QString& html);
+    /// Passes clicks to the widget around it.
+    void let_clicks_through();
+
+    int heightForWidth(int width) const override;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void wheelEvent(QWheelEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    mutable int known_width_ = -1, known_height_ = 0;
+};
+
+}  // namespace tidemark::gui

@@ -1,0 +1,36 @@
+#include "gui/widgets/tickers.h"
+
+#include <cmath>
+
+#include "gui/widgets/coordinates.h"
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+double ByteTicker::getTickStep(const QCPRange& range) {
+    step_ = byte_tick_step(range.size(), tickCount());
+    return step_;
+}
+
+int ByteTicker::getSubTickCount(double) { return 3; }
+
+QString ByteTicker::getTickLabel(double tick, const QLocale&, QChar, int) { return byte_tick_label(tick, step_); }
+
+double TimeTicker::getTickStep(const QCPRange& range) {
+    step_ = decimal_tick_step(range.size(), tickCount());
+    if (events_ && step_ < 1) {
+        step_ = 1;
+    }
+    return step_;
+}
+
+int TimeTicker::getSubTickCount(double step) {
+    return std::fmod(std::log10(step) + 1e-9, 1.0) > 0.2 && std::fmod(std::log10(step) + 1e-9, 1.0) < 0.4 ? 3 : 4;
+}
+
+QString TimeTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return events_ ? QString::fromStdString(format_count(static_cast<int64_t>(std::llround(tick))))
+                   : time_tick_label(tick, step_);
+}
+
+}  // namespace tidemark::gui

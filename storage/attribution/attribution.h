@@ -1,0 +1,84 @@
+// What the memory of a moment was allocated by or for: active allocations added up by stack, line, module, step, ...
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "storage/base/result.h"
+#include "storage/graph/categories.h"
+#include "storage/replay/alive_index.h"
+
+namespace tidemark {
+
+enum class GroupBy : uint8_t {
+    stack,
+    line,
+    file,
+    size,
+    stream,
+    pool,
+    annotation,
+    module,
+    op,
+    phase,
+    step,
+    category,    ///< at the moment asked about
+    node,        ///< type of the graph's node that made the memory, or saved it where none made it
+    graph_step,  ///< step in which that node was created: the age of the graph
+};
+Result<GroupBy> group_by_from_name(std::string_view name);
+/// For help and errors: "stack, line, file, ...".
+std::string group_by_names();
+
+/// What some ways of grouping need.
+struct GroupOptions {
+    const Categories* categories = nullptr;  ///< of the same trace, for category, node, graph_step; nullptr: all memory
+                                             ///< is of the group "no graph recorded"
+    int64_t time = never_happened;           ///< ns since trace start: the moment of category
+    int module_depth = 0;                    ///< module: see module_at_depth; 0: the whole name
+};
+
+/// The first names of a path in the module tree: "transformer.h" of "transformer.h.3.mlp" for 2; all for 0.
+std::string_view module_at_depth(std::string_view module, int depth);
+
+struct AttributionGroup {
+    std::string name;   ///< "train.py:42 forward", "2.00 MiB", "stream 0"
+    StackId stack = 0;  ///< with GroupBy::stack, and a representative one with line and file
+    int64_t allocations = 0;
+    int64_t requested = 0;    ///< bytes
+    int64_t block_bytes = 0;  ///< bytes taken
+    int64_t pending = 0;      ///< bytes of block_bytes that wait for a stream
+    AllocationIndex largest = no_allocation;
+};
+
+/// All groups, most bytes first; they add up to the active bytes at event n, which also decides options.time.
+std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const AliveIndex& live,
+                                             EventNumber n, GroupBy by, GroupOptions options = {});
+
+/// Tells allocations apart by `by`. Names are made once per stack, size, stream, ... and kept: ask one grouper about
+/// many allocations. Keeps references to the trace, the device and the categories. Not thread-safe.
+class Grouper {
+public:
+    Grouper(const Trace& trace, const DeviceHistory& device, GroupBy by, const GroupOptions& options = {});
+    ~Grouper();
+
+    /// A small number, the same for all allocations of one group: 0, 1, 2, ... in order of appearance.
+    uint32_t group_of(AllocationIndex a);
+    const std::string& name(uint32_t group) const;
+    uint32_t group_count() const;
+
+private:
+    class Keys;
+    std::unique_ptr<Keys> keys_;
+    std::vector<std::string> names_;
+    std::unordered_map<uint64_t, uint32_t> group_of_key_;
+};
+
+/// Name of the group an allocation belongs to ("no Python frame" for those without a stack).
+std::string group_name(const Trace& trace, const DeviceHistory& device, AllocationIndex a, GroupBy by,
+                       const GroupOptions& options = {});
+
+}  // namespace tidemark

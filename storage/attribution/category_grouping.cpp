@@ -1,0 +1,33 @@
+#include "storage/attribution/category_grouping.h"
+
+namespace tidemark {
+namespace {
+
+/// The enumeration begins with `unknown`; the rest lies last in a picture.
+uint16_t group_of(Category category) {
+    return static_cast<uint16_t>((static_cast<int>(category) + category_count - 1) % category_count);
+}
+
+}  // namespace
+
+Grouping group_by_category(const Categories& categories, uint32_t d) {
+    const DeviceHistory& device = categories.index().trace().devices[d];
+    Grouping grouping;
+    grouping.names.resize(category_count);
+    for (int c = 0; c < category_count; ++c) {
+        const auto category = static_cast<Category>(c);
+        grouping.names[group_of(category)] = category_name(category);
+    }
+    grouping.first_change.push_back(0);
+    for (AllocationIndex a = 0; a < device.allocations.size(); ++a) {
+        const auto history = categories.history({d, a});
+        grouping.group_of.push_back(group_of(history.front().category));
+        for (const CategoryChange& change : history.subspan(1)) {
+            grouping.changes.push_back({device.events_until(change.time), group_of(change.category)});
+        }
+        grouping.first_change.push_back(static_cast<uint32_t>(grouping.changes.size()));
+    }
+    return grouping;
+}
+
+}  // namespace tidemark

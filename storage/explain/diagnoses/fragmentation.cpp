@@ -1,0 +1,122 @@
+// #15: an out-of-memory error although enough memory was free: it lay in free gaps that are too small.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/explain/free_gap_finder.h"
+#include "storage/explain/oom_analysis.h"
+#include "storage/text/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t most_named = 3;  ///< blocks that are named one by one
+
+std::string block_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
+    const Allocations& allocations = context.device().allocations;
+    const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(allocations.block_size[a])));
+    const auto line = with("line", line_of(context.trace(), allocations.stack[a]));
+    const Referrer* referrer =
+        context.graph() ? context.graph()->referrers.in_python(AllocationRef{context.device_position(), a}) : nullptr;
+    return referrer ? words("{bytes} from {line}, retained by {referrer}", bytes, line,
+                            with("referrer", referrer_words(context.graph()->tables(), words, *referrer)))
+                    : words("{bytes} from {line}", bytes, line);
+}
+
+void name_block(Finding& finding, const AnalysisContext& context, const Words& words, AllocationIndex a,
+                std::vector<std::string>& named) {
+    if (named.size() < most_named && a != no_allocation) {
+        named.push_back(block_words(context, words, a));
+        finding.evidence.push_back(
+            at_allocation(context, words("Blocks the gap: {block}", with("block", named.back())), a));
+    }
+}
+
+/// No segment is as large as the request: names the blocks that keep the emptiest segments from being returned.
+void name_blocks_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
+                             const Words& words) {
+    std::vector<const SegmentState*> segments;
+    for (const SegmentState& segment : oom_analysis.state.segments) {
+        if (!segment.cached() && segment.free() > segment.size / 2) {
+            segments.push_back(&segment);
+        }
+    }
+    std::sort(segments.begin(), segments.end(), [](const auto* a, const auto* b) { return a->free() > b->free(); });
+    int64_t in_use = 0;
+    std::vector<std::string> named;
+    for (const SegmentState* segment : segments) {
+        in_use += static_cast<int64_t>(segment->allocated + segment->pending);
+        for (const Block& block : segment->blocks) {
+            name_block(finding, context, words, block.allocation, named);
+        }
+    }
+    if (!named.empty()) {
+        finding.text.push_back(
+            words("Blocks of {bytes} in total occupy otherwise mostly free memory ({segments}), which can neither be "
+                  "used as a whole nor returned to the driver. Blocks in the largest: {named}.",
+                  with("segments", words.counted(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
+                  with("bytes", format_bytes(in_use)), with("named", words.list(named))));
+    }
+}
+
+/// Names the blocks that keep a free gap from being large enough.
+void name_blocking_blocks(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
+                          const Words& words) {
+    const GapCandidate window = cheapest_gap(oom_analysis.state, oom_analysis.oom.size);
+    if (window.size == 0 || window.blocks.empty()) {
+        name_blocks_of_segments(finding, context, oom_analysis, words);
+        return;
+    }
+    std::vector<std::string> named;
+    for (const AllocationIndex a : window.blocks) {
+        name_block(finding, context, words, a, named);
+    }
+    const auto count = static_cast<int64_t>(window.blocks.size());
+    finding.text.push_back(words("A large enough free gap would need these {bytes} to be free ({blocks}): {named}.",
+                                 with("blocks", words.counted(count, "{n} block", "{n} blocks")),
+                                 with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
+}
+
+/// Settings that would have let the request fit help here as well.
+std::vector<Fix> fixes_of_the_failure(const Findings& earlier) {
+    const auto failure = std::find_if(earlier.begin(), earlier.end(), [](const Finding& finding) {
+        return finding.kind == FindingKind::out_of_memory;
+    });
+    return failure == earlier.end() ? std::vector<Fix>() : failure->fixes;
+}
+
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+    if (!context.out_of_memory()) {
+        return;
+    }
+    const OomAnalysis oom_analysis(context, *context.out_of_memory());
+    if (!oom_analysis.is_fragmented()) {
+        return;
+    }
+    Finding finding = diagnoses::fragmentation.new_finding();
+    finding.basis =
+        words("The allocator's events were replayed: every block and every free gap at that time is known.");
+    finding.bytes = oom_analysis.free_in_segments();
+    finding.component = ComponentKind::free_in_segments;
+    finding.title = words("{free} were free, but in gaps too small for {asked}",
+                          with("free", format_bytes(oom_analysis.free_in_segments())),
+                          with("asked", format_bytes(oom_analysis.requested())));
+    finding.text = {
+        words("Free memory lies in {gaps} between blocks in use. A request needs one gap that is large enough; the "
+              "largest has {largest}. A few small, long-lived tensors keep large segments from being used as a whole.",
+              with("gaps", words.counted(oom_analysis.state.gaps, "{n} free gap", "{n} free gaps")),
+              with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))))};
+    name_blocking_blocks(finding, context, oom_analysis, words);
+    finding.evidence.insert(finding.evidence.begin(),
+                            at_event(context, words("The state right before the error"), oom_analysis.before));
+    finding.fixes = fixes_of_the_failure(earlier);
+    finding.fixes.push_back({words("Allocate long-lived tensors before the large temporaries."), "", {}, {}});
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const Diagnosis diagnoses::fragmentation{FindingKind::fragmentation, Severity::waste, Phase::comparison, run};
+
+}  // namespace tidemark

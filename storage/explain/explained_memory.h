@@ -1,0 +1,11 @@
+// Whether findings explain the memory: what every program has is reported as the answer only if nothing else does.
+#pragma once
+
+#include "storage/explain/diagnoses.h"
+
+namespace tidemark {
+
+/// Returns whether a finding about the program's own work explains its memory.
+bool is_memory_explained(const Findings& findings);
+
+}  // namespace tidemark

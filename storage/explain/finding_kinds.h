@@ -1,0 +1,79 @@
+// The list of all kinds of findings. Each line makes the identifier, the word, and the descriptor's declaration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+// CLASSIFIER: a cause of a leak suspect, found by growth/NAME.cpp. Classifiers run in the order of this list: the first
+// that recognizes the cause reports it.
+// DIAGNOSIS: a finding of its own, found by diagnoses/NAME.cpp. Diagnoses run phase by phase (see diagnoses.h).
+// BOTH: a leak for the classifier, and something else for the diagnosis.
+#define TIDEMARK_FINDING_KINDS(CLASSIFIER, DIAGNOSIS, BOTH)                \
+    CLASSIFIER(exception_retains_frames, "exception-retains-frames")       \
+    CLASSIFIER(ctx_retains_tensors, "ctx-retains-tensors")                 \
+    CLASSIFIER(hook_retains_activations, "hook-retains-activations")       \
+    CLASSIFIER(create_graph_cycle, "create-graph-cycle")                   \
+    CLASSIFIER(hook_reference_cycle, "hook-reference-cycle")               \
+    CLASSIFIER(loss_accumulated_with_graph, "loss-accumulated-with-graph") \
+    CLASSIFIER(hidden_state_not_detached, "hidden-state-not-detached")     \
+    CLASSIFIER(retained_graph, "retained-graph")                           \
+    BOTH(eval_without_no_grad, "eval-without-no-grad")                     \
+    CLASSIFIER(growing_container, "growing-container")                     \
+    CLASSIFIER(autocast_cache, "autocast-cache")                           \
+    CLASSIFIER(unexplained_growth, "unexplained-growth")                   \
+    DIAGNOSIS(cuda_graph_pools_grow, "cuda-graph-pools-grow")              \
+    DIAGNOSIS(non_pytorch_growth, "non-pytorch-growth")                    \
+    DIAGNOSIS(pinned_memory_growth, "pinned-memory-growth")                \
+    DIAGNOSIS(out_of_memory, "out-of-memory")                              \
+    DIAGNOSIS(fragmentation, "fragmentation")                              \
+    DIAGNOSIS(garbage_cycles, "garbage-cycles")                            \
+    DIAGNOSIS(stale_local, "stale-local")                                  \
+    DIAGNOSIS(retain_grad, "retain-grad")                                  \
+    DIAGNOSIS(gradients_not_cleared, "gradients-not-cleared")              \
+    DIAGNOSIS(checkpoint_on_gpu, "checkpoint-on-gpu")                      \
+    DIAGNOSIS(saved_in_two_dtypes, "saved-in-two-dtypes")                  \
+    DIAGNOSIS(pending_free, "pending-free")                                \
+    DIAGNOSIS(empty_cache_thrash, "empty-cache-thrash")                    \
+    DIAGNOSIS(broadcast_materialized, "broadcast-materialized")            \
+    DIAGNOSIS(workspace_burst, "workspace-burst")                          \
+    DIAGNOSIS(stray_context, "stray-context")                              \
+    DIAGNOSIS(profiler_overhead, "profiler-overhead")                      \
+    DIAGNOSIS(optimizer_state, "optimizer-state")                          \
+    DIAGNOSIS(gradient_accumulation, "gradient-accumulation")              \
+    DIAGNOSIS(second_iteration_peak, "second-iteration-peak")              \
+    DIAGNOSIS(reserved_high_water, "reserved-high-water")                  \
+    DIAGNOSIS(outlier_iteration, "outlier-iteration")                      \
+    DIAGNOSIS(released_graph, "released-graph")                            \
+    DIAGNOSIS(op_temporary, "op-temporary")                                \
+    DIAGNOSIS(live_variables, "live-variables")                            \
+    DIAGNOSIS(block_reuse, "block-reuse")                                  \
+    DIAGNOSIS(bounded_cache, "bounded-cache")                              \
+    DIAGNOSIS(collective_buffers, "collective-buffers")                    \
+    DIAGNOSIS(steady, "steady")                                            \
+    DIAGNOSIS(cached_memory, "cached-memory")                              \
+    DIAGNOSIS(library_workspace, "library-workspace")                      \
+    DIAGNOSIS(private_pools, "private-pools")                              \
+    DIAGNOSIS(cuda_context, "cuda-context")                                \
+    DIAGNOSIS(other_processes, "other-processes")
+
+// An argument of TIDEMARK_FINDING_KINDS that leaves kinds out.
+#define TIDEMARK_NO_KIND(name, word)
+
+namespace tidemark {
+
+#define TIDEMARK_KIND(name, word) name,
+/// docs/findings/WORD.md says what each of them means.
+enum class FindingKind : uint8_t { TIDEMARK_FINDING_KINDS(TIDEMARK_KIND, TIDEMARK_KIND, TIDEMARK_KIND) };
+#undef TIDEMARK_KIND
+
+#define TIDEMARK_KIND(name, word) +1
+constexpr int finding_kind_count = TIDEMARK_FINDING_KINDS(TIDEMARK_KIND, TIDEMARK_KIND, TIDEMARK_KIND);
+#undef TIDEMARK_KIND
+
+/// Returns the stable word for the command line, JSON and the pages of docs/findings: "retained-graph".
+std::string_view finding_word(FindingKind kind);
+/// Returns nothing for a word that names no kind.
+std::optional<FindingKind> finding_from_word(std::string_view word);
+
+}  // namespace tidemark

@@ -1,0 +1,56 @@
+#include "storage/explain/growth/cross_iteration_graph.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t fewest_iterations = 4;
+
+/// Returns the position of the iteration in which a node was created; -1: before the recording.
+int64_t iteration_of(const AnalysisContext& context, NodeIndex node) {
+    const int64_t made = context.graph()->tables().nodes.created[node];
+    return made == before_recording ? -1 : context.iterations().at(context.device().events_until(made));
+}
+
+NodeIndex newest_child_of_type(const GraphContext& graph, NodeIndex node) {
+    const auto& nodes = graph.tables().nodes;
+    NodeIndex newest = no_node;
+    for (const NodeIndex child : graph.index.children(node)) {
+        if (nodes.type[child] == nodes.type[node] && (newest == no_node || child > newest)) {
+            newest = child;
+        }
+    }
+    return newest;
+}
+
+}  // namespace
+
+std::optional<Link> cross_iteration_link(const AnalysisContext& context, const LeakSuspect& suspect) {
+    if (!suspect.through_graph() || suspect.roots != 1) {
+        return std::nullopt;
+    }
+    const GraphContext& graph = *context.graph();
+    // The path goes down to the oldest memory of the suspect.
+    const AllocationRef oldest{context.device_position(), suspect.sites.front()->now.front()};
+    const Retention retention = retention_of(graph, oldest);
+    const std::vector<NodeIndex> path =
+        retention.retainer == no_node ? std::vector<NodeIndex>() : graph.state.path_to(retention.retainer);
+    if (path.empty() || iteration_of(context, path.front()) - iteration_of(context, path.back()) < fewest_iterations) {
+        return std::nullopt;
+    }
+    for (size_t i = 1; i < path.size(); ++i) {
+        if (iteration_of(context, path[i]) < iteration_of(context, path[i - 1])) {
+            return Link{path[i - 1], path[i]};
+        }
+    }
+    return std::nullopt;
+}
+
+int64_t chain_length_of_same_type(const GraphContext& graph, NodeIndex root) {
+    int64_t length = 0;
+    for (NodeIndex node = root; node != no_node; node = newest_child_of_type(graph, node)) {
+        ++length;
+    }
+    return length;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,29 @@
+// The allocator's state right before an out-of-memory error.
+#pragma once
+
+#include "storage/explain/analysis_context.h"
+#include "storage/replay/memory_state.h"
+
+namespace tidemark {
+
+struct OomAnalysis {
+    const OtherEvent& oom;
+    EventNumber before;      ///< the state in front of the error
+    MemoryState state;       ///< replayed up to `before`
+    int64_t free_on_device;  ///< bytes, as the driver said
+
+    OomAnalysis(const AnalysisContext& context, const OtherEvent& event)
+        : oom(event),
+          before(event.event),
+          state(memory_state(context.device(), context.analysis().live(), event.event)),
+          free_on_device(static_cast<int64_t>(event.address)) {}
+
+    int64_t requested() const { return static_cast<int64_t>(oom.size); }
+    int64_t free_in_segments() const {
+        return static_cast<int64_t>(state.free_in_gaps + state.free_in_cached_segments);
+    }
+    /// PyTorch had enough free bytes, but not in one piece.
+    bool is_fragmented() const { return free_in_segments() >= requested(); }
+};
+
+}  // namespace tidemark

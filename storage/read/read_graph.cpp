@@ -1,0 +1,362 @@
+#include "storage/read/read_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "storage/read/database.h"
+#include "storage/read/row_source.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int first_version_with_graph = 2;
+constexpr int64_t most_bytes = int64_t{1} << 60;
+constexpr size_t most_rows = no_node - 1;  ///< of a table: positions are 32 bits
+
+/// Texts that rows refer to by id get numbers as they are met and are looked up all at once.
+class TextNumbers {
+public:
+    uint32_t operator()(int64_t id) {
+        if (id <= 0) {
+            return 0;
+        }
+        const auto [entry, is_new] = numbers_.try_emplace(id, static_cast<uint32_t>(numbers_.size() + 1));
+        return entry->second;
+    }
+
+    Status look_up(RowSource& source, std::vector<std::string>& texts) const {
+        texts.assign(numbers_.size() + 1, "");
+        const std::vector<std::pair<int64_t, size_t>> ids(numbers_.begin(), numbers_.end());
+        return source.look_up("SELECT text FROM string WHERE id=?", ids, [&](Statement& row, size_t number) {
+            texts[number] = row.text(0);
+            return true;
+        });
+    }
+
+private:
+    std::unordered_map<int64_t, uint32_t> numbers_;
+};
+
+class GraphReader {
+public:
+    GraphReader(RowSource& source, const Trace& trace, GraphTables& tables);
+    Status read();
+
+private:
+    Status read_nodes();
+    Status read_edges();
+    Status read_saved();
+    Status read_labels();
+    Status read_referrers();
+    Status read_links();
+    Status read_counts();
+
+    AllocationRef allocation(int64_t id) const;
+    /// Its place, looked for around `near`: edges lead to nodes of about the same age.
+    NodeIndex node(int64_t id, NodeIndex near) const;
+    NodeIndex node(int64_t id) const { return node(id, nodes_.size() / 2); }
+
+    RowSource& source_;
+    const Trace& trace_;
+    GraphTables& tables_;
+    GraphNodes& nodes_ = tables_.nodes;
+    TextNumbers text_;
+    std::vector<int32_t> device_position_;
+    int64_t known_until_;  ///< ns: of what happened later the trace knows nothing
+    std::vector<int64_t> scan_ids_, referrer_ids_;
+};
+
+GraphReader::GraphReader(RowSource& source, const Trace& trace, GraphTables& tables)
+    : source_(source),
+      trace_(trace),
+      tables_(tables),
+      device_position_(max_devices, -1),
+      known_until_(trace.being_written ? trace.duration : never_happened) {
+    for (size_t d = 0; d < trace.devices.size(); ++d) {
+        device_position_[static_cast<size_t>(trace.devices[d].device)] = static_cast<int32_t>(d);
+    }
+}
+
+Status GraphReader::read() {
+    TIDEMARK_TRY(read_nodes());
+    TIDEMARK_TRY(read_edges());
+    TIDEMARK_TRY(read_saved());
+    TIDEMARK_TRY(read_labels());
+    TIDEMARK_TRY(read_referrers());
+    TIDEMARK_TRY(read_links());
+    TIDEMARK_TRY(read_counts());
+    return text_.look_up(source_, tables_.texts);
+}
+
+AllocationRef GraphReader::allocation(int64_t id) const {
+    const int64_t device = id >> event_id_shift;
+    if (id < 0 || device >= max_devices || device_position_[static_cast<size_t>(device)] < 0) {
+        return {};
+    }
+    const auto position = static_cast<uint32_t>(device_position_[static_cast<size_t>(device)]);
+    const auto found = trace_.devices[position].find_allocation(id);
+    return found ? AllocationRef{position, *found} : AllocationRef{};
+}
+
+NodeIndex GraphReader::node(int64_t id, NodeIndex near) const {
+    const auto& ids = nodes_.id;
+    size_t low = std::min<size_t>(near, ids.size()), high = low;
+    for (size_t leap = 1; low > 0 && ids[low - 1] >= id; leap *= 2) {
+        high = low;
+        low -= std::min(low, leap);
+    }
+    for (size_t leap = 1; high < ids.size() && ids[high] < id; leap *= 2) {
+        low = high;
+        high += std::min(ids.size() - high, leap);
+    }
+    const auto begin = ids.begin();
+    const auto found = std::lower_bound(begin + static_cast<ptrdiff_t>(low), begin + static_cast<ptrdiff_t>(high), id);
+    return found != ids.end() && *found == id ? static_cast<NodeIndex>(found - begin) : no_node;
+}
+
+/// NULL: no allocation, whose ids begin with 0.
+int64_t id_or_none(const Statement& row, int column) { return row.is_null(column) ? -1 : row.integer(column); }
+
+/// NULL: what the column's absence means.
+int64_t time_or(const Statement& row, int column, int64_t otherwise) {
+    return row.is_null(column) ? otherwise : row.integer(column);
+}
+
+template <class T>
+T clamped(int64_t value) {
+    return static_cast<T>(std::clamp<int64_t>(value, 0, std::numeric_limits<T>::max()));
+}
+
+/// An index, or 0, "nothing known", where there is no such thing.
+uint32_t index_or_zero(int64_t id, size_t count) {
+    return id > 0 && id < static_cast<int64_t>(count) ? static_cast<uint32_t>(id) : 0;
+}
+
+Status GraphReader::read_nodes() {
+    return source_.each(
+        "SELECT id, created_time, type, variable, sequence, origin, stack, executed_time, released_time, "
+        "destroyed_time, "
+        "output FROM autograd_node ORDER BY id",
+        [&](Statement& row) {
+            const int64_t id = row.integer(0), created = time_or(row, 1, before_recording);
+            if ((nodes_.size() > 0 && nodes_.id.back() >= id) || nodes_.size() == most_rows) {
+                return false;
+            }
+            if (created > known_until_) {
+                return true;
+            }
+            nodes_.id.push_back(id);
+            nodes_.type.push_back(text_(row.integer(2)));
+            nodes_.variable.push_back(text_(row.integer(3)));
+            nodes_.sequence.push_back(time_or(row, 4, -1));
+            nodes_.origin.push_back(index_or_zero(row.integer(5), trace_.origins.size()));
+            nodes_.stack.push_back(index_or_zero(row.integer(6), trace_.stacks.stack_count()));
+            nodes_.created.push_back(created);
+            nodes_.executed.push_back(time_or(row, 7, never_happened));
+            nodes_.released.push_back(time_or(row, 8, never_happened));
+            nodes_.destroyed.push_back(time_or(row, 9, never_happened));
+            nodes_.output.push_back(allocation(id_or_none(row, 10)));
+            return true;
+        });
+}
+
+/// Both tables come by rising node: one walk over each.
+Status GraphReader::read_edges() {
+    GraphEdges& edges = tables_.edges;
+    std::pair<int64_t, int64_t> last{INT64_MIN, INT64_MIN};
+    NodeIndex from = 0;
+    const auto close_until = [&](int64_t id) {
+        for (; from < nodes_.size() && nodes_.id[from] < id; ++from) {
+            edges.first.push_back(static_cast<uint32_t>(edges.to.size()));
+        }
+    };
+    TIDEMARK_TRY(source_.each("SELECT node, slot, next_node, input_number FROM autograd_edge ORDER BY node, slot",
+                              [&](Statement& row) {
+                                  const std::pair key(row.integer(0), row.integer(1));
+                                  if (key <= last || edges.to.size() == most_rows) {
+                                      return false;
+                                  }
+                                  last = key;
+                                  close_until(key.first);
+                                  if (from == nodes_.size() || nodes_.id[from] != key.first) {
+                                      return true;
+                                  }
+                                  if (const NodeIndex to = node(row.integer(2), from); to != no_node && to != from) {
+                                      edges.to.push_back(to);
+                                      edges.slot.push_back(clamped<uint16_t>(key.second));
+                                      edges.input.push_back(clamped<uint16_t>(row.integer(3)));
+                                  }
+                                  return true;
+                              }));
+    for (; from < nodes_.size(); ++from) {
+        edges.first.push_back(static_cast<uint32_t>(edges.to.size()));
+    }
+    return {};
+}
+
+template <class T>
+void reorder(std::vector<T>& column, const std::vector<uint32_t>& order) {
+    std::vector<T> sorted;
+    sorted.reserve(order.size());
+    for (const uint32_t at : order) {
+        sorted.push_back(column[at]);
+    }
+    column = std::move(sorted);
+}
+
+Status GraphReader::read_saved() {
+    SavedTensors& saved = tables_.saved;
+    std::vector<NodeIndex> savers;
+    int64_t last = INT64_MIN;
+    TIDEMARK_TRY(source_.each(
+        "SELECT id, node, name, allocation, byte_offset, bytes, version, is_view, is_packed FROM saved_tensor "
+        "ORDER BY id",
+        [&](Statement& row) {
+            if (row.integer(0) <= last || savers.size() == most_rows) {
+                return false;
+            }
+            last = row.integer(0);
+            const NodeIndex saver = node(row.integer(1), savers.empty() ? 0 : savers.back());
+            if (saver == no_node) {
+                return true;
+            }
+            savers.push_back(saver);
+            saved.name.push_back(text_(row.integer(2)));
+            saved.allocation.push_back(allocation(id_or_none(row, 3)));
+            saved.offset.push_back(static_cast<uint64_t>(std::clamp<int64_t>(row.integer(4), 0, most_bytes)));
+            saved.bytes.push_back(static_cast<uint64_t>(std::clamp<int64_t>(row.integer(5), 0, most_bytes)));
+            saved.version.push_back(clamped<uint16_t>(row.integer(6)));
+            saved.is_view.push_back(row.integer(7) != 0);
+            saved.is_packed.push_back(row.integer(8) != 0);
+            return true;
+        }));
+    if (!std::is_sorted(savers.begin(), savers.end())) {
+        std::vector<uint32_t> order(savers.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return savers[a] < savers[b]; });
+        reorder(savers, order);
+        reorder(saved.name, order);
+        reorder(saved.allocation, order);
+        reorder(saved.offset, order);
+        reorder(saved.bytes, order);
+        reorder(saved.version, order);
+        reorder(saved.is_view, order);
+        reorder(saved.is_packed, order);
+    }
+    saved.first.assign(nodes_.size() + 1, 0);
+    for (const NodeIndex saver : savers) {
+        ++saved.first[saver + 1];
+    }
+    std::partial_sum(saved.first.begin(), saved.first.end(), saved.first.begin());
+    return {};
+}
+
+Status GraphReader::read_labels() {
+    auto& labels = tables_.labels;
+    TIDEMARK_TRY(source_.each("SELECT allocation, time, category, name FROM allocation_category ORDER BY id",
+                              [&](Statement& row) {
+                                  const AllocationRef of = allocation(id_or_none(row, 0));
+                                  const Category category = category_from_name(row.text(2));
+                                  // A word of a newer version says nothing here, not even that others ended.
+                                  if (of && category_name(category) == row.text(2)) {
+                                      labels.push_back({of, row.integer(1), category, text_(row.integer(3))});
+                                  }
+                                  return labels.size() < most_rows;
+                              }));
+    std::stable_sort(labels.begin(), labels.end(),
+                     [](const CategoryLabel& a, const CategoryLabel& b) { return a.time < b.time; });
+    return {};
+}
+
+/// Place of an id among rising ones; nothing if it is not there.
+std::optional<size_t> place_of(const std::vector<int64_t>& ids, int64_t id) {
+    const auto found = std::lower_bound(ids.begin(), ids.end(), id);
+    return found != ids.end() && *found == id ? std::optional(static_cast<size_t>(found - ids.begin())) : std::nullopt;
+}
+
+Status GraphReader::read_referrers() {
+    TIDEMARK_TRY(source_.each("SELECT id, time, reason, duration, objects, tensors FROM heap_scan ORDER BY id",
+                              [&](Statement& row) {
+                                  scan_ids_.push_back(row.integer(0));
+                                  tables_.scans.push_back({row.integer(1), fact_from_word<ScanReason>(row.text(2)),
+                                                           row.integer(3), row.integer(4), row.integer(5)});
+                                  return true;
+                              }));
+    return source_.each("SELECT id, scan, node, allocation FROM referrer ORDER BY scan, id", [&](Statement& row) {
+        if (const auto scan = place_of(scan_ids_, row.integer(1))) {
+            referrer_ids_.push_back(row.integer(0));
+            tables_.referrers.push_back(
+                {static_cast<uint32_t>(*scan), node(row.integer(2)), allocation(id_or_none(row, 3)), {}});
+        }
+        return true;
+    });
+}
+
+Status GraphReader::read_links() {
+    // Holders come by scan: their ids need not rise.
+    std::vector<std::pair<int64_t, size_t>> places;
+    for (size_t i = 0; i < referrer_ids_.size(); ++i) {
+        places.emplace_back(referrer_ids_[i], i);
+    }
+    std::sort(places.begin(), places.end());
+    auto at = places.begin();
+    return source_.each("SELECT referrer, kind, name, function, file, line FROM path_link ORDER BY referrer, position",
+                        [&](Statement& row) {
+                            while (at != places.end() && at->first < row.integer(0)) {
+                                ++at;
+                            }
+                            if (at != places.end() && at->first == row.integer(0)) {
+                                tables_.referrers[at->second].links.push_back(
+                                    {fact_from_word<PathLinkKind>(row.text(1)), text_(row.integer(2)),
+                                     text_(row.integer(3)), text_(row.integer(4)), clamped<int32_t>(row.integer(5))});
+                            }
+                            return true;
+                        });
+}
+
+Status GraphReader::read_counts() {
+    return source_.each("SELECT CAST(value AS INTEGER) FROM meta WHERE key='graph.nodes_left_out'",
+                        [&](Statement& row) {
+                            tables_.nodes_left_out = std::max<int64_t>(row.integer(0), 0);
+                            return true;
+                        });
+}
+
+Status read_within_one_transaction(Connection& connection, RowSource& source, const Trace& trace, GraphTables& tables) {
+    if (auto begun = connection.execute("BEGIN"); !begun) {
+        return source.explain(begun.error());
+    }
+    const Status read = GraphReader(source, trace, tables).read();
+    const Status ended = connection.execute("COMMIT");
+    return !read || ended ? read : Status(source.explain(ended.error()));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const GraphTables>> read_graph(const Trace& trace, Progress& progress) {
+    auto tables = std::make_shared<GraphTables>();
+    if (trace.format_version < first_version_with_graph) {
+        return std::shared_ptr<const GraphTables>(std::move(tables));
+    }
+    // Looking at a file ends the locks of whoever follows it in this process.
+    const auto file = trace.being_written
+                          ? Result<TraceFile>(TraceFile{TraceFile::State::being_written, trace.file_bytes})
+                          : look_at(trace.path);
+    if (!file) {
+        return file.error();
+    }
+    auto connection = open_checked(trace.path, *file, progress);
+    if (!connection) {
+        return connection.error();
+    }
+    RowSource source(*connection, trace.path, progress);
+    TIDEMARK_TRY(read_within_one_transaction(*connection, source, trace, *tables));
+    return std::shared_ptr<const GraphTables>(std::move(tables));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,69 @@
+// Which allocations are alive at an event, answered without replaying: O(live) at any moment of any trace.
+//
+// Allocations are sorted into classes by lifetime (powers of two, in events); within a class by alloc event.
+// Whoever of class c is alive at N was allocated in the last 2^(c+1) events, so each class contributes one
+// short contiguous scan.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "storage/trace/trace.h"
+
+namespace tidemark {
+
+class AliveIndex {
+public:
+    explicit AliveIndex(const Allocations& allocations);
+
+    /// Asks for one moment after another. Cheapest when they come in rising order, as the columns of a picture do.
+    /// One thread each; must not outlive the index.
+    class Walk {
+    public:
+        explicit Walk(const AliveIndex& index);
+
+        /// Calls visit(AllocationIndex) for every allocation that is active (not free-completed) in the state at
+        /// event n: longest-lived class first, within a class by alloc event. That order is the stacking order of
+        /// the allocations picture: what never dies lies at the bottom.
+        template <class Visit>
+        void for_each_active(EventNumber n, Visit&& visit) {
+            move_to(n);
+            for (size_t c = 0; c < index_.classes_.size(); ++c) {
+                const uint32_t end = index_.classes_[c].end;
+                for (uint32_t i = first_[c]; i < end && index_.alloc_event_[i] < n; ++i) {
+                    if (index_.free_completed_[i] >= n) {
+                        visit(index_.order_[i]);
+                    }
+                }
+            }
+        }
+
+    private:
+        void move_to(EventNumber n);
+
+        const AliveIndex& index_;
+        EventNumber last_ = 0;
+        std::array<uint32_t, 33> first_{};  ///< per class: the first that can be alive
+    };
+
+    template <class Visit>
+    void for_each_active(EventNumber n, Visit&& visit) const {
+        Walk(*this).for_each_active(n, visit);
+    }
+
+    std::vector<AllocationIndex> active_at(EventNumber n) const;
+
+private:
+    struct Class {
+        uint32_t begin = 0, end = 0;  ///< range in order_
+        EventNumber span = never;     ///< no member lives longer than this many events
+    };
+
+    std::vector<Class> classes_;  ///< longest-lived first
+    std::vector<AllocationIndex> order_;
+    std::vector<EventNumber> alloc_event_;  ///< in order_'s order: the scan touches contiguous memory
+    std::vector<EventNumber> free_completed_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,194 @@
+#include "storage/text/data_gap_words.h"
+
+#include "storage/base/units.h"
+
+namespace tidemark {
+namespace {
+
+std::string no_stacks_words(const Words& words, const DataGap& data_gap) {
+    const auto bytes = static_cast<double>(data_gap.number("requested_bytes"));
+    const double share = bytes > 0 ? static_cast<double>(data_gap.bytes) / bytes : 0;
+    return words(
+        "{count} of {allocations} allocations ({share} of the bytes) have no stack: PyTorch records none for memory "
+        "allocated on the backward thread, or stacks were off.",
+        with("count", format_count(data_gap.count)), with("allocations", format_count(data_gap.number("allocations"))),
+        with("share", Words::percent(share)));
+}
+
+std::string redacted_words(const Words& words, const DataGap& data_gap) {
+    std::vector<std::string> sentences;
+    const std::string what = ',' + data_gap.argument("what") + ',';
+    if (what.find(",paths,") != std::string::npos) {
+        sentences.push_back(words("Before sharing, file paths were replaced by stand-ins."));
+    }
+    if (what.find(",names,") != std::string::npos) {
+        sentences.push_back(
+            words("Before sharing, names of functions, variables, annotations and marks were replaced by stand-ins."));
+    }
+    if (what.find(",source,") != std::string::npos) {
+        sentences.push_back(words("Before sharing, the source, the command line and user metadata were removed."));
+    }
+    return fmt::format("{}", fmt::join(sentences, " "));
+}
+
+std::string cupti_busy_words(const Words& words, const std::string& tool) {
+    return tool.empty()
+               ? words(
+                     "Driver memory was not recorded, because another tool uses CUPTI; run without that tool (nsys, "
+                     "ncu, torch.profiler, cuda-gdb) to record it.")
+               : words("Driver memory was not recorded, because {tool} uses CUPTI; run without that tool to record it.",
+                       with("tool", tool));
+}
+
+std::string reason_words(const Words& words, const DataGap& data_gap) {
+    const auto count = with("count", format_count(data_gap.count));
+    const auto details = with("details", data_gap.argument("details"));
+    const auto time = [&](std::string_view name) { return format_time_point(data_gap.number(name)); };
+    const auto number = [&](std::string_view name) { return format_count(data_gap.number(name)); };
+    switch (data_gap.reason) {
+        case DataGapReason::none:
+        case DataGapReason::unknown: return data_gap.text;
+        case DataGapReason::late_start:
+            return words(
+                "The history does not reach back to the start of the run (recording began late, or the ring buffer "
+                "dropped its oldest events). Allocations alive at its first event ({count}) were rebuilt from its end; "
+                "peaks and totals count from that event.",
+                count);
+        case DataGapReason::size_before_history:
+            return words.plural(
+                data_gap.count,
+                "{n} block from before the history was freed before its exact size showed; it may have been up to "
+                "1 MiB larger than drawn.",
+                "{n} blocks from before the history were freed before their exact size showed; each may have been up "
+                "to 1 MiB larger than drawn.");
+        case DataGapReason::contradicting_events:
+            return words.plural(data_gap.count,
+                                "{n} event contradicts the allocator's state; sizes near it may be wrong.",
+                                "{n} events contradict the allocator's state; sizes near them may be wrong.");
+        case DataGapReason::unknown_actions:
+            return words.plural(data_gap.count,
+                                "{n} event has an action that this version does not know; it is shown, but does not "
+                                "change the state.",
+                                "{n} events have an action that this version does not know; they are shown, but do "
+                                "not change the state.");
+        case DataGapReason::pool_not_in_history:
+            return words.plural(data_gap.count,
+                                "The memory pool of {n} segment was not recorded (PyTorch before 2.12); the default "
+                                "pool is shown.",
+                                "The memory pool of {n} segments was not recorded (PyTorch before 2.12); the default "
+                                "pool is shown.");
+        case DataGapReason::pool_not_reported:
+            return words.plural(data_gap.count, "PyTorch did not report the memory pool of {n} segment.",
+                                "PyTorch did not report the memory pool of {n} segments.");
+        case DataGapReason::no_stacks: return no_stacks_words(words, data_gap);
+        case DataGapReason::no_times:
+            return words("The snapshot has no times (PyTorch before 2.2): events are drawn one microsecond apart.");
+        case DataGapReason::undescribed_events:
+            return words("The trace does not describe {count} of its events.", count);
+        case DataGapReason::recorder_gone:
+            return words("The recording did not end cleanly; its last events may be missing.");
+        case DataGapReason::start_state_missing:
+            return words(
+                "The allocator's state before the first event did not arrive: what was allocated before is missing.");
+        case DataGapReason::events_dropped:
+            return words(
+                "Allocator events from event {first} on were lost ({count}): the program made events faster than the "
+                "recorder could take them. The state is exact again from the next comparison with PyTorch's own on.",
+                with("first", data_gap.argument("first")), count);
+        case DataGapReason::records_dropped:
+            return words(
+                "Records other than allocator events (stacks, ops, marks) were lost ({count}): the program made them "
+                "faster than the recorder could take them.",
+                count);
+        case DataGapReason::state_differs:
+            return words(
+                "At event {event} PyTorch's own state differs from the events' state (segments: {segments}, blocks: "
+                "{blocks}; {example}). From there on the trace follows PyTorch's state.",
+                with("event", data_gap.argument("event")), with("segments", number("segments")),
+                with("blocks", number("blocks")), with("example", data_gap.argument("example")));
+        case DataGapReason::recorder_stopped:
+            return words(
+                "The recorder was ended by signal {signal} while the program went on; the rest was not recorded.",
+                with("signal", data_gap.argument("signal")));
+        case DataGapReason::recorder_failed: return words("The recorder failed: {details}", details);
+        case DataGapReason::shared_memory_damaged:
+            return words("The memory shared with the program was damaged ({count}); its content is missing.", count);
+        case DataGapReason::nvml_failed: return words("NVML's figures were not recorded: {details}", details);
+        case DataGapReason::cupti_paused:
+            return words("Driver memory was not recorded from {from} to {until}: another tool used CUPTI.",
+                         with("from", time("from_ns")), with("until", time("until_ns")));
+        case DataGapReason::cupti_missing:
+            return words(
+                "Driver memory was not recorded, because CUPTI was not found. It comes with PyTorch for CUDA and with "
+                "the CUDA Toolkit; TIDEMARK_CUPTI names its library elsewhere.");
+        case DataGapReason::cupti_busy: return cupti_busy_words(words, data_gap.argument("details"));
+        case DataGapReason::cupti_forbidden:
+            return words(
+                "Driver memory was not recorded, because this user may not use CUPTI; the driver option "
+                "NVreg_RestrictProfilingToAdminUsers=0 allows it.");
+        case DataGapReason::cupti_failed:
+            return words(
+                "Driver memory was not recorded, because CUPTI failed ({details}); a CUPTI of the program's CUDA "
+                "version usually works.",
+                details);
+        case DataGapReason::compiled_regions:
+            return words(
+                "torch.compile hides the ops of a compiled region: the region is one node (CompiledFunctionBackward) "
+                "with all its saved tensors, and its other memory has no category.");
+        case DataGapReason::attach_failed: return words("The recording is incomplete: {details}", details);
+        case DataGapReason::stacks_failed: return words("Python stacks are not recorded: {details}", details);
+        case DataGapReason::driver_failed: return words("Driver calls are not recorded: {details}", details);
+        case DataGapReason::graph_failed: return words("The autograd graph is not recorded: {details}", details);
+        case DataGapReason::graph_incomplete: return words("The autograd graph is incomplete: {details}", details);
+        case DataGapReason::referrers_failed: return words("Referrers of tensors are not recorded: {details}", details);
+        case DataGapReason::allocator_fallback:
+            return words("PyTorch's own memory history is recorded in place of allocator events: {details}", details);
+        case DataGapReason::allocator_failed: return words("Allocator events are not recorded: {details}", details);
+        case DataGapReason::redacted: return redacted_words(words, data_gap);
+        case DataGapReason::excerpt:
+            return words(
+                "Only events {first} to {last} of {events} were kept (device {device}); the state at their begin is "
+                "complete.",
+                with("first", number("first")), with("last", number("last")), with("events", number("events")),
+                with("device", data_gap.argument("device")));
+        case DataGapReason::tables_left_out:
+            return words("Sharing left out the tables {tables}.", with("tables", data_gap.argument("tables")));
+    }
+    return data_gap.text;
+}
+
+}  // namespace
+
+std::string data_gap_words(const Words& words, const DataGap& data_gap) {
+    const std::string text = data_gap.text.empty() ? reason_words(words, data_gap) : data_gap.text;
+    return data_gap.argument("of_whole_trace").empty()
+               ? text
+               : words("In the whole trace: {sentence}", with("sentence", text));
+}
+
+std::string breakdown_gap_words(const Words& words, const BreakdownGap& gap) {
+    switch (gap.kind) {
+        case BreakdownGapKind::no_samples:
+            return words(
+                "NVML was not asked: what other programs, the CUDA context and the driver take is unknown, and the "
+                "total is not that of nvidia-smi.");
+        case BreakdownGapKind::samples_begin_late:
+            return words("NVML was first asked at {time}: before, there is no figure of the whole device.",
+                         with("time", format_time_point(gap.time)));
+        case BreakdownGapKind::libraries_in_context:
+            return words("Driver calls were not recorded: the CUDA context includes what libraries took.");
+        case BreakdownGapKind::libraries_not_recorded:
+            return words(
+                "Driver calls were not recorded: what libraries took outside the caching allocator is unknown.");
+        case BreakdownGapKind::process_not_listed:
+            return words(
+                "NVML's list of processes does not name the recorded one: other programs are part of what is "
+                "unexplained.");
+        case BreakdownGapKind::processes_not_listed:
+            return words("NVML did not list processes: other programs are part of what is unexplained.");
+        case BreakdownGapKind::data_gap: return data_gap_words(words, gap.data_gap);
+    }
+    return {};
+}
+
+}  // namespace tidemark

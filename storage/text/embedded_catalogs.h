@@ -1,0 +1,11 @@
+// The catalogs of resources/translations, compiled by msgfmt and embedded by translations.cmake.
+#pragma once
+
+#include <string_view>
+
+namespace tidemark {
+
+/// The bytes of zh_CN.mo.
+std::string_view zh_cn_catalog();
+
+}  // namespace tidemark

@@ -1,0 +1,188 @@
+#include "storage/text/fact_words.h"
+
+namespace tidemark {
+
+std::string component_name(const Words& words, ComponentKind kind) {
+    switch (kind) {
+        case ComponentKind::requested: return words("the program's tensors");
+        case ComponentKind::rounding: return words("allocator rounding");
+        case ComponentKind::pending: return words("pending free");
+        case ComponentKind::free_in_segments: return words("free gaps");
+        case ComponentKind::cached_segments: return words("cached segments");
+        case ComponentKind::private_pools: return words("free in private pools");
+        case ComponentKind::library: return words("libraries outside the caching allocator");
+        case ComponentKind::context: return words("CUDA context");
+        case ComponentKind::kernels: return words("loaded kernels");
+        case ComponentKind::other_processes: return words("other processes on this GPU");
+        case ComponentKind::unknown: return words("unexplained");
+    }
+    return {};
+}
+
+std::string component_name(const Words& words, const Component& component) {
+    if (component.kind == ComponentKind::library && !component.name.empty()) {
+        return words("{library}, outside the caching allocator", with("library", component.name));
+    }
+    if (component.kind == ComponentKind::other_processes && component.pid != 0) {
+        return words("process {pid}", with("pid", component.pid));
+    }
+    return component_name(words, component.kind);
+}
+
+std::string component_help(const Words& words, ComponentKind kind) {
+    switch (kind) {
+        case ComponentKind::requested:
+            return words(
+                "Bytes that the program requested for tensors that are alive. Summary shows what retains them; only "
+                "freeing or shrinking them makes this smaller.");
+        case ComponentKind::rounding:
+            return words(
+                "Blocks are larger than what was requested: the allocator rounds sizes up, and a rest too small to "
+                "split stays with its block. Many small or odd-sized tensors make it grow.");
+        case ComponentKind::pending:
+            return words(
+                "The program has freed these blocks, but another CUDA stream may still use them. They become free "
+                "when that stream gets there; record_stream() makes them wait.");
+        case ComponentKind::free_in_segments:
+            return words(
+                "Free memory in segments that also hold blocks. The allocator reuses it for requests that fit; "
+                "empty_cache() cannot release it. Expandable segments have fewer gaps.");
+        case ComponentKind::cached_segments:
+            return words(
+                "Segments without any block, kept for later. torch.cuda.empty_cache() returns them to the driver.");
+        case ComponentKind::private_pools:
+            return words(
+                "Free memory of private pools, such as those of CUDA graphs. Nothing else can use it until the graph "
+                "is gone.");
+        case ComponentKind::library:
+            return words(
+                "Memory that a library took from the driver itself, outside PyTorch's caching allocator: workspaces "
+                "of cuBLAS, buffers of NCCL and the like. Its own settings make it smaller.");
+        case ComponentKind::context:
+            return words(
+                "What CUDA itself needs for a process to use the GPU. It stays as long as the process; fewer "
+                "processes per GPU need fewer contexts.");
+        case ComponentKind::kernels:
+            return words(
+                "Code of GPU kernels, loaded at their first use. It stays; with CUDA_MODULE_LOADING=LAZY unused "
+                "kernels are not loaded.");
+        case ComponentKind::other_processes:
+            return words("Memory of another process on the same GPU. nvidia-smi lists the process.");
+        case ComponentKind::unknown:
+            return words(
+                "What NVML shows beyond everything that is known: the driver's own memory, or what was not recorded. "
+                "It is negative where the components add up to more than NVML shows.");
+    }
+    return {};
+}
+
+std::string category_name(const Words& words, Category category) {
+    switch (category) {
+        case Category::unknown: return words("unknown");
+        case Category::parameter: return words("parameter");
+        case Category::buffer: return words("buffer");
+        case Category::gradient: return words("gradient");
+        case Category::optimizer_state: return words("optimizer state");
+        case Category::saved: return words("saved for backward");
+        case Category::input: return words("input");
+        case Category::output: return words("output");
+        case Category::temporary: return words("temporary");
+        case Category::workspace: return words("workspace");
+        case Category::communication: return words("communication");
+    }
+    return {};
+}
+
+std::string category_words(const Words& words, Category category) {
+    switch (category) {
+        case Category::unknown: return words("tensors of unknown use");
+        case Category::parameter: return words("parameters");
+        case Category::buffer: return words("buffers");
+        case Category::gradient: return words("gradients");
+        case Category::optimizer_state: return words("optimizer state");
+        case Category::saved: return words("activations saved for backward");
+        case Category::input: return words("inputs and other tensors the program made");
+        case Category::output: return words("outputs of operations");
+        case Category::temporary: return words("temporaries");
+        case Category::workspace: return words("library workspaces");
+        case Category::communication: return words("communication buffers");
+    }
+    return {};
+}
+
+std::string node_state_name(const Words& words, NodeState state) {
+    switch (state) {
+        case NodeState::not_created: return words("not created yet");
+        case NodeState::pending: return words("never backpropagated");
+        case NodeState::kept: return words("retained after backward");
+        case NodeState::released: return words("released");
+        case NodeState::dead: return words("destroyed");
+    }
+    return {};
+}
+
+std::string node_state_sentence(const Words& words, NodeState state) {
+    switch (state) {
+        case NodeState::not_created: return words("The node does not exist yet at this time.");
+        case NodeState::pending: return words("The node was never backpropagated.");
+        case NodeState::kept:
+            return words("Backward has executed the node and retained its saved tensors (retain_graph=True).");
+        case NodeState::released:
+            return words(
+                "Backward has executed the node and released its saved tensors: a second backward through it raises "
+                "an error if it had saved any.");
+        case NodeState::dead: return words("The node is destroyed at this time.");
+    }
+    return {};
+}
+
+std::string process_end_name(const Words& words, const Fact<ProcessEnd>& end) {
+    switch (end) {
+        case ProcessEnd::not_recorded: return {};
+        case ProcessEnd::stopped: return words("recording stopped");
+        case ProcessEnd::exited: return words("exited");
+        case ProcessEnd::exception:
+            return end.text.empty() ? words("exception") : words("exception: {exception}", with("exception", end.text));
+        case ProcessEnd::interrupted: return words("interrupted");
+        case ProcessEnd::killed: return words("killed by signal {signal}", with("signal", end.text));
+        case ProcessEnd::silent: return words("exit status not recorded");
+        case ProcessEnd::unknown: return end.text;
+    }
+    return {};
+}
+
+std::string process_end_words(const Words& words, const Process& process) {
+    const std::string& text = process.how_ended.text;
+    switch (process.how_ended) {
+        case ProcessEnd::not_recorded: return {};
+        case ProcessEnd::stopped: return words("The recording was stopped; the program went on.");
+        case ProcessEnd::exited: {
+            const std::string status = process.exit_status ? fmt::to_string(*process.exit_status) : text;
+            return status.empty() || status == "0"
+                       ? words("The program exited.")
+                       : words("The program exited with status {status}.", with("status", status));
+        }
+        case ProcessEnd::exception:
+            return text.empty() ? words("The program ended with an exception.")
+                                : words("The program ended with an exception: {exception}", with("exception", text));
+        case ProcessEnd::interrupted: return words("The program was interrupted.");
+        case ProcessEnd::killed: return words("The program was killed by signal {signal}.", with("signal", text));
+        case ProcessEnd::silent: return words("The program ended; its exit status was not recorded.");
+        case ProcessEnd::unknown: return text;
+    }
+    return {};
+}
+
+std::string scan_reason_words(const Words& words, const Fact<ScanReason>& reason) {
+    switch (reason) {
+        case ScanReason::end: return words("at the end");
+        case ScanReason::out_of_memory: return words("out of memory");
+        case ScanReason::mark: return words("at mark `{mark}`", with("mark", reason.text));
+        case ScanReason::memory_grows: return words("memory grows");
+        case ScanReason::asked: return words("on request");
+        case ScanReason::unknown: return reason.text;
+    }
+    return {};
+}
+
+}  // namespace tidemark

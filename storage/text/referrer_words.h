@@ -1,0 +1,30 @@
+// Referrers, in words that a person knows from the program's code.
+#pragma once
+
+#include <string>
+
+#include "storage/graph/referrer_groups.h"
+#include "storage/text/words.h"
+
+namespace tidemark {
+
+/// Returns "list `outputs` (variable of main, s01.py:31)": the container, not the element; files without folders.
+std::string referrer_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
+/// Returns the same with the range of elements: "..., elements 0 to 59".
+std::string referrer_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group);
+/// The whole path, for a command: "list `trainer.history["loss"]` (global variable), element 7, there `.grad_fn`"
+std::string path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
+/// "list `outputs` (variable of main, s01.py:31), elements 0 to 99"
+std::string path_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group);
+/// One link: "variable outputs of main, s01.py:31"
+std::string link_words(const GraphTables& tables, const Words& words, const PathLink& link);
+/// All links: "variable outputs of main, s01.py:31 → element 17"
+std::string retention_path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
+/// The expression alone, as in code: "outputs", "self.cache".
+std::string referrer_expression(const GraphTables& tables, const Referrer& referrer);
+/// Returns whether the link leads into a container: an index, a key or an element.
+bool is_element(const PathLink& link);
+/// Returns the number of links up to the container, before the first index, key or element; all links if there is none.
+size_t container_end(const std::vector<PathLink>& links);
+
+}  // namespace tidemark

@@ -1,0 +1,49 @@
+# Extracts the sentences of all Words from the sources, compiles the catalogs and embeds them.
+find_program(XGETTEXT xgettext REQUIRED)
+find_program(MSGFMT msgfmt REQUIRED)
+find_program(MSGMERGE msgmerge REQUIRED)
+
+set(translations_folder ${PROJECT_SOURCE_DIR}/resources/translations)
+set(text_folder ${CMAKE_CURRENT_LIST_DIR})
+
+# Adds the compiled catalogs to a library.
+function(tidemark_embed_catalogs target)
+  set(catalog ${CMAKE_CURRENT_BINARY_DIR}/zh_CN.mo)
+  set(embedded ${CMAKE_CURRENT_BINARY_DIR}/zh_CN.mo.cpp)
+  add_custom_command(
+    OUTPUT ${embedded}
+    COMMAND ${MSGFMT} --check-format --check-domain --output-file=${catalog} ${translations_folder}/zh_CN.po
+    COMMAND ${CMAKE_COMMAND} -D catalog=${catalog} -D output=${embedded} -D name=zh_cn_catalog
+            -P ${text_folder}/embed_catalog.cmake
+    DEPENDS ${translations_folder}/zh_CN.po ${text_folder}/embed_catalog.cmake
+    COMMENT "Compiling the catalog zh_CN"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${embedded})
+  set_source_files_properties(${embedded} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+# The template of all catalogs, tidemark.pot in the build folder. `ninja update_translations` brings the catalogs up to
+# date with the sources: new sentences are added without a translation, sentences that are gone are removed.
+file(GLOB_RECURSE speaking_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+     ${PROJECT_SOURCE_DIR}/storage/*.cpp ${PROJECT_SOURCE_DIR}/storage/*.h ${PROJECT_SOURCE_DIR}/recorder/cli/*.cpp
+     ${PROJECT_SOURCE_DIR}/recorder/cli/*.h ${PROJECT_SOURCE_DIR}/gui/*.cpp ${PROJECT_SOURCE_DIR}/gui/*.h)
+list(JOIN speaking_sources "\n" source_list)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/speaking_sources.txt CONTENT "${source_list}\n" @ONLY)
+list(TRANSFORM speaking_sources PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE speaking_paths)
+set(TIDEMARK_TRANSLATIONS_TEMPLATE ${PROJECT_BINARY_DIR}/tidemark.pot)
+add_custom_command(
+  OUTPUT ${TIDEMARK_TRANSLATIONS_TEMPLATE}
+  COMMAND ${XGETTEXT} --language=C++ --from-code=UTF-8 --keyword --keyword=words:1 --keyword=words_:1
+          --keyword=plural:2,3 --add-location=file --package-name=Tidemark --directory=${PROJECT_SOURCE_DIR}
+          --files-from=${PROJECT_BINARY_DIR}/speaking_sources.txt --output=${TIDEMARK_TRANSLATIONS_TEMPLATE}
+  DEPENDS ${speaking_paths} ${PROJECT_BINARY_DIR}/speaking_sources.txt
+  COMMENT "Extracting the sentences to translate"
+  VERBATIM)
+add_custom_target(translations_template ALL DEPENDS ${TIDEMARK_TRANSLATIONS_TEMPLATE})
+add_custom_target(update_translations
+  COMMAND ${MSGMERGE} --update --backup=none --no-fuzzy-matching --add-location=file --width=120
+          ${translations_folder}/zh_CN.po ${TIDEMARK_TRANSLATIONS_TEMPLATE}
+  COMMAND msgattrib --no-obsolete --width=120 --output-file=${translations_folder}/zh_CN.po
+          ${translations_folder}/zh_CN.po
+  DEPENDS ${TIDEMARK_TRANSLATIONS_TEMPLATE}
+  VERBATIM)

@@ -1,0 +1,26 @@
+// How people name a moment: event:N, time:T, mark:NAME, peak, end.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/base/result.h"
+#include "storage/timeline/curves.h"
+#include "storage/trace/trace.h"
+
+namespace tidemark {
+
+/// `event:N` (state after the first N events), `time:T` (since the trace's start: 1.5s, 300ms; a bare number is
+/// seconds), `mark:NAME` (a mark, or the start of an annotation; `mark:NAME#3` is the third of that name),
+/// `peak` (most allocated bytes), `end`. Errors name what exists.
+Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
+                                    std::string_view text);
+
+/// The time a text names by itself (time:T, end), which may lie behind the last event before it; nothing for others.
+std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
+
+/// Says where a state is: "event 1,234 of 607,632, 12.345678 s".
+std::string describe_time_point(const DeviceHistory& device, EventNumber n);
+
+}  // namespace tidemark

@@ -1,0 +1,207 @@
+// The facts of a trace: enums for the words that its tables hold.
+//
+// A fact is read from its word once, when a trace is read (storage/read, storage/graph/read_graph), and becomes a word
+// again when a trace is written. No other code compares words. What a person reads comes from storage/text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace tidemark {
+
+/// One link of a retention path: table path_link, column kind.
+enum class PathLinkKind : uint8_t {
+    global,
+    local,
+    attribute,
+    item,     ///< of a dict, by key
+    index,    ///< of a list or tuple
+    element,  ///< of a container without keys or positions
+    closure,
+    exception,
+    hook,
+    ctx,     ///< the context of a custom autograd function
+    cycle,   ///< a reference cycle that waits for the garbage collector
+    native,  ///< only C++ refers to it
+    unknown,
+};
+
+/// What the driver or CUDA's own state takes: table driver_allocation, column kind.
+enum class DriverMemoryKind : uint8_t {
+    device,
+    async,  ///< of a stream-ordered allocation, inside a pool
+    pool,   ///< of stream-ordered allocations
+    physical,
+    mapped,  ///< takes no memory of its own
+    pinned,  ///< host memory
+    managed,
+    array,
+    context,  ///< measured by NVML
+    kernels,  ///< measured by NVML: growth when modules were loaded
+    unknown,
+};
+
+/// The part of a training step that an allocation belongs to: table origin, column phase.
+enum class Phase : uint8_t {
+    none,
+    forward,
+    backward,
+    optimizer,
+    eval,
+    named,  ///< by the user; the text is the name
+};
+
+/// Why a heap scan was made: table heap_scan, column reason.
+enum class ScanReason : uint8_t {
+    end,
+    out_of_memory,
+    mark,  ///< the text is its name
+    memory_grows,
+    asked,
+    unknown,
+};
+
+/// How the recording of a process ended: table process, column how_ended.
+enum class ProcessEnd : uint8_t {
+    not_recorded,
+    stopped,      ///< the recording; the program went on
+    exited,       ///< the text is the status where the program did not report its end itself
+    exception,    ///< the text is the exception; empty if it was redacted
+    interrupted,  ///< by the user (KeyboardInterrupt)
+    killed,       ///< the text is the signal's number
+    silent,       ///< nobody saw how
+    unknown,
+};
+
+/// Who said where a step ends: table step, column source.
+enum class StepSource : uint8_t { optimizer, user, unknown };
+
+/// Table sample, column source.
+enum class SampleSource : uint8_t { nvml, nvml_at_oom, unknown };
+
+/// Table annotation, column kind.
+enum class AnnotationKind : uint8_t { user, step, phase, optimizer, garbage_collection, unknown };
+
+/// Why a part of a trace is missing: table data_gap, column reason. The names in backquotes are arguments (column
+/// arguments); reasons that end in _failed, graph_incomplete and allocator_fallback have `details`, an error message.
+enum class DataGapReason : uint8_t {
+    none,                 ///< only the row's text says it: formats 1 and 2
+    late_start,           ///< a snapshot's history begins after the run did
+    size_before_history,  ///< blocks freed before their exact size showed
+    contradicting_events,
+    unknown_actions,      ///< of a newer PyTorch
+    pool_not_in_history,  ///< PyTorch before 2.12
+    no_stacks,
+    no_times,            ///< PyTorch before 2.2
+    undescribed_events,  ///< no row of the file describes them
+    recorder_gone,       ///< the recording has no end
+    start_state_missing,
+    events_dropped,   ///< allocator events, from event `first` on
+    records_dropped,  ///< others: stacks, ops, marks
+    state_differs,    ///< from PyTorch's own: event, segments, blocks, example
+    pool_not_reported,
+    recorder_stopped,  ///< by signal `signal`
+    recorder_failed,
+    shared_memory_damaged,
+    nvml_failed,
+    cupti_paused,  ///< another tool used CUPTI from `from_ns` to `until_ns` (since the trace's start)
+    cupti_missing,
+    cupti_busy,  ///< `details`: the tool, if CUPTI names it
+    cupti_forbidden,
+    cupti_failed,
+    compiled_regions,  ///< torch.compile hides single ops
+    attach_failed,
+    stacks_failed,
+    driver_failed,
+    graph_failed,
+    graph_incomplete,
+    referrers_failed,
+    allocator_fallback,
+    allocator_failed,
+    redacted,         ///< `what`: paths, names, source
+    excerpt,          ///< events `first` to `last` of `events` on `device`
+    tables_left_out,  ///< `tables`
+    unknown,
+};
+
+/// A fact of the vocabulary. `text` is what belongs to it (see the enums); of a word that this version does not know it
+/// is the word itself.
+template <class Kind>
+struct Fact {
+    Kind kind{};
+    std::string text;
+
+    Fact() = default;
+    Fact(Kind of, std::string details = {}) : kind(of), text(std::move(details)) {}
+    operator Kind() const { return kind; }
+    bool operator==(const Fact&) const = default;
+    bool operator==(Kind other) const { return kind == other; }
+};
+
+template <class Kind>
+struct FactWord {
+    Kind kind;
+    std::string_view word;
+    bool has_text = false;  ///< the fact's text follows the word
+};
+
+/// The words of an enum. The last one may be empty with a text: it stands for any other word.
+template <class Kind>
+std::span<const FactWord<Kind>> fact_words();
+
+template <class Kind>
+Fact<Kind> fact_from_word(std::string_view word) {
+    for (const FactWord<Kind>& entry : fact_words<Kind>()) {
+        if (entry.has_text ? word.starts_with(entry.word) : word == entry.word) {
+            return {entry.kind, std::string(word.substr(entry.word.size()))};
+        }
+    }
+    return {};
+}
+
+/// The word alone, without a text.
+template <class Kind>
+requires std::is_enum_v<Kind> std::string_view word_of(Kind kind) {
+    for (const FactWord<Kind>& entry : fact_words<Kind>()) {
+        if (entry.kind == kind) {
+            return entry.word;
+        }
+    }
+    return {};
+}
+
+/// The word as files hold it.
+template <class Kind>
+std::string word_of(const Fact<Kind>& fact) {
+    for (const FactWord<Kind>& entry : fact_words<Kind>()) {
+        if (entry.kind == fact.kind && entry.has_text == !fact.text.empty()) {
+            return std::string(entry.word) + fact.text;
+        }
+    }
+    return fact.text;
+}
+
+template <>
+std::span<const FactWord<PathLinkKind>> fact_words();
+template <>
+std::span<const FactWord<DriverMemoryKind>> fact_words();
+template <>
+std::span<const FactWord<Phase>> fact_words();
+template <>
+std::span<const FactWord<ScanReason>> fact_words();
+template <>
+std::span<const FactWord<ProcessEnd>> fact_words();
+template <>
+std::span<const FactWord<StepSource>> fact_words();
+template <>
+std::span<const FactWord<SampleSource>> fact_words();
+template <>
+std::span<const FactWord<AnnotationKind>> fact_words();
+template <>
+std::span<const FactWord<DataGapReason>> fact_words();
+
+}  // namespace tidemark

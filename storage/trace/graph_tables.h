@@ -1,0 +1,129 @@
+// The autograd graph of a run, what its nodes keep, what allocations were, and who held tensors: the tables
+// autograd_node, autograd_edge, saved_tensor, allocation_category, holder_scan, holder and holder_link as columns.
+//
+// Beside the Trace, not in it: most readers need no graph. Texts are of the table's own pool; stacks and origins are
+// ids of the Trace that the same file holds.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "storage/trace/trace.h"
+
+namespace tidemark {
+
+using NodeIndex = uint32_t;
+constexpr NodeIndex no_node = UINT32_MAX;
+constexpr int64_t never_happened = std::numeric_limits<int64_t>::max();    ///< had not when the trace ended
+constexpr int64_t before_recording = std::numeric_limits<int64_t>::min();  ///< made before anybody looked
+
+/// An allocation of any device.
+struct AllocationRef {
+    uint32_t device = 0;  ///< position in Trace::devices
+    AllocationIndex index = no_allocation;
+    explicit operator bool() const { return index != no_allocation; }
+    bool operator==(const AllocationRef&) const = default;
+};
+
+/// What an allocation is to the program. Exact, because it was observed. Numbers are ours; files hold names.
+enum class Category : uint8_t {
+    unknown,
+    parameter,
+    buffer,
+    gradient,
+    optimizer_state,
+    saved,  ///< kept by a node of the graph for its backward
+    input,
+    output,
+    temporary,
+    workspace,
+    communication,
+};
+constexpr int category_count = 11;
+/// "parameter", "optimizer state", "saved for backward", ...
+std::string_view category_name(Category category);
+Category category_from_name(std::string_view name);
+
+/// Nodes, by rising id: children, which were made earlier, mostly come first. Times are ns since trace start.
+struct GraphNodes {
+    std::vector<int64_t> id;            ///< as in the file
+    std::vector<uint32_t> type;         ///< text: "MulBackward0"
+    std::vector<uint32_t> variable;     ///< text: name of the parameter, of AccumulateGrad; 0: unknown or none
+    std::vector<int64_t> sequence;      ///< autograd's number on its thread; -1: none
+    std::vector<uint32_t> origin;       ///< index into Trace::origins: thread, module, op of the forward
+    std::vector<StackId> stack;         ///< of the forward op
+    std::vector<int64_t> created;       ///< before_recording if not known
+    std::vector<int64_t> executed;      ///< last time the engine ran it, or never_happened
+    std::vector<int64_t> released;      ///< what it saved was released by a backward pass, or never_happened
+    std::vector<int64_t> destroyed;     ///< or never_happened
+    std::vector<AllocationRef> output;  ///< memory of its first output; of AccumulateGrad: of its variable
+
+    NodeIndex size() const { return static_cast<NodeIndex>(id.size()); }
+};
+
+/// Edges of node n are [first[n], first[n + 1]): from a node to those its gradients go to.
+struct GraphEdges {
+    std::vector<uint32_t> first{0};
+    std::vector<NodeIndex> to;
+    std::vector<uint16_t> slot;   ///< position among the node's inputs
+    std::vector<uint16_t> input;  ///< number of the other node's output
+};
+
+/// Saved tensors of node n are [first[n], first[n + 1]).
+struct SavedTensors {
+    std::vector<uint32_t> first{0};
+    std::vector<uint32_t> name;             ///< text: "self", "result"
+    std::vector<AllocationRef> allocation;  ///< none: host memory, packed by hooks, or not known
+    std::vector<uint64_t> offset, bytes;    ///< of the tensor within the allocation
+    std::vector<uint16_t> version;
+    std::vector<uint8_t> is_view, is_packed;
+};
+
+/// An allocation is of this category from `time` on (Category::unknown: no longer what was said before).
+struct CategoryLabel {
+    AllocationRef allocation;
+    int64_t time = 0;
+    Category category = Category::unknown;
+    uint32_t name = 0;  ///< text: "transformer.h.0.attn.weight"; 0: none
+};
+
+/// One link of a chain from something a person can name to a tensor, outermost first.
+struct PathLink {
+    Fact<PathLinkKind> kind;
+    uint32_t name = 0;      ///< text: variable, attribute, key, index
+    uint32_t function = 0;  ///< text: of a frame's variable
+    uint32_t file = 0;      ///< text
+    int32_t line = 0;       ///< where the frame stands; 0: unknown
+};
+
+/// Who held one tensor when the heap was searched.
+struct Referrer {
+    uint32_t scan = 0;         ///< index into HolderScan's
+    NodeIndex node = no_node;  ///< the node that made the tensor: a root this holder keeps alive
+    AllocationRef allocation;  ///< the tensor's memory
+    std::vector<PathLink> links;
+};
+
+struct HeapScan {
+    int64_t time = 0;  ///< ns since trace start
+    Fact<ScanReason> reason;
+    int64_t duration = 0;  ///< ns the program stood still
+    int64_t objects = 0, tensors = 0;
+};
+
+struct GraphTables {
+    std::vector<std::string> texts{""};
+    GraphNodes nodes;
+    GraphEdges edges;
+    SavedTensors saved;
+    std::vector<CategoryLabel> labels;  ///< by time
+    std::vector<HeapScan> scans;        ///< by time
+    std::vector<Referrer> referrers;    ///< by scan
+    int64_t nodes_left_out = 0;         ///< short-lived ones a recorder only counted (meta graph.nodes_left_out)
+
+    bool empty() const { return nodes.size() == 0 && labels.empty() && referrers.empty(); }
+};
+
+}  // namespace tidemark

@@ -1,0 +1,123 @@
+#include "storage/trace/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tidemark {
+
+namespace {
+
+template <class Each>
+void for_each_column(Allocations& a, Each&& each) {
+    each(a.alloc_event, &Allocation::alloc_event);
+    each(a.free_event, &Allocation::free_event);
+    each(a.free_completed, &Allocation::free_completed);
+    each(a.address, &Allocation::address);
+    each(a.requested, &Allocation::requested);
+    each(a.block_size, &Allocation::block_size);
+    each(a.stack, &Allocation::stack);
+    each(a.free_stack, &Allocation::free_stack);
+    each(a.segment, &Allocation::segment);
+    each(a.origin, &Allocation::origin);
+}
+
+}  // namespace
+
+void Allocations::reserve(size_t count) {
+    for_each_column(*this, [&](auto& column, auto) { column.reserve(count); });
+}
+
+void Allocations::resize(size_t count) {
+    for_each_column(*this, [&](auto& column, auto) { column.resize(count); });
+}
+
+void Allocations::push_back(const Allocation& row) {
+    for_each_column(*this, [&](auto& column, auto field) { column.push_back(row.*field); });
+}
+
+void Allocations::put(size_t index, const Allocation& row) {
+    if (index == size()) {
+        push_back(row);
+        return;
+    }
+    for_each_column(*this, [&](auto& column, auto field) { column[index] = row.*field; });
+}
+
+EventNumber DeviceHistory::events_until(int64_t time) const {
+    return static_cast<EventNumber>(std::upper_bound(event_time.begin(), event_time.end(), time) - event_time.begin());
+}
+
+int64_t DeviceHistory::time_of_state(EventNumber n) const {
+    if (event_time.empty()) {
+        return 0;
+    }
+    return event_time[static_cast<size_t>(std::clamp(n - 1, 0, event_count() - 1))];
+}
+
+int64_t DeviceHistory::time_until(EventNumber n, int64_t end) const {
+    const int64_t begin = time_of_state(n);
+    return n < event_count() ? std::max(begin, event_time[static_cast<size_t>(n)] - 1) : std::max(begin, end);
+}
+
+int64_t DeviceHistory::alloc_time(AllocationIndex a) const {
+    const EventNumber event = allocations.alloc_event[a];
+    return event == before_history ? time_of_state(0) : event_time[static_cast<size_t>(event)];
+}
+
+std::optional<int64_t> DeviceHistory::free_time(AllocationIndex a) const {
+    const EventNumber event = allocations.free_event[a];
+    if (event == never) {
+        return std::nullopt;
+    }
+    return event == before_history ? time_of_state(0) : event_time[static_cast<size_t>(event)];
+}
+
+int64_t DeviceHistory::allocation_id(AllocationIndex a) const {
+    const EventNumber event = allocations.alloc_event[a];
+    return event == before_history ? preexisting_id(device, a) : event_id(device, event);
+}
+
+std::optional<AllocationIndex> DeviceHistory::find_allocation(int64_t id) const {
+    if (id < 0 || id >> event_id_shift != device) {
+        return std::nullopt;
+    }
+    const int64_t sequence = id & (preexisting_bit - 1);
+    if (id & preexisting_bit) {
+        const bool exists =
+            sequence < allocations.size() && allocations.alloc_event[static_cast<size_t>(sequence)] == before_history;
+        return exists ? std::optional(static_cast<AllocationIndex>(sequence)) : std::nullopt;
+    }
+    if (sequence >= event_count()) {
+        return std::nullopt;
+    }
+    const EventRef ref = event_ref[static_cast<size_t>(sequence)];
+    return ref.action() == Action::alloc ? std::optional(ref.index()) : std::nullopt;
+}
+
+std::string Pool::describe() const {
+    if (owner[0] == 0 && owner[1] == 0) {
+        return "default pool";
+    }
+    return fmt::format("private pool ({}, {})", owner[0], owner[1]);
+}
+
+std::string DataGap::argument(std::string_view name) const {
+    const auto found = arguments.find(name);
+    return found == arguments.end() ? std::string() : found->second;
+}
+
+int64_t DataGap::number(std::string_view name) const { return std::strtoll(argument(name).c_str(), nullptr, 10); }
+
+const DeviceHistory* Trace::device(int index) const {
+    const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.device == index; });
+    return found == devices.end() ? nullptr : &*found;
+}
+
+const DeviceHistory& Trace::main_device() const {
+    return *std::max_element(devices.begin(), devices.end(),
+                             [](const auto& a, const auto& b) { return a.event_count() < b.event_count(); });
+}
+
+}  // namespace tidemark

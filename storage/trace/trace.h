@@ -1,0 +1,255 @@
+// The shape of a trace in memory: what the tables of schema.h hold, as columns.
+//
+// One DeviceHistory per device holds every allocation as structure-of-arrays (about 60 bytes each) and the
+// order of events; everything that understands a trace (replay, timeline, ledger, explain, the window)
+// works on these columns and never on SQL.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/trace/facts.h"
+#include "storage/trace/stack_table.h"
+#include "storage/trace/vocabulary.h"
+
+namespace tidemark {
+
+using AllocationIndex = uint32_t;
+constexpr AllocationIndex no_allocation = UINT32_MAX;
+constexpr uint32_t no_segment = UINT32_MAX;
+
+/// One life of a block, from alloc to free. The columns below say what its fields mean.
+struct Allocation {
+    EventNumber alloc_event = before_history, free_event = never, free_completed = never;
+    uint64_t address = 0, requested = 0, block_size = 0;
+    StackId stack = 0, free_stack = 0;
+    uint32_t segment = no_segment, origin = 0;
+};
+
+/// An allocation with the times (ns since trace start) of its events, as the file holds it. The alloc time of one from
+/// before the history is 0; times of what did not happen are not read.
+struct AllocationRow {
+    Allocation lifetime;
+    int64_t time = 0, free_time = 0, free_completed_time = 0;
+};
+
+/// Lives of blocks, sorted by alloc_event; those alive before event 0 come first.
+/// Alive (active) in the state at event N:  alloc_event < N  and  N <= done_event.
+/// Allocated (not yet freed by its owner):  alloc_event < N  and  N <= free_event.
+struct Allocations {
+    std::vector<EventNumber> alloc_event;     ///< before_history for those alive at event 0
+    std::vector<EventNumber> free_event;      ///< free requested; `never` if it was not
+    std::vector<EventNumber> free_completed;  ///< free completed: the block can serve again; `never` if it was not
+    std::vector<uint64_t> address;
+    std::vector<uint64_t> requested;   ///< bytes asked for
+    std::vector<uint64_t> block_size;  ///< bytes taken: rounded up, or the whole unsplit block
+    std::vector<StackId> stack;        ///< who allocated
+    std::vector<StackId> free_stack;   ///< who freed; 0 where unknown
+    std::vector<uint32_t> segment;     ///< index into DeviceHistory::segments, or no_segment
+    std::vector<uint32_t> origin;      ///< index into Trace::origins (0: nothing known)
+
+    uint32_t size() const { return static_cast<uint32_t>(alloc_event.size()); }
+    void reserve(size_t count);
+    void resize(size_t count);
+    void push_back(const Allocation& row);
+    /// Replaces the row at `index`, or adds it at the end.
+    void put(size_t index, const Allocation& row);
+};
+
+/// Memory the allocator got from the driver. A segment of expandable memory is one mapped piece; pieces that
+/// touch and agree in stream and pool act as one.
+struct Segment {
+    uint64_t address = 0;
+    uint64_t size = 0;
+    EventNumber alloc_event = before_history;
+    EventNumber free_event = never;
+    uint32_t stream = 0;  ///< index into Trace::streams
+    uint32_t pool = 0;    ///< index into Trace::pools
+    bool is_large = false;
+    bool is_expandable = false;
+    bool pool_known = true;
+    StackId stack = 0;       ///< who made the allocator ask the driver
+    StackId free_stack = 0;  ///< who made it give the memory back
+
+    bool alive_at(EventNumber n) const { return alloc_event < n && n <= free_event; }
+};
+
+/// An event that is neither an allocation's nor a segment's: snapshot taken, out of memory, unknown action.
+struct OtherEvent {
+    EventNumber event = 0;
+    Action action = Action::unknown;
+    std::string name;      ///< PyTorch's spelling
+    uint64_t address = 0;  ///< oom: bytes free on the device
+    uint64_t size = 0;     ///< oom: bytes asked for (rounded); snapshot: active bytes
+    StackId stack = 0;
+};
+
+/// What happened at an event: which kind, and the index in allocations, segments or others.
+struct EventRef {
+    uint32_t packed = 0;
+    EventRef() = default;
+    EventRef(Action action, uint32_t index) : packed(static_cast<uint32_t>(action) << 28 | index) {}
+    Action action() const { return static_cast<Action>(packed >> 28); }
+    uint32_t index() const { return packed & 0x0fffffff; }
+};
+
+struct DeviceHistory {
+    int device = 0;           ///< PyTorch's device index
+    std::string name;         ///< "NVIDIA H200", empty if not recorded
+    int64_t total_bytes = 0;  ///< of the device, 0 if not recorded
+    bool truncated = false;   ///< the history lost its beginning; state before it was rebuilt from the end
+    Allocations allocations;
+    std::vector<Segment> segments;    ///< by alloc_event
+    std::vector<OtherEvent> others;   ///< by event
+    std::vector<int64_t> event_time;  ///< ns since trace start, never decreasing
+    std::vector<EventRef> event_ref;  ///< same length
+
+    EventNumber event_count() const { return static_cast<EventNumber>(event_time.size()); }
+    /// Number of events at or before `time` (ns since trace start): the state a wall clock would have seen.
+    EventNumber events_until(int64_t time) const;
+    /// Time of the state at event N: when its last event happened (the first event's time for N = 0).
+    int64_t time_of_state(EventNumber n) const;
+    /// How long the state at event N lasted: up to just before its next event, or to `end` of the trace.
+    int64_t time_until(EventNumber n, int64_t end) const;
+    /// When an allocation was made; the trace's first event for those from before the history.
+    int64_t alloc_time(AllocationIndex a) const;
+    /// When its free was requested; nothing if never.
+    std::optional<int64_t> free_time(AllocationIndex a) const;
+    /// Row id in the file (table allocation), also its identity in text, JSON and the window.
+    int64_t allocation_id(AllocationIndex a) const;
+    std::optional<AllocationIndex> find_allocation(int64_t id) const;
+};
+
+struct Stream {
+    uint64_t handle = 0;
+    std::string name;
+};  ///< handle 0 is the default stream
+struct Pool {
+    int64_t owner[2] = {0, 0};
+    std::string describe() const;
+};  ///< {0, 0}: the default pool
+
+/// Attribution beside the stack.
+struct Origin {
+    std::string op, module;
+    Fact<Phase> phase;
+    std::string compile_context, user_metadata;
+    int64_t thread = 0;
+};
+
+/// A named span on the time axis: record_function ranges, optimizer steps, phases. Open ends reach the trace's end.
+struct Annotation {
+    std::string name;
+    Fact<AnnotationKind> kind;
+    int device = 0;
+    int64_t start = 0;  ///< ns since trace start
+    int64_t end = 0;
+    bool closed = true;  ///< false: its end was never recorded
+};
+
+struct Mark {
+    std::string name;
+    int64_t time = 0;
+    std::optional<double> value;
+    std::map<int, EventNumber> events;  ///< per device: events so far; empty if only the time is known
+};
+
+/// A process of the run. A trace is of one process.
+struct Process {
+    int64_t pid = 0;
+    std::optional<int64_t> rank;
+    std::string command_line;
+    int64_t start = 0;           ///< ns since trace start
+    std::optional<int64_t> end;  ///< nothing: still running, or nobody saw it end
+    std::optional<int64_t> exit_status;
+    Fact<ProcessEnd> how_ended;
+};
+
+/// One training step: from the end of the one before to its own end.
+struct Step {
+    int64_t number = 0;  ///< from 0
+    Fact<StepSource> source;
+    int64_t start = 0;  ///< ns since trace start
+    std::optional<int64_t> end;
+};
+
+/// Memory the driver gave to somebody in the process.
+struct DriverAllocation {
+    Fact<DriverMemoryKind> kind;
+    int device = 0;  ///< -1: none (host memory)
+    uint64_t address = 0;
+    uint64_t bytes = 0;
+    int64_t time = 0;  ///< ns since trace start
+    std::optional<int64_t> free_time;
+    std::string source;  ///< the shared object that asked: "libcublas.so.13"
+    StackId stack = 0;
+    bool in_allocator = false;  ///< it is memory of one of the allocator's segments, counted there
+};
+
+/// What NVML said. Without a pid: of the whole device.
+struct Sample {
+    int64_t time = 0;  ///< ns since trace start
+    int device = 0;
+    std::optional<int64_t> pid;
+    int64_t used_bytes = 0;
+    int64_t total_bytes = 0;  ///< of the device; 0 for processes
+    Fact<SampleSource> source;
+};
+
+/// Values by name; numbers as decimal text.
+using DataGapArguments = std::map<std::string, std::string, std::less<>>;
+
+struct DataGap {
+    DataGapKind kind = DataGapKind::unclean_end;
+    int device = -1;  ///< -1: the whole trace
+    int64_t time = 0;
+    int64_t count = 0;
+    int64_t bytes = 0;
+    Fact<DataGapReason> reason;
+    DataGapArguments arguments;  ///< of the reason
+    /// A sentence, where `reason` does not make one: of formats 1 and 2, and of a reason that this version does not
+    /// know.
+    std::string text;
+
+    /// Empty if there is none.
+    std::string argument(std::string_view name) const;
+    int64_t number(std::string_view name) const;
+};
+
+struct Trace {
+    std::string path;
+    int64_t file_bytes = 0;  ///< with the log beside it, if it was not ended
+    int format_version = 0;
+    std::string source;        ///< where it came from: "PyTorch snapshot run.pickle (pickle protocol 4)"
+    std::string writer;        ///< program and version that wrote the file
+    int64_t start_utc_ns = 0;  ///< the trace's time zero on the wall clock; 0 if unknown
+    int64_t duration = 0;      ///< ns, of the last event or annotation
+    bool clean_end = true;
+    bool being_written = false;  ///< its recorder was at work when it was read: the end is not the run's
+    int64_t committed_time = 0;  ///< ns: everything up to here was told by a recorder; 0 if nothing says so
+    std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
+
+    StackTable stacks;
+    std::vector<Stream> streams;
+    std::vector<Pool> pools;
+    std::vector<Origin> origins;  ///< index 0: nothing known
+    std::vector<Annotation> annotations;
+    std::vector<Mark> marks;
+    std::vector<DataGap> data_gaps;
+    std::vector<Process> processes;   ///< recorded traces only, like the four below
+    std::optional<int64_t> nvml_pid;  ///< the process as NVML numbers it, where that differs (in containers)
+    std::vector<Step> steps;          ///< by time
+    std::vector<DriverAllocation> driver_allocations;  ///< by time
+    std::vector<Sample> samples;                       ///< by time
+    std::vector<DeviceHistory> devices;                ///< only devices with events or segments; by device index
+
+    const DeviceHistory* device(int index) const;
+    /// The device shown first: the one with most events.
+    const DeviceHistory& main_device() const;
+};
+
+}  // namespace tidemark

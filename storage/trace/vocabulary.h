@@ -1,0 +1,64 @@
+// The words of a trace. Numbers are what the file holds: never renumber, only append.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace tidemark {
+
+/// One allocator action, in the order of c10::CachingDeviceAllocator::TraceEntry::Action.
+enum class Action : uint8_t {
+    alloc = 0,
+    free_requested = 1,
+    free_completed = 2,
+    segment_alloc = 3,
+    segment_free = 4,
+    segment_map = 5,
+    segment_unmap = 6,
+    snapshot = 7,
+    oom = 8,
+    unknown = 9,  ///< an action of a newer PyTorch: kept, counted, not understood
+};
+
+/// PyTorch's spelling ("free_requested"); "unknown" for anything else.
+std::string_view action_name(Action action);
+Action action_from_name(std::string_view name);
+
+/// Position in a device's event sequence. The state "at event N" is the state after the first N events.
+using EventNumber = int32_t;
+constexpr EventNumber before_history = -1;                              ///< happened before event 0
+constexpr EventNumber never = std::numeric_limits<EventNumber>::max();  ///< had not happened when the trace ended
+
+/// Row ids of allocations and other events carry their device and sequence number.
+/// Allocations that were alive before event 0 get ids from the upper half.
+constexpr int64_t event_id_shift = 40;
+constexpr int64_t preexisting_bit = int64_t{1} << (event_id_shift - 1);
+constexpr int64_t event_id(int device, int64_t sequence) { return (int64_t{device} << event_id_shift) | sequence; }
+constexpr int64_t preexisting_id(int device, int64_t ordinal) { return event_id(device, preexisting_bit | ordinal); }
+constexpr int max_devices = 1 << 12;
+
+/// What a trace cannot know. Losses are rows: drawn, reported, never papered over.
+enum class DataGapKind : uint8_t {
+    history_truncated = 0,    ///< a ring buffer dropped the beginning; the start state was rebuilt from the end
+    block_size_guessed = 1,   ///< a block's true size could not be derived; the rounded request was taken
+    events_inconsistent = 2,  ///< events contradict each other or the final state (count in `count`)
+    unknown_actions = 3,      ///< actions this version does not know (count in `count`)
+    pool_unknown = 4,         ///< segments whose private pool could not be told (count in `count`)
+    recorder_overrun = 5,     ///< the recorder's ring was full
+    unclean_end = 6,          ///< the recorder did not end the trace
+    no_stacks = 7,            ///< events without any stack (count in `count`, bytes in `bytes`)
+    no_times = 8,             ///< the source carried no times: the event number stands in, one µs per event
+    redacted = 9,             ///< strings were replaced or a part was cut out before sharing
+    not_recorded = 10,        ///< a part of the recorder could not work; the text says why and what would help
+    state_disagrees = 11,     ///< the replayed state and PyTorch's own snapshot differ (blocks in `count`)
+    unknown = 12,             ///< of a newer Tidemark
+};
+constexpr int data_gap_kind_count = 13;
+std::string_view data_gap_name(DataGapKind kind);
+DataGapKind data_gap_from_name(std::string_view name);
+
+enum class BlockState : uint8_t { inactive = 0, allocated = 1, pending_free = 2 };
+
+}  // namespace tidemark

@@ -1,0 +1,42 @@
+// window_bench frames|latency TRACE [--size WxH] [--seconds N]: measures the window, offscreen by default. Prints JSON.
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QTextStream>
+
+#include "gui/app/render.h"
+#include "tests/bench/window_frames.h"
+#include "tests/bench/window_latency.h"
+
+using namespace tidemark;
+using namespace tidemark::gui;
+
+int main(int argc, char** argv) {
+    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+    QApplication qt(argc, argv);
+    Application application(Settings::Keep::in_memory);
+    application.set_theme(ThemeSetting::light, false);
+    QCommandLineParser parser;
+    parser.addHelpOption();
+    const QCommandLineOption size_option("size", "Size of the window.", "WxH", "1600x900");
+    const QCommandLineOption seconds_option("seconds", "How long a growing trace is followed.", "seconds", "20");
+    parser.addOptions({size_option, seconds_option});
+    parser.addPositionalArgument("what", "frames or latency");
+    parser.addPositionalArgument("trace", "A trace; for latency one that is being written.");
+    parser.process(qt);
+    const QStringList arguments = parser.positionalArguments();
+    const auto size = parse_size(parser.value(size_option));
+    if (arguments.size() != 2 || !size || (arguments[0] != "frames" && arguments[0] != "latency")) {
+        QTextStream(stderr) << parser.helpText();
+        return 2;
+    }
+    const Status done = arguments[0] == "frames" ? measure_frames(application, arguments[1], *size)
+                                                 : measure_latency(application, arguments[1], *size,
+                                                                   parser.value(seconds_option).toDouble());
+    if (!done) {
+        QTextStream(stderr) << "window_bench: " << QString::fromStdString(done.error().message) << Qt::endl;
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,201 @@
+#include "tests/bench/window_frames.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTextStream>
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "gui/app/main_window.h"
+#include "tests/bench/percentiles.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr int frames = 60;
+
+double milliseconds(const QElapsedTimer& clock) { return static_cast<double>(clock.nsecsElapsed()) / 1e6; }
+
+/// CPU time: what the frame costs however busy the machine is.
+double cpu_milliseconds(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+using Gesture = void (*)(Session& session, int frame);
+
+/// In to a thousandth of the run around its peak, and out again.
+void zoom_frame(Session& session, int frame) {
+    TimeView& view = session.time_view();
+    const double peak = view.position_of(session.analysis().curves().peak(Series::allocated).max_event);
+    const double depth = frame < frames / 2 ? frame : frames - frame;
+    const double span = (view.whole_to() - view.whole_from()) * std::pow(1000, -depth / (frames / 2.0));
+    view.show(peak - span / 2, peak + span / 2);
+}
+
+/// A tenth of the run moves across it.
+void pan_frame(Session& session, int frame) {
+    TimeView& view = session.time_view();
+    const double whole = view.whole_to() - view.whole_from(), span = whole / 10;
+    const double from = view.whole_from() + (whole - span) * frame / frames;
+    view.show(from, from + span);
+}
+
+void whole_pan_frame(Session& session, int frame) {
+    TimeView& view = session.time_view();
+    const double whole = view.whole_to() - view.whole_from();
+    const double from = view.whole_from() + whole * 0.1 * frame / frames;
+    view.show(from, from + whole * 0.9);
+}
+
+QJsonObject measure(Session& session, Gesture gesture, const std::function<void()>& paint) {
+    std::vector<double> times, thread_times;
+    for (int frame = 0; frame < frames; ++frame) {
+        QElapsedTimer clock;
+        clock.start();
+        const double cpu = cpu_milliseconds(CLOCK_THREAD_CPUTIME_ID);
+        gesture(session, frame);
+        paint();
+        times.push_back(milliseconds(clock));
+        thread_times.push_back(cpu_milliseconds(CLOCK_THREAD_CPUTIME_ID) - cpu);
+    }
+    QJsonObject result = percentiles(std::move(times));
+    result["gui_thread_cpu_p95_ms"] = percentiles(std::move(thread_times))["p95_ms"];
+    return result;
+}
+
+template <class Plot>
+QJsonObject measure_plot(Session& session, QSize size) {
+    Plot plot;
+    plot.setAttribute(Qt::WA_DontShowOnScreen);
+    plot.resize(size);
+    plot.set_session(&session);
+    plot.show();
+    QApplication::processEvents();
+    QJsonObject result;
+    plot.set_synchronous(true);
+    const auto complete = [&] { plot.replot(QCustomPlot::rpImmediateRefresh); };
+    result["zoom_complete"] = measure(session, zoom_frame, complete);
+    result["pan_complete"] = measure(session, pan_frame, complete);
+    result["pan_wide_complete"] = measure(session, whole_pan_frame, complete);
+    plot.set_synchronous(false);
+    QApplication::processEvents();
+    const auto interactive = [&] { QApplication::processEvents(); };
+    result["zoom_interactive"] = measure(session, zoom_frame, interactive);
+    result["pan_interactive"] = measure(session, pan_frame, interactive);
+    return result;
+}
+
+QJsonObject measure_window(Application& application, const std::shared_ptr<Session>& session, QSize size) {
+    MainWindow window(application);
+    window.setAttribute(Qt::WA_DontShowOnScreen);
+    window.resize(size);
+    window.show();
+    window.show_session(session, {});
+    QApplication::processEvents();
+    const auto interactive = [&] { QApplication::processEvents(); };
+    QJsonObject result;
+    result["zoom_interactive"] = measure(*session, zoom_frame, interactive);
+    result["pan_interactive"] = measure(*session, pan_frame, interactive);
+    session->time_view().show_all();
+    std::vector<double> scrubs;
+    for (int frame = 0; frame < frames; ++frame) {
+        QElapsedTimer clock;
+        clock.start();
+        session->selection().set_time_point(session->device().event_count() / frames * frame);
+        QApplication::processEvents();
+        scrubs.push_back(milliseconds(clock));
+    }
+    result["scrub_interactive"] = percentiles(std::move(scrubs));
+    return result;
+}
+
+/// Processes events until the pane rests.
+void settle(const GraphPane& pane) {
+    do {
+        QApplication::processEvents(QEventLoop::AllEvents, 5);
+    } while (pane.busy());
+}
+
+}  // namespace
+
+QJsonObject measure_graph(Session& session, QSize size) {
+    GraphPane pane;
+    pane.setAttribute(Qt::WA_DontShowOnScreen);
+    pane.resize(size);
+    QElapsedTimer clock;
+    clock.start();
+    session.load_graph();
+    pane.set_session(&session);
+    while (session.graph_source().state() == GraphSource::State::reading) {
+        QApplication::processEvents(QEventLoop::AllEvents, 5);
+    }
+    QJsonObject result{{"read_ms", std::round(milliseconds(clock))}};
+    if (!session.graph() || !session.graph()->has_nodes()) {
+        return result;
+    }
+    result["nodes"] = static_cast<qint64>(session.graph()->tables().nodes.size());
+    clock.restart();
+    pane.show();
+    settle(pane);
+    pane.grab();
+    result["first_picture_ms"] = std::round(milliseconds(clock));
+    std::vector<double> zooms, pans;
+    GraphView& view = pane.view();
+    for (int frame = 0; frame < frames; ++frame) {
+        clock.restart();
+        view.zoom_by(frame < frames / 2 ? 1.02 : 1 / 1.02);
+        view.repaint();
+        zooms.push_back(milliseconds(clock));
+    }
+    for (int frame = 0; frame < frames && view.picture(); ++frame) {
+        const auto boxes = static_cast<int>(view.picture()->scene->boxes.size());
+        clock.restart();
+        view.reveal(frame * boxes / frames);
+        view.repaint();
+        pans.push_back(milliseconds(clock));
+    }
+    result["zoom"] = percentiles(std::move(zooms));
+    result["pan"] = percentiles(std::move(pans));
+    return result;
+}
+
+Status measure_frames(Application& application, const QString& trace, QSize size) {
+    QElapsedTimer clock;
+    clock.start();
+    Progress progress;
+    auto opened = load_trace(trace, progress);
+    if (!opened) {
+        return opened.error();
+    }
+    Session& session = *opened->session;
+    if (!session.has_device()) {
+        return input_error("The trace has no device to draw.");
+    }
+    QJsonObject result{{"trace_events", session.device().event_count()},
+                       {"width", size.width()},
+                       {"height", size.height()},
+                       {"open_ms", std::round(milliseconds(clock))}};
+    {
+        MainWindow window(application);
+        window.setAttribute(Qt::WA_DontShowOnScreen);
+        window.resize(size);
+        window.show();
+        window.show_session(opened->session, {});
+        window.refresh_now();
+        result["open_to_first_picture_ms"] = std::round(milliseconds(clock));
+    }
+    result["timeline"] = measure_plot<TimelinePlot>(session, size);
+    result["allocations"] = measure_plot<AllocationsPlot>(session, size);
+    result["graph"] = measure_graph(session, size);
+    result["window"] = measure_window(application, opened->session, size);
+    QTextStream(stdout) << QJsonDocument(result).toJson();
+    return {};
+}
+
+}  // namespace tidemark::gui

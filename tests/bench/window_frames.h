@@ -1,0 +1,24 @@
+// How long frames take while zooming, panning and scrubbing. Prints JSON.
+#pragma once
+
+#include <QJsonObject>
+
+#include <QSize>
+#include <QString>
+
+#include "gui/app/application.h"
+#include "storage/base/result.h"
+
+namespace tidemark::gui {
+
+class Session;
+
+/// Of the graph pane: reading, the first picture, and frames while zooming and moving. Without a graph only the
+/// reading.
+QJsonObject measure_graph(Session& session, QSize size);
+
+/// Measures every frame twice: `complete` paints everything before it returns; `interactive` is what the
+/// GUI thread does while pictures are painted in the background.
+Status measure_frames(Application& application, const QString& trace, QSize size);
+
+}  // namespace tidemark::gui

@@ -1,0 +1,12 @@
+// Installs the English plural forms in tests that run without an Application.
+#include "gui/app/appearance.h"
+
+namespace tidemark::gui {
+
+static void install_plural_forms() {
+    static auto* const language = new LanguageSwitch;  // the application uses it until the very end
+    language->install(QStringLiteral("en"));
+}
+Q_COREAPP_STARTUP_FUNCTION(install_plural_forms)
+
+}  // namespace tidemark::gui

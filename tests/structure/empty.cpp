@@ -1,0 +1,1 @@
+// A shared library needs a source; the linked archive is all that matters.

@@ -1,0 +1,141 @@
+"""Checks that every #include goes to a room that the including room may use.
+
+A room is a folder of the table below. A file belongs to the longest row that its path starts with, so a folder that
+gets an own row becomes an own room. Standard library only.
+"""
+
+import re
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+BASE = {"storage/base"}
+TRACE = BASE | {"storage/trace"}
+STATE = TRACE | {"storage/allocator", "storage/replay", "storage/timeline", "storage/analysis", "storage/breakdown"}
+GRAPH = STATE | {"storage/graph", "storage/attribution"}
+
+# Room: the rooms that it may include, besides itself.
+ALLOWED = {
+    # library trace
+    "storage/base": set(),
+    "storage/trace": BASE,
+    # library format
+    "storage/sqlite": BASE,
+    "storage/format": TRACE | {"storage/sqlite"},
+    "storage/read": TRACE | {"storage/sqlite", "storage/format"},
+    # library write
+    "storage/write": TRACE | {"storage/sqlite", "storage/format"},
+    # library state
+    "storage/allocator": TRACE,
+    "storage/replay": TRACE | {"storage/allocator"},
+    "storage/timeline": TRACE | {"storage/replay"},
+    "storage/analysis": TRACE | {"storage/replay", "storage/timeline"},
+    "storage/breakdown": TRACE | {"storage/analysis"},
+    # library graph
+    "storage/graph": TRACE,
+    "storage/attribution": TRACE | {"storage/replay", "storage/timeline", "storage/graph"},
+    # library exchange
+    "storage/import": TRACE | {"storage/format", "storage/allocator", "storage/timeline", "storage/write"},
+    "storage/export": TRACE | {"storage/read", "storage/timeline", "storage/graph", "storage/write"},
+    # library whatif
+    "storage/whatif": TRACE | {"storage/allocator", "storage/replay"},
+    "storage/compare": TRACE | {"storage/replay", "storage/attribution"},
+    # library text
+    "storage/text": TRACE | {"storage/breakdown", "storage/graph"},
+    # library explain
+    "storage/explain": GRAPH | {"storage/text", "storage/whatif"},
+    # library report
+    "storage/report": TRACE | {"storage/text", "storage/timeline", "storage/explain"},
+    # the recorder
+    "recorder/core": set(),
+    "recorder/frames": {"recorder/core"},
+    "recorder/heap": {"recorder/core"},
+    "recorder/torch": {"recorder/core"},
+    "recorder/driver": TRACE | {"recorder/core"},
+    "recorder/daemon": TRACE | {"recorder/core", "recorder/driver", "storage/allocator", "storage/text", "storage/write"},
+    "recorder/cli": GRAPH
+    | {
+        "recorder/driver",
+        "storage/compare",
+        "storage/explain",
+        "storage/export",
+        "storage/format",
+        "storage/import",
+        "storage/read",
+        "storage/report",
+        "storage/text",
+    },
+    # the window
+    "gui": GRAPH | {"storage/explain", "storage/import", "storage/read", "storage/report", "storage/text"},
+}
+
+
+def room_of(path):
+    """Returns the room of a path that is relative to the root, or None."""
+    parts = path.split("/")[:-1]
+    for length in range(len(parts), 0, -1):
+        room = "/".join(parts[:length])
+        if room in ALLOWED:
+            return room
+    return None
+
+
+def includes():
+    """Yields (file, included file) of all sources of the program, relative to the root."""
+    for top in ("storage", "recorder", "gui"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix in {".h", ".cpp", ".inc"}:
+                name = path.relative_to(ROOT).as_posix()
+                for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
+                    yield name, included
+
+
+def circle_in(arrows):
+    """Returns one circle of a graph {room: rooms} as a list that starts and ends with the same room, or None."""
+    done, path = set(), []
+
+    def visit(room):
+        if room in path:
+            return path[path.index(room) :] + [room]
+        if room in done:
+            return None
+        path.append(room)
+        for following in sorted(arrows.get(room, ())):
+            if found := visit(following):
+                return found
+        done.add(path.pop())
+        return None
+
+    for start in sorted(arrows):
+        if found := visit(start):
+            return found
+    return None
+
+
+class Arrows(unittest.TestCase):
+    def test_every_include_is_allowed(self):
+        for source, included in includes():
+            if "/" not in included:  # beside the file itself
+                continue
+            room, target = room_of(source), room_of(included)
+            with self.subTest(file=source, include=included):
+                self.assertIsNotNone(room, "its folder has no row in the table")
+                self.assertTrue((ROOT / included).is_file(), "there is no such file")
+                self.assertIn(target, ALLOWED[room] | {room})
+
+    def test_rooms_have_no_circle(self):
+        self.assertIsNone(circle_in(ALLOWED))
+
+    def test_no_row_is_left_over(self):
+        used = {room_of(source) for source, _ in includes()}
+        self.assertEqual(set(ALLOWED) - used, set())
+
+    def test_circles_are_found(self):
+        self.assertIsNone(circle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}))
+        self.assertEqual(circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}), ["b", "c", "b"])
+
+
+if __name__ == "__main__":
+    unittest.main()

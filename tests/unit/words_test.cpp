@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "storage/text/words.h"
+
+namespace tidemark {
+namespace {
+
+const Words english(Language::english), chinese(Language::chinese);
+
+TEST(Words, NamesAreFilledInWhereverTheyStand) {
+    EXPECT_EQ(english("{a} of {b}, {a}", with("a", 1), with("b", "two")), "1 of two, 1");
+    EXPECT_EQ(english("nothing to fill"), "nothing to fill");
+    EXPECT_EQ(english(""), "");
+}
+
+TEST(Words, OtherBracesStay) {
+    EXPECT_EQ(english("{known} and {unknown}", with("known", "x")), "x and {unknown}");
+    EXPECT_EQ(english("open { and {a", with("a", 1)), "open { and {a");
+    EXPECT_EQ(english("{} {a}", with("a", 1)), "{} 1");
+}
+
+TEST(Words, WhatIsFilledInIsNotFilledAgain) {
+    EXPECT_EQ(english("{a} {b}", with("a", "{b}"), with("b", "x")), "{b} x");
+}
+
+TEST(Words, PluralFormsFollowTheNumber) {
+    EXPECT_EQ(english.plural(1, "{n} tensor", "{n} tensors"), "1 tensor");
+    EXPECT_EQ(english.plural(0, "{n} tensor", "{n} tensors"), "0 tensors");
+    EXPECT_EQ(english.plural(12'345, "{n} tensor", "{n} tensors"), "12,345 tensors");
+    EXPECT_EQ(chinese.plural(1, "{n} tensor", "{n} tensors"), "1 个张量");
+    EXPECT_EQ(chinese.plural(3, "{n} tensor", "{n} tensors"), "3 个张量");
+    EXPECT_EQ(english.plural(1, "{n} is kept by {name}", "{n} are kept by {name}", with("name", "x")),
+              "1 is kept by x");
+    EXPECT_EQ(english.plural(2, "{n} is kept by {name}", "{n} are kept by {name}", with("name", "x")),
+              "2 are kept by x");
+}
+
+TEST(Words, ListsAsPeopleWriteThem) {
+    EXPECT_EQ(english.list({}), "");
+    EXPECT_EQ(english.list({"a"}), "a");
+    EXPECT_EQ(english.list({"a", "b"}), "a and b");
+    EXPECT_EQ(english.list({"a", "b", "c"}), "a, b and c");
+    EXPECT_EQ(chinese.list({"甲", "乙", "丙"}), "甲、乙、丙");
+}
+
+TEST(Words, PercentHasADecimalWhereItMatters) {
+    EXPECT_EQ(Words::percent(0), "0 %");
+    EXPECT_EQ(Words::percent(0.0123), "1.2 %");
+    EXPECT_EQ(Words::percent(0.0994), "9.9 %");
+    EXPECT_EQ(Words::percent(0.0996), "10 %");
+    EXPECT_EQ(Words::percent(0.636), "64 %");
+    EXPECT_EQ(Words::percent(-0.02), "-2.0 %");
+}
+
+TEST(Words, LanguagesByTheNamesOfLocales) {
+    for (const char* name : {"zh", "zh_CN", "zh_CN.UTF-8", "zh-Hans", "zh.UTF-8", "zh@pinyin"}) {
+        EXPECT_EQ(language_from_name(name), Language::chinese) << name;
+    }
+    for (const char* name : {"en", "en_GB.UTF-8", "C", "C.UTF-8", "POSIX", "de_DE@euro", "zhx"}) {
+        EXPECT_EQ(language_from_name(name), Language::english) << name;
+    }
+    for (const char* name : {"", "_CN", "12", "zh CN", "/usr"}) {
+        EXPECT_EQ(language_from_name(name), std::nullopt) << name;
+    }
+    EXPECT_EQ(language_from_name(language_name(Language::chinese)), Language::chinese);
+    EXPECT_EQ(language_from_name(language_name(Language::english)), Language::english);
+}
+
+TEST(Words, ChineseIsLookedUpByTheEnglishSentence) {
+    EXPECT_EQ(chinese("the end of {iteration}", with("iteration", chinese("step {number}", with("number", 7)))),
+              "第 7 步结束");
+    EXPECT_EQ(chinese("{type} is said nowhere", with("type", "this")), "this is said nowhere");
+}
+
+TEST(Words, SentencesAreJoinedAsTheLanguageDoes) {
+    EXPECT_EQ(english.sentences({"One.", "", "Two.", "Three."}), "One. Two. Three.");
+    EXPECT_EQ(chinese.sentences({"", "一。", "二。"}), "一。二。");
+    EXPECT_EQ(english.sentences({}), "");
+}
+
+TEST(Words, AnUntranslatedSentenceStaysEnglish) {
+    EXPECT_EQ(chinese("no catalog has this: {x}", with("x", 1)), "no catalog has this: 1");
+    EXPECT_EQ(chinese.plural(2, "{n} nonesuch", "{n} nonesuches"), "2 nonesuches");
+    EXPECT_EQ(chinese(""), "");
+}
+
+}  // namespace
+}  // namespace tidemark
