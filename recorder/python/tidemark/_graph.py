@@ -43,7 +43,7 @@ class Graph:
 
     lose: reports a data gap."""
 
-    def __init__(self, torch: Any, plugin: Plugin, core: Core, lose: Callable[[str], None]) -> None:
+    def __init__(self, torch: Any, plugin: Plugin, core: Core, lose: Callable[..., None]) -> None:
         heap = _heap.Heap()
         self._torch = torch
         self._plugin = plugin
