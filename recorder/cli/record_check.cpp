@@ -155,9 +155,10 @@ CheckedPart check_cuda_headers(const json& facts, const Words& words) {
     if (const std::string folder = text_of(facts, "cuda_headers"); !folder.empty()) {
         return {"cuda_headers", words("CUDA headers"), true, folder, ""};
     }
-    const std::string fix = text_of(facts, "cuda_headers_remedy");
+    const std::string known = text_of(facts, "cuda_headers_remedy");
+    const std::string fix = known.empty() ? "install the CUDA Toolkit and set CUDA_HOME" : known;
     return {"cuda_headers", words("CUDA headers"), false, words("not found"),
-            fix.empty() ? "" : words("PyTorch's headers need them to build the plugin: {fix}.", with("fix", fix))};
+            words("PyTorch's headers need them to build the plugin: {fix}.", with("fix", fix))};
 }
 
 std::string find_cupti(const json& facts) {

@@ -97,14 +97,14 @@ def injected(step):
     step("cublas")
     matrix = torch.ones(512, 512, device="cuda")
     (matrix @ matrix).sum().item()
-    step("lent to the profiler")
+    step("paused for the profiler")
     driver = ctypes.CDLL("libtidemark_driver.so")
     driver.tidemark_driver_pause()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         (matrix @ matrix).sum().item()
     print(f"   the profiler saw {len(profile.events())} GPU events")
     step("taken back")
-    print(f"   retake: {driver.tidemark_driver_resume()}")
+    print(f"   resume: {driver.tidemark_driver_resume()}")
     runtime_calls_after = Cuda()
     runtime_calls_after("cudaFree", runtime_calls_after.out("cudaMalloc", size(3 * MIB)))
     step("end")
@@ -203,7 +203,7 @@ EXPECTED = {
         **RUNTIME,
         "pinned tensor": lambda records: total(records, "pinned", ALLOC) >= 11 * MIB,
         "cublas": lambda records: any("cublas" in record.get("source", "") for record in records),
-        "lent to the profiler": lambda records: any(record.get("action") == OFF for record in records),
+        "paused for the profiler": lambda records: any(record.get("action") == OFF for record in records),
         "taken back": lambda records: (
             any(record.get("action") == ON for record in records) and pair("device", 3 * MIB)(records)
         ),

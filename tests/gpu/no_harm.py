@@ -25,7 +25,7 @@ with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU,
     for _ in range(5):
         y = (x @ x).relu().sum()
     torch.cuda.synchronize()
-# The recorder takes its place back at the next steps.
+# The recorder resumes at the next steps.
 model = torch.nn.Linear(64, 64).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 import time

@@ -137,7 +137,7 @@ TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
               rows("SELECT function FROM stacks WHERE depth = 0 AND id = (SELECT stack FROM nodes WHERE id = 1)"));
 }
 
-/// What must be in the trace, told as a query tells it.
+/// The expected content of the trace, in the form of a query result.
 struct Truth {
     std::string node;
     Rows saved;

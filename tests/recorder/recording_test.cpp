@@ -47,7 +47,7 @@ TEST_F(Recording, EqualsWhatTheProgramDid) {
     const auto peak = rows("SELECT sum(block_bytes) FROM live_at_peak");
     EXPECT_EQ(std::to_string(allocator.peak_bytes()), peak.at(0));
     EXPECT_EQ(std::vector<std::string>{"1"}, rows("SELECT value FROM meta WHERE key='recorded.checks'"));
-    // Chunks and rows tell the same.
+    // Chunks and rows agree.
     const std::string chunks = "SELECT sum(count) FROM allocation_chunk";
     EXPECT_EQ(rows("SELECT count(*) FROM allocation"), rows(chunks));
 }

@@ -4,11 +4,13 @@ Tests of the hooks need torch (any build): TIDEMARK_TEST_PYTHON names a Python t
 """
 
 import os
+import runpy
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
@@ -195,6 +197,57 @@ class Package(unittest.TestCase):
             TORCH_PYTHON,
         )
         self.assertIn("not known to this version of Tidemark", done.stdout)
+
+
+class CudaHeaders(unittest.TestCase):
+    """The search for CUDA headers in folders that the test fills."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.site = folder.name
+        path = os.path.join(PACKAGE, "tidemark", "_cuda_headers.py")
+        self.headers = runpy.run_path(path)
+        self.headers["find"].__globals__["DEFAULT_TOOLKIT"] = os.path.join(self.site, "no toolkit")
+        environment = mock.patch.dict(os.environ)
+        environment.start()
+        self.addCleanup(environment.stop)
+        os.environ.pop("CUDA_HOME", None)
+        os.environ.pop("CUDA_PATH", None)
+
+    def put(self, folder, *headers):
+        """Creates headers in an include folder and returns the folder."""
+        include = os.path.join(self.site, folder, "include")
+        for header in headers:
+            path = os.path.join(include, header)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w"):
+                pass
+        return include
+
+    def test_nothing_is_found_where_one_header_is_missing(self):
+        self.put("nvidia/cu13", "cuda_runtime_api.h")
+        self.assertEqual(self.headers["find"](self.site, "13.0"), [])
+        self.assertIn('"nvidia-cuda-crt==13.0.*"', self.headers["remedy"]("13.0"))
+        self.assertIn('"nvidia-cuda-nvcc-cu12==12.6.*"', self.headers["remedy"]("12.6"))
+        self.assertNotIn("pip", self.headers["remedy"](""))
+
+    def test_wheels_of_cuda_12_hold_them_in_two_folders(self):
+        runtime = self.put("nvidia/cuda_runtime", "cuda_runtime_api.h")
+        compiler = self.put("nvidia/cuda_nvcc", "crt/host_config.h")
+        self.assertEqual(self.headers["find"](self.site, "12.6"), [runtime, compiler])
+
+    def test_the_wheel_of_triton_comes_after_those_of_nvidia(self):
+        triton = self.put("triton/backends/nvidia", *self.headers["NEEDED"])
+        self.assertEqual(self.headers["find"](self.site, "13.0"), [triton])
+        nvidia = self.put("nvidia/cu13", *self.headers["NEEDED"])
+        self.assertEqual(self.headers["find"](self.site, "13.0"), [nvidia])
+
+    def test_a_named_toolkit_comes_first(self):
+        self.put("nvidia/cu13", *self.headers["NEEDED"])
+        toolkit = self.put("toolkit", *self.headers["NEEDED"])
+        os.environ["CUDA_HOME"] = os.path.dirname(toolkit)
+        self.assertEqual(self.headers["find"](self.site, "13.0"), [toolkit])
 
 
 if __name__ == "__main__":

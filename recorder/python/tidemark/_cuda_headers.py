@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 
+DEFAULT_TOOLKIT = "/usr/local/cuda"
 NEEDED = ("cuda_runtime_api.h", "crt/host_config.h")  # wheels ship the second one apart from the first
 
 
 def _places(site_packages: str, cuda: str) -> list[list[str]]:
     """Returns groups of folders. The folders of one group belong to the same CUDA version."""
-    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), DEFAULT_TOOLKIT]
     nvidia = os.path.join(site_packages, "nvidia")
     wheels = [f"cu{cuda.split('.')[0]}", "cuda_runtime", "cuda_nvcc"]
     return [
