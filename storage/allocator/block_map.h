@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "storage/allocator/block_list.h"
 #include "storage/allocator/counters.h"
 #include "storage/allocator/rules.h"
 
@@ -77,7 +78,7 @@ public:
     }
 
 private:
-    static constexpr uint32_t none = UINT32_MAX;
+    static constexpr uint32_t none = no_block;
 
     struct Block {
         uint64_t address = 0, size = 0, requested = 0;
@@ -105,6 +106,8 @@ private:
     uint32_t cut(uint32_t b, uint64_t size);
     /// Joins b with its successor; b stays.
     void join_next(uint32_t b);
+    /// Makes b the last block of its range if none comes after it.
+    void note_last(uint32_t b);
     bool free_at(uint32_t b) const { return b != none && blocks_[b].state == State::free; }
     uint32_t bend_to_fit(uint64_t address, uint64_t rounded);
     void take(uint32_t b, uint64_t size, uint64_t requested);
@@ -121,8 +124,7 @@ private:
     AllocatorSettings settings_;
     Counters counters_;
     Ranges ranges_;
-    std::vector<Block> blocks_;
-    std::vector<uint32_t> unused_;
+    BlockList<Block> blocks_;
     std::unordered_map<uint64_t, uint32_t> by_address_;
 };
 

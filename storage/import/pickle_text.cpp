@@ -1,5 +1,6 @@
 #include "storage/import/pickle_text.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace tidemark {
@@ -147,6 +148,14 @@ std::string valid_utf8(std::string_view bytes) {
         bytes.remove_prefix(length ? length : 1);
     }
     return text;
+}
+
+std::string printable(std::string_view text) {
+    constexpr size_t longest = 80;
+    std::string shown(text.substr(0, longest));
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return text.size() > longest ? shown + "..." : shown;
 }
 
 }  // namespace tidemark

@@ -16,4 +16,7 @@ void append_utf8(std::string& text, uint32_t code_point);
 /// Bytes that are not UTF-8 become U+FFFD.
 std::string valid_utf8(std::string_view bytes);
 
+/// Returns the text for a sentence: at most 80 characters, those that are not printable ASCII as "?".
+std::string printable(std::string_view text);
+
 }  // namespace tidemark

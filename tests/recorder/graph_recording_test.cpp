@@ -423,7 +423,7 @@ TEST_F(GraphRecording, AKilledProgramLosesNoNodes) {
     waitpid(child, nullptr, 0);
     munmap(shared, 4096);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
-    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'waiting'"));
+    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'alive'"));
 }
 
 TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
@@ -438,7 +438,7 @@ TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
     let_it_be_written(program);
     kill(program.recorder_pid(output_), SIGKILL);
     ASSERT_TRUE(opened());
-    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'waiting'"));
+    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'alive'"));
 }
 
 }  // namespace

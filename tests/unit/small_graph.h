@@ -48,7 +48,7 @@ inline GraphTables small_graph(const Trace& trace) {
         graph.saved.first.push_back(static_cast<uint32_t>(graph.saved.name.size()));
     };
     const uint32_t accumulate = text("AccumulateGrad"), weight = text("layer.weight"), mul = text("MulBackward0");
-    const uint32_t mean = text("MeanBackward0"), self = text("self"), data_gaps = text("data_gaps");
+    const uint32_t mean = text("MeanBackward0"), self = text("self"), losses = text("losses");
     const uint32_t function = text("train"), file = text("/home/anna/train.py"), index = text("[3]");
 
     node(5, accumulate, weight, -1, memory(0), before_recording, never_happened, never_happened, never_happened);
@@ -65,7 +65,7 @@ inline GraphTables small_graph(const Trace& trace) {
                     {memory(3), 2, Category::optimizer_state, 0},
                     {memory(0), 3, Category::unknown, 0}};
     graph.scans = {{40, "end", 5'000'000, 1000, 12}};
-    graph.referrers = {{0, 2, memory(3), {{"local", data_gaps, function, file, 31}, {"index", index, 0, 0, 0}}},
+    graph.referrers = {{0, 2, memory(3), {{"local", losses, function, file, 31}, {"index", index, 0, 0, 0}}},
                        {0, no_node, {}, {}}};
     graph.nodes_left_out = 7;
     return graph;
