@@ -162,7 +162,7 @@ void EventFolder::apply_free_completion(const AllocatorEvent& event) {
 // large_segment_size_mb (20 MiB) for the large one, and a small request needs exactly one granule. So the mapped size
 // names the pool. The request itself is no better source: the allocation that follows is another one if the request
 // failed. Only if a granule of the large pool is as small as one of the small pool, the neighbor in the same range of
-// addresses has to tell.
+// addresses decides.
 SegmentOwner EventFolder::owner_of_arrival(const AllocatorEvent& event) const {
     if (event.reported_owner) {
         return *event.reported_owner;

@@ -43,7 +43,7 @@ struct StartBlock {
     StackId stack = 0;
 };
 
-/// Memory goes back to the driver.
+/// Memory is returned to the driver.
 struct SegmentEnd {
     uint64_t address = 0, size = 0;
     EventNumber event = 0;

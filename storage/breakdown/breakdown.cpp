@@ -14,9 +14,9 @@ namespace tidemark {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> words{"requested",     "rounding",        "waiting", "free_in_segments",
+constexpr std::array<std::string_view, 11> words{"requested",       "rounding",        "waiting", "free_in_segments",
                                                  "cached_segments", "private_pools",   "library", "context",
-                                                 "kernels",       "other_processes", "unknown"};
+                                                 "kernels",         "other_processes", "unknown"};
 
 /// When the first segment was there, on the trace's clock.
 std::optional<int64_t> first_segment_time(const DeviceHistory& device) {
@@ -27,7 +27,9 @@ std::optional<int64_t> first_segment_time(const DeviceHistory& device) {
     return event == before_history ? device.time_of_state(0) : device.event_time[static_cast<size_t>(event)];
 }
 
-bool concerns(const DataGap& data_gap, const DeviceHistory& device) { return data_gap.device < 0 || data_gap.device == device.device; }
+bool concerns(const DataGap& data_gap, const DeviceHistory& device) {
+    return data_gap.device < 0 || data_gap.device == device.device;
+}
 
 }  // namespace
 
@@ -52,7 +54,9 @@ struct Breakdown::Index {
           allocator(trace, history),
           samples(trace, history.device),
           driver(driver_components(trace, history.device)) {
-        const auto is_context = [](const DriverComponent& component) { return component.kind == ComponentKind::context; };
+        const auto is_context = [](const DriverComponent& component) {
+            return component.kind == ComponentKind::context;
+        };
         if (std::none_of(driver.begin(), driver.end(), is_context)) {
             guess_context();
         }
@@ -70,7 +74,7 @@ private:
     void add_rest(BreakdownRow& row) const;
 };
 
-/// Nobody measured the context: it is what the process had beyond everything known when NVML first showed it. There
+/// The context was not measured: it is what the process had beyond everything known when NVML first showed it. There
 /// from the first segment on, if that was earlier.
 void Breakdown::Index::guess_context() {
     const DeviceSamples::Reading* first = samples.first_of_process();
@@ -82,8 +86,9 @@ void Breakdown::Index::guess_context() {
     context.kind = ComponentKind::context;
     context.amount.change(std::min(first->time, first_segment_time(device).value_or(first->time)), bytes, 0);
     context.amount.settle();
-    const auto kernels = std::find_if(driver.begin(), driver.end(),
-                                      [](const DriverComponent& component) { return component.kind == ComponentKind::kernels; });
+    const auto kernels = std::find_if(driver.begin(), driver.end(), [](const DriverComponent& component) {
+        return component.kind == ComponentKind::kernels;
+    });
     driver.insert(kernels, std::move(context));
 }
 
@@ -112,18 +117,18 @@ void Breakdown::Index::add_allocator(BreakdownRow& row) const {
     const SegmentSums segments = allocator.segments(row.event);
     const int64_t partial = segments.reserved - blocks.active() - segments.cached - segments.private_free;
     row.components = {{ComponentKind::requested, "", blocks.requested, blocks.blocks, 0},
-                  {ComponentKind::rounding, "", blocks.rounding, 0, 0},
-                  {ComponentKind::pending, "", blocks.pending, blocks.pending_blocks, 0},
-                  {ComponentKind::free_in_segments, "", partial, segments.partial_segments, 0},
-                  {ComponentKind::cached_segments, "", segments.cached, segments.cached_segments, 0},
-                  {ComponentKind::private_pools, "", segments.private_free, segments.private_segments, 0}};
+                      {ComponentKind::rounding, "", blocks.rounding, 0, 0},
+                      {ComponentKind::pending, "", blocks.pending, blocks.pending_blocks, 0},
+                      {ComponentKind::free_in_segments, "", partial, segments.partial_segments, 0},
+                      {ComponentKind::cached_segments, "", segments.cached, segments.cached_segments, 0},
+                      {ComponentKind::private_pools, "", segments.private_free, segments.private_segments, 0}};
 }
 
 void Breakdown::Index::add_driver(BreakdownRow& row) const {
     for (const DriverComponent& component : driver) {
         const Amount::Value amount = component.amount.at(row.time);
-        row.components.push_back(
-            {component.kind, component.name, amount.bytes, component.kind == ComponentKind::library ? amount.count : 0, 0});
+        row.components.push_back({component.kind, component.name, amount.bytes,
+                                  component.kind == ComponentKind::library ? amount.count : 0, 0});
     }
 }
 
@@ -156,7 +161,9 @@ BreakdownRow Breakdown::at(EventNumber event) const {
     return index_->row(n, device.time_of_state(n));
 }
 
-BreakdownRow Breakdown::at_time(int64_t time) const { return index_->row(analysis_->device().events_until(time), time); }
+BreakdownRow Breakdown::at_time(int64_t time) const {
+    return index_->row(analysis_->device().events_until(time), time);
+}
 
 std::vector<BreakdownRow> Breakdown::band(const std::vector<int64_t>& times) const {
     std::vector<BreakdownRow> rows;
@@ -172,14 +179,15 @@ std::vector<std::string> breakdown_gaps(const Trace& trace, const DeviceHistory&
     std::vector<std::string> gaps;
     if (samples.empty()) {
         gaps.emplace_back(
-            "NVML was not asked: what other programs, the CUDA context and the driver take is not known, and the total "
+            "NVML was not read: the memory of other programs, the CUDA context and the driver is not known, and the "
+            "total "
             "is not that of nvidia-smi.");
     } else if (!device.event_time.empty() && samples.first_time() > device.event_time.front()) {
-        gaps.push_back(fmt::format("NVML was first asked at {}: before, there is no figure of the whole device.",
+        gaps.push_back(fmt::format("NVML was first read at {}: before that there is no figure for the whole device.",
                                    format_time_point(samples.first_time())));
     }
     if (!has_calls) {
-        gaps.emplace_back(samples.knows_process() ? "CUDA context and libraries are not told apart: driver calls were "
+        gaps.emplace_back(samples.knows_process() ? "CUDA context and libraries are one component: driver calls were "
                                                     "not recorded."
                                                   : "Driver calls were not recorded: memory that libraries took past "
                                                     "PyTorch's allocator is not known.");

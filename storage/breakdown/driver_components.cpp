@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Kinds that take device memory when somebody asks for it: not "mapped" (takes none of its own) nor "pinned" (host).
+/// Kinds that need device memory: not "mapped" (needs none of its own) and not "pinned" (host).
 bool takes_device_memory(std::string_view kind) {
     constexpr std::array kinds{"device"sv, "async"sv, "pool"sv, "physical"sv, "managed"sv, "array"sv};
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
@@ -21,7 +21,7 @@ std::string library_name(std::string_view source) {
     if (file.starts_with("libtorch") || file.starts_with("libc10")) {
         return "PyTorch beside its allocator";
     }
-    return file.empty() ? "a library that was not told" : std::string(file);
+    return file.empty() ? "an unknown library" : std::string(file);
 }
 
 /// What the allocation is part of; nothing where it is counted elsewhere.

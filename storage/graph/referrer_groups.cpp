@@ -75,12 +75,13 @@ std::string whereabouts(const GraphTables& tables, const PathLink& link) {
     return text;
 }
 
-/// What nodes saved has tensors that only C++ holds: these nodes, and nobody beside the graph.
+/// Saved tensors are tensors that only C++ refers to: these nodes, and nothing outside the graph.
 bool is_the_graphs_own(const GraphState& time_point, const Referrer& referrer) {
     if (referrer.links.empty() || !is_native(referrer)) {
         return false;
     }
-    const auto parents = referrer.node == no_node ? std::span<const NodeIndex>() : time_point.index().parents(referrer.node);
+    const auto parents =
+        referrer.node == no_node ? std::span<const NodeIndex>() : time_point.index().parents(referrer.node);
     return std::any_of(parents.begin(), parents.end(), [&](NodeIndex parent) { return time_point.is_alive(parent); }) ||
            (referrer.allocation && !time_point.retainers(referrer.allocation).empty());
 }
@@ -155,8 +156,9 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const R
     for (auto& [shape, group] : by_shape) {
         groups.push_back(std::move(group));
     }
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const ReferrerGroup& a, const ReferrerGroup& b) { return a.referrers.size() > b.referrers.size(); });
+    std::stable_sort(groups.begin(), groups.end(), [](const ReferrerGroup& a, const ReferrerGroup& b) {
+        return a.referrers.size() > b.referrers.size();
+    });
     groups.resize(std::min(groups.size(), most_groups));
 
     std::vector<Held> held;
@@ -183,8 +185,9 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const R
         groups[g].reachable_bytes = kept[g].bytes;
         groups[g].freed_bytes = kept[g].freed_bytes;
     }
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const ReferrerGroup& a, const ReferrerGroup& b) { return a.reachable_bytes > b.reachable_bytes; });
+    std::stable_sort(groups.begin(), groups.end(), [](const ReferrerGroup& a, const ReferrerGroup& b) {
+        return a.reachable_bytes > b.reachable_bytes;
+    });
     return groups;
 }
 

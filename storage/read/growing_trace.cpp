@@ -116,7 +116,7 @@ Status GrowingTrace::read_spans(RowSource& source) {
             return true;
         },
         [](const Annotation& a) { return !a.closed; }));
-    // Steps told by the user replace those that were guessed before.
+    // Steps that the user marked replace those that were guessed before.
     raw_.steps.clear();
     return source.each("SELECT number, source, start_time, end_time FROM step ORDER BY id", [&](Statement& row) {
         raw_.steps.push_back({row.integer(0), std::string(row.text(1)), row.integer(2), optional_integer(row, 3)});
@@ -150,7 +150,7 @@ Status GrowingTrace::read_data_gaps(RowSource& source) {
     raw_.data_gaps.clear();
     return source.each("SELECT kind, device, time, count, bytes, text FROM data_gap ORDER BY id", [&](Statement& row) {
         raw_.data_gaps.push_back({data_gap_kind(row.text(0)), row.is_null(1) ? -1 : static_cast<int>(row.integer(1)),
-                               row.integer(2), row.integer(3), row.integer(4), std::string(row.text(5))});
+                                  row.integer(2), row.integer(3), row.integer(4), std::string(row.text(5))});
         return true;
     });
 }

@@ -29,7 +29,7 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     return sound && total <= uint64_t{1} << 56;
 }
 
-/// Events that no row tells of all refer to one entry that says so.
+/// Events that no row describes all refer to one entry that says so.
 void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
     int64_t gaps = 0;
     for (EventNumber e = 0; e < device.event_count(); ++e) {
@@ -47,11 +47,11 @@ void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
     }
     if (gaps > 0) {
         data_gaps.push_back({DataGapKind::events_inconsistent, device.device, 0, gaps, 0,
-                          fmt::format("The trace does not say what {} of its events were.", gaps)});
+                             fmt::format("The trace does not say what {} of its events were.", gaps)});
     }
 }
 
-/// Times never go back; an event without one happened at the time of the one before, the first ones of the one after.
+/// Times never decrease. An event without a time gets that of the event before it; the first ones get that of the next.
 void complete_times(std::vector<int64_t>& times) {
     int64_t last = no_time_reported;
     for (int64_t& time : times) {
@@ -88,11 +88,12 @@ void complete_ends(Trace& trace) {
 
 void say_how_it_ended(Trace& trace) {
     const auto says_so = [](const DataGap& data_gap) { return data_gap.kind == DataGapKind::unclean_end; };
-    if (trace.clean_end || trace.being_written || std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), says_so)) {
+    if (trace.clean_end || trace.being_written ||
+        std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), says_so)) {
         return;
     }
     trace.data_gaps.push_back({DataGapKind::unclean_end, -1, trace.duration, 0, 0,
-                            "The recording was not ended cleanly; what came last may be missing."});
+                               "The recording was not ended cleanly; what came last may be missing."});
 }
 
 }  // namespace

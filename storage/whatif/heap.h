@@ -28,7 +28,7 @@ struct HeapBlock {
 
     bool is_split() const { return prev != no_block || next != no_block; }
     bool is_expandable() const { return range != UINT32_MAX; }
-    /// Nobody uses it; it may have no memory.
+    /// It is not in use; it may have no memory.
     bool is_available() const { return state == State::free || state == State::unmapped; }
 };
 
@@ -57,7 +57,7 @@ public:
     uint32_t arena_count() const { return static_cast<uint32_t>(arenas_.size()); }
 
     BlockIndex add(const HeapBlock& block) { return blocks_.add(block); }
-    /// Forgets a block that is filed nowhere and linked to nobody.
+    /// Forgets a block that is filed nowhere and has no neighbors.
     void drop(BlockIndex b) { blocks_.drop(b); }
     /// Visits every block that is not forgotten: visit(BlockIndex).
     template <class Visit>
@@ -66,7 +66,7 @@ public:
     }
     /// Leaves `size` bytes in b; the rest becomes a block after it, in the same state, filed nowhere.
     BlockIndex cut(BlockIndex b, uint64_t size) { return blocks_.cut(b, size); }
-    /// Takes in the neighbours that are in the same state. b must be filed nowhere.
+    /// Joins the neighbors that are in the same state. b must be filed nowhere.
     void merge(BlockIndex b);
 
     /// Free blocks go to their arena's free list, unmapped ones to its list of those.

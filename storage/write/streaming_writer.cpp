@@ -176,9 +176,13 @@ void StreamingWriter::origin_changed(uint32_t id, const OriginRow& origin) {
     state_->batch.origins.emplace_back(id, origin);
 }
 
-void StreamingWriter::setting(const std::string& key, const std::string& json_value) { meta("setting." + key, json_value); }
+void StreamingWriter::setting(const std::string& key, const std::string& json_value) {
+    meta("setting." + key, json_value);
+}
 
-void StreamingWriter::meta(const std::string& key, const std::string& value) { state_->batch.meta.emplace_back(key, value); }
+void StreamingWriter::meta(const std::string& key, const std::string& value) {
+    state_->batch.meta.emplace_back(key, value);
+}
 
 void StreamingWriter::device(int device, const std::string& name, int64_t total_bytes, const std::string& uuid) {
     auto& known = state_->devices[device];
@@ -200,8 +204,8 @@ StreamingWriter::LifetimeId StreamingWriter::created(int device, const Allocatio
         state_->unused.pop_back();
     }
     const bool is_old = row.lifetime.alloc_event == before_history;
-    state_->lifetimes[id] = {is_old ? preexisting_id(device, known.preexisting++) : event_id(device, row.lifetime.alloc_event),
-                         row};
+    state_->lifetimes[id] = {
+        is_old ? preexisting_id(device, known.preexisting++) : event_id(device, row.lifetime.alloc_event), row};
     state_->touch(id);
     return id;
 }
@@ -221,8 +225,12 @@ void StreamingWriter::free_completed(LifetimeId lifetime, EventNumber event, int
 }
 
 int64_t StreamingWriter::row_id(LifetimeId lifetime) const { return state_->lifetimes[lifetime].id; }
-EventNumber StreamingWriter::alloc_event(LifetimeId lifetime) const { return state_->lifetimes[lifetime].row.lifetime.alloc_event; }
-EventNumber StreamingWriter::free_event(LifetimeId lifetime) const { return state_->lifetimes[lifetime].row.lifetime.free_event; }
+EventNumber StreamingWriter::alloc_event(LifetimeId lifetime) const {
+    return state_->lifetimes[lifetime].row.lifetime.alloc_event;
+}
+EventNumber StreamingWriter::free_event(LifetimeId lifetime) const {
+    return state_->lifetimes[lifetime].row.lifetime.free_event;
+}
 
 uint32_t StreamingWriter::segment_added(int device, const Segment& segment, int64_t time) {
     const uint32_t position = state_->devices[device].segments++;
@@ -306,9 +314,13 @@ void StreamingWriter::node(int64_t id, const NodeRow& row) { state_->batch.nodes
 
 void StreamingWriter::edge(int64_t node, const EdgeRow& row) { state_->batch.edges.emplace_back(node, row); }
 
-void StreamingWriter::saved_tensor(int64_t node, const SavedTensorRow& row) { state_->batch.saved.emplace_back(node, row); }
+void StreamingWriter::saved_tensor(int64_t node, const SavedTensorRow& row) {
+    state_->batch.saved.emplace_back(node, row);
+}
 
-void StreamingWriter::node_changed(int64_t id, const NodeRow& row) { state_->batch.changed_nodes.emplace_back(id, row); }
+void StreamingWriter::node_changed(int64_t id, const NodeRow& row) {
+    state_->batch.changed_nodes.emplace_back(id, row);
+}
 
 void StreamingWriter::category(const CategoryRow& row) { state_->batch.categories.push_back(row); }
 

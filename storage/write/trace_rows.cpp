@@ -12,7 +12,7 @@ std::optional<int64_t> event_or_null(EventNumber event) {
     return event == before_history || event == never ? std::nullopt : std::optional(int64_t{event});
 }
 
-/// For times that may mean "never" or "before anybody looked".
+/// For times that may mean "never" or "before the recording".
 std::optional<int64_t> time_or_null(int64_t time) {
     return time == never_happened || time == before_recording ? std::nullopt : std::optional(time);
 }
@@ -23,7 +23,8 @@ void bind_end(Statement& statement, int first, const AllocationRow& row) {
     if (lifetime.free_event == never) {
         statement.bind_null(first).bind_null(first + 1);
     } else {
-        statement.bind(first, int64_t{lifetime.free_event} - lifetime.alloc_event).bind(first + 1, row.free_time - row.time);
+        statement.bind(first, int64_t{lifetime.free_event} - lifetime.alloc_event)
+            .bind(first + 1, row.free_time - row.time);
     }
     if (lifetime.free_event == never || lifetime.free_completed == never) {
         statement.bind_null(first + 2).bind_null(first + 3);
@@ -49,7 +50,8 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT OR REPLACE INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO event VALUES(?,?,?,?,?,NULL,?,?)",
     "INSERT INTO allocation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "UPDATE allocation SET free_after=?, free_delay=?, free_completed_after=?, free_completed_delay=?, free_stack=? WHERE id=?",
+    "UPDATE allocation SET free_after=?, free_delay=?, free_completed_after=?, free_completed_delay=?, free_stack=? "
+    "WHERE id=?",
     "INSERT INTO allocation_chunk VALUES(NULL,?,?,?,?)",
     "INSERT OR REPLACE INTO annotation VALUES(?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO step VALUES(?,?,?,?,?)",
@@ -351,7 +353,12 @@ Status TraceRows::heap_scan(int64_t id, const HeapScan& scan) {
 }
 
 Status TraceRows::referrer(int64_t id, int64_t scan, int64_t node, int64_t allocation) {
-    return (*this)[referrer_row].bind(0, id).bind(1, scan).bind(2, nonzero(node)).bind(3, allocation_id(allocation)).run();
+    return (*this)[referrer_row]
+        .bind(0, id)
+        .bind(1, scan)
+        .bind(2, nonzero(node))
+        .bind(3, allocation_id(allocation))
+        .run();
 }
 
 Status TraceRows::path_link(int64_t referrer, int64_t position, const PathLinkRow& link) {
