@@ -194,9 +194,12 @@ bool DeviceTrack::apply(const QueuedEvent& queued, bool whatever_is_known) {
         stack = ThreadDefinitions::Stack();
     }
     AllocatorEvent event;
-    event.raw_action = queued.record.detail;
-    const bool is_known = event.raw_action < static_cast<uint8_t>(Action::unknown) && record.size <= largest_size;
-    event.action = is_known ? static_cast<Action>(event.raw_action) : Action::unknown;
+    const uint8_t action = queued.record.detail;
+    if (action < static_cast<uint8_t>(Action::unknown) && record.size <= largest_size) {
+        event.action = static_cast<Action>(action);
+    } else {
+        event.unknown_name = fmt::format("action {}", action);
+    }
     event.time = context_.clock.time_of(queued.record.ticks);
     event.address = record.address;
     event.size = record.size;

@@ -5,22 +5,14 @@
 namespace tidemark {
 
 uint32_t BlockMap::new_block(const Block& block) {
-    uint32_t b;
-    if (unused_.empty()) {
-        b = static_cast<uint32_t>(blocks_.size());
-        blocks_.push_back(block);
-    } else {
-        b = unused_.back();
-        unused_.pop_back();
-        blocks_[b] = block;
-    }
+    const uint32_t b = blocks_.add(block);
     by_address_.insert_or_assign(block.address, b);
     return b;
 }
 
 void BlockMap::drop_block(uint32_t b) {
     by_address_.erase(blocks_[b].address);
-    unused_.push_back(b);
+    blocks_.drop(b);
 }
 
 uint32_t BlockMap::block_at(uint64_t address) const {
@@ -58,33 +50,22 @@ const SegmentOwner* BlockMap::owner_of(uint64_t address) const {
 }
 
 uint32_t BlockMap::cut(uint32_t b, uint64_t size) {
-    Block upper = blocks_[b];
-    upper.address += size;
-    upper.size -= size;
-    upper.prev = b;
-    const uint32_t u = new_block(upper);
-    blocks_[b].size = size;
-    blocks_[b].next = u;
-    if (upper.next != none) {
-        blocks_[upper.next].prev = u;
-    } else {
-        const auto range = ranges_.find(range_covering(upper.address)->first);
-        range->second.last = u;
-    }
+    const uint32_t u = blocks_.cut(b, size);
+    by_address_.insert_or_assign(blocks_[u].address, u);
+    note_last(u);
     return u;
 }
 
 void BlockMap::join_next(uint32_t b) {
-    const uint32_t n = blocks_[b].next;
-    blocks_[b].size += blocks_[n].size;
-    blocks_[b].next = blocks_[n].next;
-    if (blocks_[n].next != none) {
-        blocks_[blocks_[n].next].prev = b;
-    } else {
-        const auto range = ranges_.find(range_covering(blocks_[b].address)->first);
-        range->second.last = b;
+    by_address_.erase(blocks_[blocks_[b].next].address);
+    blocks_.absorb_next(b);
+    note_last(b);
+}
+
+void BlockMap::note_last(uint32_t b) {
+    if (blocks_[b].next == none) {
+        ranges_.find(range_covering(blocks_[b].address)->first)->second.last = b;
     }
-    drop_block(n);
 }
 
 bool BlockMap::add_segment(uint64_t address, uint64_t size, const SegmentOwner& owner) {

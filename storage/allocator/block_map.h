@@ -1,7 +1,7 @@
 // The allocator's segments and blocks, moved forward one event at a time, with every counter kept as it keeps them.
 //
-// Used by whoever turns events into a trace (block sizes are derived here) and by the replay of a trace (block sizes
-// are known). Not thread-safe. All addresses and sizes in bytes.
+// The event folder derives block sizes with it; the replay of a trace knows them. Not thread-safe. All addresses and
+// sizes in bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "storage/allocator/block_list.h"
 #include "storage/allocator/counters.h"
 #include "storage/allocator/rules.h"
 
 namespace tidemark {
 
-/// Who a segment belongs to: touching expandable pieces join only when they agree in all of it.
+/// Stream, pool and kind of a segment. Adjacent expandable pieces join only when all of it is equal.
 struct SegmentOwner {
     uint32_t stream = 0;
     uint32_t pool = 0;
@@ -35,35 +36,36 @@ public:
 
     explicit BlockMap(const AllocatorSettings& settings) : settings_(settings) {}
 
-    /// Memory arrives from the driver or is mapped. False if it overlaps what is there (nothing is changed then).
+    /// Adds memory from the driver. Returns false, and changes nothing, if it overlaps another segment.
     bool add_segment(uint64_t address, uint64_t size, const SegmentOwner& owner);
-    /// Memory goes back. False if it is not there or not free (nothing is changed then).
+    /// Removes memory. Returns false, and changes nothing, if it is not there or not free.
     bool remove_segment(uint64_t address, uint64_t size);
-    /// Memory goes back although blocks in it are in use: they are freed first. False if it is not there.
+    /// Frees the blocks in this memory and removes it. Returns false if it is not there.
     bool evict(uint64_t address, uint64_t size);
 
     struct Placement {
         uint64_t size = 0;        ///< of the block
-        bool consistent = false;  ///< false: the event contradicts the state, which was bent to fit
+        bool consistent = false;  ///< false: the event contradicts the state, which was changed to fit
     };
-    /// A block is handed out. Without `exact_size` its size follows from the rules; 0 size: no segment there.
+    /// Allocates a block. Without `exact_size` its size follows from the rules. Returns size 0 if no segment is there.
     Placement allocate(uint64_t address, uint64_t requested, std::optional<uint64_t> exact_size = std::nullopt);
-    /// The owner gave the block back. False if no allocated block starts there.
+    /// The owner frees the block. Returns false if no allocated block starts there.
     bool request_free(uint64_t address);
-    /// The block can serve again. False if no pending block starts there.
+    /// The block can serve again. Returns false if no pending block starts there.
     bool complete_free(uint64_t address);
 
-    /// Sets up a block of a start state: like allocate, wherever it lies in free memory.
+    /// Sets up a block of a start state: like allocate, anywhere in free memory.
     bool place(uint64_t address, uint64_t requested, uint64_t size, bool pending);
-    /// Makes what is there now the starting point: peaks and totals count from here.
+    /// Makes the present state the starting point: peaks and totals count from here.
     void restart_counters();
 
     const Counters& counters() const { return counters_; }
     Counters& counters() { return counters_; }
 
-    /// Owner of the segment an address lies in.
+    /// Returns the owner of the segment that contains the address.
     const SegmentOwner* owner_of(uint64_t address) const;
-    /// Blocks of every range by address: visit(range address, range size, owner, const std::vector<BlockView>&).
+    /// Visits the blocks of every range by address: visit(range address, range size, owner, const
+    /// std::vector<BlockView>&).
     template <class Visit>
     void for_each_range(Visit&& visit) const {
         std::vector<BlockView> blocks;
@@ -77,7 +79,7 @@ public:
     }
 
 private:
-    static constexpr uint32_t none = UINT32_MAX;
+    static constexpr uint32_t none = no_block;
 
     struct Block {
         uint64_t address = 0, size = 0, requested = 0;
@@ -85,7 +87,7 @@ private:
         State state = State::free;
         bool is_large = false, is_expandable = false;
     };
-    /// Contiguous memory of one owner: one segment, or touching expandable pieces.
+    /// Contiguous memory of one owner: one segment, or adjacent expandable pieces.
     struct Range {
         uint64_t end = 0;
         uint32_t first = none, last = none;
@@ -105,6 +107,8 @@ private:
     uint32_t cut(uint32_t b, uint64_t size);
     /// Joins b with its successor; b stays.
     void join_next(uint32_t b);
+    /// Makes b the last block of its range if none comes after it.
+    void note_last(uint32_t b);
     bool free_at(uint32_t b) const { return b != none && blocks_[b].state == State::free; }
     uint32_t bend_to_fit(uint64_t address, uint64_t rounded);
     void take(uint32_t b, uint64_t size, uint64_t requested);
@@ -121,8 +125,7 @@ private:
     AllocatorSettings settings_;
     Counters counters_;
     Ranges ranges_;
-    std::vector<Block> blocks_;
-    std::vector<uint32_t> unused_;
+    BlockList<Block> blocks_;
     std::unordered_map<uint64_t, uint32_t> by_address_;
 };
 

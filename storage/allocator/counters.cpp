@@ -4,8 +4,9 @@ namespace tidemark {
 
 const char* metric_name(Metric metric) {
     constexpr std::array<const char*, metric_count> names{
-        "allocation",     "segment",      "active",               "inactive_split", "allocated_bytes",
-        "reserved_bytes", "active_bytes", "inactive_split_bytes", "requested_bytes"};
+        "allocation",      "segment",        "active",       "inactive_split",
+        "allocated_bytes", "reserved_bytes", "active_bytes", "inactive_split_bytes",
+        "requested_bytes"};
     return names[static_cast<size_t>(metric)];
 }
 

@@ -11,7 +11,7 @@ namespace tidemark {
 enum class Metric : uint8_t {
     allocation,      ///< allocations the owner has not freed
     segment,         ///< segments from cudaMalloc (expandable memory counts none)
-    active,          ///< blocks allocated or waiting for a stream
+    active,          ///< blocks allocated or pending free
     inactive_split,  ///< free blocks in segments that are split (expandable memory counts none)
     allocated_bytes,
     reserved_bytes,
@@ -52,7 +52,7 @@ struct Counters {
     Stat oversize_allocations, oversize_segments;
     int64_t num_alloc_retries = 0, num_ooms = 0, num_device_alloc = 0, num_device_free = 0;
 
-    bool retries_known = true;  ///< false: with these allocator settings events do not tell retries
+    bool retries_known = true;  ///< false: with these allocator settings events do not show retries
 
     Stat& at(Metric m, PoolKind p) { return stats[static_cast<size_t>(m)][static_cast<size_t>(p)]; }
     const Stat& at(Metric m, PoolKind p) const { return stats[static_cast<size_t>(m)][static_cast<size_t>(p)]; }

@@ -21,11 +21,11 @@ struct AllocatorSettings {
     uint64_t large_segment = 20 << 20;  ///< segments for requests of 1 to 10 MiB; mapped portions of the large pool
     /// Divisions between powers of two, for requests of [1 MiB << i, 2 MiB << i); 0 or 1 means multiples of 512 B.
     std::array<uint64_t, 16> roundup_divisions{};
-    double garbage_collection_threshold = 0;  ///< part of the memory limit; 0: off
+    double garbage_collection_threshold = 0;  ///< fraction of the memory limit; 0: off
     bool expandable_segments = false;
-    double memory_fraction = 0;  ///< of the device that the process may take, where the settings say so; 0: they do not
+    double memory_fraction = 0;  ///< of the device that the process may use; 0: not set
 
-    /// Whether segments given back right before new ones come can only mean that the driver had refused (a retry).
+    /// Whether segments that are freed right before new ones arrive can only mean that the driver refused (a retry).
     bool retries_show() const { return garbage_collection_threshold <= 0 && max_split_size == UINT64_MAX; }
 
     /// From the snapshot's allocator_settings (values as JSON text). What has no value of its own there is taken from
@@ -33,10 +33,10 @@ struct AllocatorSettings {
     static AllocatorSettings from_text(const std::map<std::string, std::string>& settings);
 };
 
-/// Bytes a request takes before the found block is split.
+/// Returns the bytes that a request needs, before a larger block is split for it.
 uint64_t round_size(const AllocatorSettings& settings, uint64_t requested);
 
-/// Bytes asked of the driver for a request of this rounded size, outside expandable memory.
+/// Returns the bytes that are allocated from the driver for a request of this rounded size, outside expandable memory.
 uint64_t segment_size(const AllocatorSettings& settings, uint64_t rounded);
 
 /// Whether a found block with `remaining` bytes more than `rounded` is split, or handed out whole.

@@ -1,4 +1,4 @@
-// What every reader of a device's history wants at hand, made once after opening.
+// The indexes of a device's history, made once after opening.
 #pragma once
 
 #include <memory>

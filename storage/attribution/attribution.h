@@ -1,4 +1,4 @@
-// What the memory of a moment was allocated by or for: active allocations added up by stack, line, module, step, ...
+// The active allocations at an event, summed by stack, line, module, step, ...
 #pragma once
 
 #include <memory>
@@ -25,23 +25,23 @@ enum class GroupBy : uint8_t {
     op,
     phase,
     step,
-    category,    ///< at the moment asked about
-    node,        ///< type of the graph's node that made the memory, or saved it where none made it
+    category,    ///< at GroupOptions::time
+    node,        ///< type of the autograd node that produced the memory, or else saved it
     graph_step,  ///< step in which that node was created: the age of the graph
 };
 Result<GroupBy> group_by_from_name(std::string_view name);
 /// For help and errors: "stack, line, file, ...".
 std::string group_by_names();
 
-/// What some ways of grouping need.
+/// Options of some groupings.
 struct GroupOptions {
     const Categories* categories = nullptr;  ///< of the same trace, for category, node, graph_step; nullptr: all memory
-                                             ///< is of the group "no graph recorded"
-    int64_t time = never_happened;           ///< ns since trace start: the moment of category
+                                             ///< is in the group "no graph recorded"
+    int64_t time = never_happened;           ///< ns since trace start: the time of GroupBy::category
     int module_depth = 0;                    ///< module: see module_at_depth; 0: the whole name
 };
 
-/// The first names of a path in the module tree: "transformer.h" of "transformer.h.3.mlp" for 2; all for 0.
+/// Returns the first names of a path in the module tree: "transformer.h" of "transformer.h.3.mlp" for 2; all for 0.
 std::string_view module_at_depth(std::string_view module, int depth);
 
 struct AttributionGroup {
@@ -50,22 +50,22 @@ struct AttributionGroup {
     int64_t allocations = 0;
     int64_t requested = 0;    ///< bytes
     int64_t block_bytes = 0;  ///< bytes taken
-    int64_t pending = 0;      ///< bytes of block_bytes that wait for a stream
+    int64_t pending = 0;      ///< bytes of block_bytes that are pending free
     AllocationIndex largest = no_allocation;
 };
 
-/// All groups, most bytes first; they add up to the active bytes at event n, which also decides options.time.
+/// Returns all groups, most bytes first. They add up to the active bytes at event n, which also sets options.time.
 std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const AliveIndex& live,
                                              EventNumber n, GroupBy by, GroupOptions options = {});
 
-/// Tells allocations apart by `by`. Names are made once per stack, size, stream, ... and kept: ask one grouper about
+/// Puts allocations into groups. It makes a name once per stack, size, stream, ... and keeps it, so use one grouper for
 /// many allocations. Keeps references to the trace, the device and the categories. Not thread-safe.
 class Grouper {
 public:
     Grouper(const Trace& trace, const DeviceHistory& device, GroupBy by, const GroupOptions& options = {});
     ~Grouper();
 
-    /// A small number, the same for all allocations of one group: 0, 1, 2, ... in order of appearance.
+    /// Returns a small number, the same for all allocations of one group: 0, 1, 2, ... in order of appearance.
     uint32_t group_of(AllocationIndex a);
     const std::string& name(uint32_t group) const;
     uint32_t group_count() const;
@@ -77,7 +77,7 @@ private:
     std::unordered_map<uint64_t, uint32_t> group_of_key_;
 };
 
-/// Name of the group an allocation belongs to ("no Python frame" for those without a stack).
+/// Returns the name of the group that an allocation belongs to ("no Python frame" for those without a stack).
 std::string group_name(const Trace& trace, const DeviceHistory& device, AllocationIndex a, GroupBy by,
                        const GroupOptions& options = {});
 

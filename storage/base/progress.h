@@ -1,4 +1,4 @@
-// How long work reports where it is and learns that nobody wants it any more.
+// Progress reports of long work, and its cancellation.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 namespace tidemark {
 
 /// Passed by reference into long work. `report` is called on the working thread, at most about 100 times
-/// per phase. `cancelled` may be set from any thread; the work then ends with ErrorKind::cancelled.
+/// per phase. `canceled` may be set from any thread; the work then ends with ErrorKind::canceled.
 struct Progress {
     /// A phase's untranslated name (see phase names where they are used) and the part done, 0 to 1.
     std::function<void(const char* phase, double fraction)> report = [](const char*, double) {};

@@ -1,5 +1,5 @@
 // Errors are values. A function that can fail for a reason a file, a user or the machine can cause
-// returns Result<T> (or Status); the caller hands it on or tells the user, once.
+// returns Result<T> (or Status); the caller passes it on or reports it to the user, once.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@ namespace tidemark {
 
 /// Who has to act. The command's exit status is derived from it (see storage/base/exit_status.h).
 enum class ErrorKind {
-    usage,        ///< the request itself is wrong: an argument, a name, a moment that does not exist
+    usage,        ///< the request itself is wrong: an argument, a name, a time point that does not exist
     input,        ///< the file is not what it should be: foreign, truncated, corrupt, too new
     environment,  ///< the machine says no: missing file, permission, full disk
     canceled,     ///< the user stopped it
 };
 
-/// One clear sentence for the user, naming the cause and, where there is one, the remedy.
+/// One clear sentence for the user that names the cause and, where there is one, the fix.
 struct Error {
     ErrorKind kind = ErrorKind::input;
     std::string message;

@@ -107,21 +107,33 @@ std::string format_duration(int64_t nanoseconds) {
     return fmt::format("{} h {:02} min", seconds / 3600, std::llabs(seconds / 60 % 60));
 }
 
-std::string format_time_point(int64_t nanoseconds) { return fmt::format("{:.6f} s", static_cast<double>(nanoseconds) / 1e9); }
+std::string format_time_point(int64_t nanoseconds) {
+    return fmt::format("{:.6f} s", static_cast<double>(nanoseconds) / 1e9);
+}
 
 std::string format_address(uint64_t address) { return fmt::format("{:#x}", address); }
 
 std::optional<int64_t> parse_bytes(std::string_view text) {
-    static constexpr std::array units{Unit{"", 1},          Unit{"B", 1},          Unit{"kB", 1e3},
-                                      Unit{"KB", 1e3},      Unit{"MB", 1e6},       Unit{"GB", 1e9},
-                                      Unit{"TB", 1e12},     Unit{"KiB", 1024.},    Unit{"MiB", 1048576.},
-                                      Unit{"GiB", 1073741824.}, Unit{"TiB", 1099511627776.}, Unit{"k", 1024.},
-                                      Unit{"K", 1024.},     Unit{"M", 1048576.},   Unit{"G", 1073741824.}};
+    static constexpr std::array units{Unit{"", 1},
+                                      Unit{"B", 1},
+                                      Unit{"kB", 1e3},
+                                      Unit{"KB", 1e3},
+                                      Unit{"MB", 1e6},
+                                      Unit{"GB", 1e9},
+                                      Unit{"TB", 1e12},
+                                      Unit{"KiB", 1024.},
+                                      Unit{"MiB", 1048576.},
+                                      Unit{"GiB", 1073741824.},
+                                      Unit{"TiB", 1099511627776.},
+                                      Unit{"k", 1024.},
+                                      Unit{"K", 1024.},
+                                      Unit{"M", 1048576.},
+                                      Unit{"G", 1073741824.}};
     return parse_scaled(text, units);
 }
 
 std::optional<int64_t> parse_duration(std::string_view text) {
-    static constexpr std::array units{Unit{"", 1e9},  Unit{"s", 1e9}, Unit{"ms", 1e6}, Unit{"us", 1e3},
+    static constexpr std::array units{Unit{"", 1e9},   Unit{"s", 1e9}, Unit{"ms", 1e6},  Unit{"us", 1e3},
                                       Unit{"µs", 1e3}, Unit{"ns", 1},  Unit{"min", 60e9}};
     return parse_scaled(text, units);
 }

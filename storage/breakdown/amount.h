@@ -7,7 +7,7 @@
 
 namespace tidemark {
 
-/// Filled with changes in any order, then settled, then asked.
+/// Add changes in any order, call settle() once, then query it.
 class Amount {
 public:
     struct Value {

@@ -73,7 +73,7 @@ private:
     void add_rest(BreakdownRow& row) const;
 };
 
-/// Nobody measured the context: it is what the process had beyond everything known when NVML first showed it. There
+/// The context was not measured: it is what the process had beyond everything known when NVML first showed it. There
 /// from the first segment on, if that was earlier.
 void Breakdown::Index::guess_context() {
     const DeviceSamples::Reading* first = samples.first_of_process();

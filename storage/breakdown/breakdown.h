@@ -1,4 +1,4 @@
-// From the bytes a program asked for up to what nvidia-smi shows: layers that add up exactly.
+// The memory breakdown: components from the bytes a program requested up to what nvidia-smi shows. They add up exactly.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,16 @@
 
 namespace tidemark {
 
-/// From the innermost outwards. Blocks of private pools count as requested, rounding and waiting like all others;
-/// `private_pools` is what such pools hold without handing it out.
+/// From the innermost outwards. Blocks of private pools count as requested, rounding and pending like all others;
+/// `private_pools` is the free memory of such pools.
 enum class ComponentKind : uint8_t {
-    requested,         ///< bytes asked for, in blocks that are allocated
-    rounding,          ///< block size beyond what was asked for
+    requested,         ///< bytes requested, in blocks that are allocated
+    rounding,          ///< block size beyond the request
     pending,           ///< freed by the program, still used by a stream
     free_in_segments,  ///< free bytes of segments (default pool) that also hold blocks
     cached_segments,   ///< segments (default pool) without any block
     private_pools,     ///< free bytes of segments that belong to private pools
-    library,           ///< driver memory beside the allocator, one layer per library that asked
+    library,           ///< driver memory outside the allocator, one component per library
     context,           ///< the CUDA context; where driver calls were not recorded, what libraries took is in it too
     kernels,           ///< growth when modules were loaded
     other_processes,   ///< the same GPU, one layer per pid
@@ -39,16 +39,16 @@ struct Component {
 struct BreakdownRow {
     EventNumber event = 0;
     int64_t time = 0;
-    /// NVML's figure for the device at this moment: the last sample, moved by what the allocator and the driver are
-    /// known to have taken or given back since. Nothing: no sample; the layers then end at what is known.
+    /// NVML's figure for the device at this time: the last sample, plus what the allocator and the driver are known to
+    /// have allocated since, minus what they freed. Nothing: no sample; the components then end at what is known.
     std::optional<int64_t> device_used;
     std::optional<int64_t> process_used;  ///< likewise, of the recorded process
     int64_t device_total = 0;
     std::optional<int64_t> sample_time;
     std::vector<Component>
-        components;  ///< sum of bytes == device_used when there is one; layers of 0 bytes are left out
+        components;  ///< sum of bytes == device_used when there is one; components of 0 bytes are left out
 
-    /// Of all layers of this kind together.
+    /// Returns the bytes of all components of this kind together.
     int64_t bytes_of(ComponentKind kind) const;
 };
 
@@ -69,17 +69,17 @@ struct BreakdownGap {
 };
 std::vector<BreakdownGap> breakdown_gaps(const Trace& trace, const DeviceHistory& device);
 
-/// Ledger of one device. Immutable after construction; keeps the analysis alive. Asking costs microseconds, at any
-/// moment of any trace.
+/// Breakdown of one device. Immutable after construction; keeps the analysis alive. A call takes microseconds, at any
+/// time of any trace.
 class Breakdown {
 public:
     /// Walks every event once (about 100 ns each).
     explicit Breakdown(std::shared_ptr<const Analysis> analysis);
 
     BreakdownRow at(EventNumber event) const;
-    /// At a time between events: driver memory and samples change then too.
+    /// Returns the row of a time between events: driver memory and samples change then too.
     BreakdownRow at_time(int64_t time) const;
-    /// One row per moment.
+    /// Returns one row per time.
     std::vector<BreakdownRow> band(const std::vector<int64_t>& times) const;
 
 private:

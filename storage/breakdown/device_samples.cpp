@@ -19,7 +19,8 @@ DeviceSamples::DeviceSamples(const Trace& trace, int device) {
     own_ = recorded_pid(trace);
 }
 
-/// In a container NVML numbers processes as the host does: if nobody said how, a process that is alone is the one.
+/// In a container NVML numbers processes as the host does. Where the recording does not map the pid, a process that is
+/// alone on the device is the recorded one.
 std::optional<int64_t> DeviceSamples::recorded_pid(const Trace& trace) const {
     if (trace.nvml_pid) {
         return processes_.contains(*trace.nvml_pid) ? trace.nvml_pid : std::nullopt;

@@ -1,4 +1,4 @@
-// What NVML said about one device, by time.
+// What NVML reported about one device, by time.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// NVML told processes apart.
+    /// NVML reported single processes.
     bool has_processes() const { return !processes_.empty(); }
     /// It is known which of them is the recorded one.
     bool knows_process() const { return own_.has_value(); }

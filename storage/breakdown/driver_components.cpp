@@ -33,7 +33,7 @@ std::string library_name(std::string_view source) {
     if (file.starts_with("libtorch") || file.starts_with("libc10")) {
         return "PyTorch beside its allocator";
     }
-    return file.empty() ? "a library that was not told" : std::string(file);
+    return file.empty() ? "an unknown library" : std::string(file);
 }
 
 /// What the allocation is part of; nothing where it is counted elsewhere.

@@ -1,4 +1,4 @@
-// Memory of the recorded process that the driver gave past the allocator: libraries, kernels, the context.
+// Driver memory of the recorded process outside the caching allocator: libraries, kernels, the context.
 #pragma once
 
 #include <string>
@@ -15,10 +15,11 @@ struct DriverComponent {
     Amount amount;
 };
 
-/// Whether somebody told of driver calls on a device (what NVML showed at quiet moments does not count).
+/// Whether driver calls were recorded on a device (what NVML measured while nothing was allocated does not count).
 bool has_driver_calls(const Trace& trace, int device);
 
-/// One layer per library that asked ("PyTorch beside its allocator" is one of them), then context and kernels. Settled.
+/// Returns one component per library that allocated ("PyTorch beside its allocator" is one of them), then context and
+/// kernels. Their amounts are settled.
 std::vector<DriverComponent> driver_components(const Trace& trace, int device);
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// Walks along a device's history and keeps, for every stretch of reserved memory, how much of it blocks use.
+// Walks along a device's history and tracks, for every range of reserved memory, how much of it blocks use.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ Finding Diagnosis::new_finding() const {
 
 Findings run_diagnoses(const AnalysisContext& context, const Words& words, Progress& progress) {
     Findings earlier, of_phase;
-    Phase phase = Phase::observation;
+    DiagnosisPhase phase = DiagnosisPhase::observation;
     for (const Diagnosis* diagnosis : all_diagnoses()) {
         if (progress.canceled) {
             break;

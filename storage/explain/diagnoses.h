@@ -15,7 +15,7 @@ using Findings = std::vector<Finding>;
 
 /// Phases run one after another. A diagnosis reads the findings of earlier phases only, so the order within a phase
 /// has no effect.
-enum class Phase : uint8_t {
+enum class DiagnosisPhase : uint8_t {
     observation,  ///< reads the trace alone
     comparison,   ///< also reads what the observations found: it adds to a finding, or yields to one
     conclusion,   ///< asks whether the phases before have explained the memory
@@ -26,7 +26,7 @@ enum class Phase : uint8_t {
 struct Diagnosis {
     FindingKind id;     ///< the finding that it reports
     Severity severity;  ///< of that finding; some diagnoses change it to fit the trace
-    Phase phase;
+    DiagnosisPhase phase;
     /// Adds to `findings` what it finds, and nothing where it does not apply. `earlier`: the findings of the phases
     /// before this one.
     void (*run)(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,

@@ -117,7 +117,7 @@ void Iterations::use_repetition(const Trace& trace, const DeviceHistory& device,
     for (AllocationIndex a = 0; a < allocations.size(); ++a) {
         const uint32_t origin = allocations.origin[a];
         const EventNumber made = allocations.alloc_event[a];
-        if (made >= from && made < to && allocations.stack[a] != 0 && trace.origins[origin].phase != "backward") {
+        if (made >= from && made < to && allocations.stack[a] != 0 && trace.origins[origin].phase != Phase::backward) {
             // One line may run many modules, so the origin is part of the key.
             Period& period = periods[uint64_t{allocations.stack[a]} << 32 | origin];
             period.stack = allocations.stack[a];

@@ -59,7 +59,7 @@ void add_categories(const AnalysisContext& context, const Words& words, const Co
         }
     });
     if (known != component.bytes) {
-        add_part(parts, part_name(words, component), component.bytes - known, component.kind);
+        add_part(parts, component_name(words, component), component.bytes - known, component.kind);
     }
 }
 
@@ -69,7 +69,7 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
         if (component.kind == ComponentKind::requested && context.graph()) {
             add_categories(context, words, component, parts);
         } else {
-            add_part(parts, part_name(words, component), component.bytes, component.kind);
+            add_part(parts, component_name(words, component), component.bytes, component.kind);
         }
         explanation.total += component.bytes;
     }

@@ -167,7 +167,7 @@ std::vector<Mark> cut_marks(const std::vector<Mark>& marks, const Stretch& stret
     return kept;
 }
 
-/// A time that may lie beyond the stretch, which then never came.
+/// A time after the end of the range becomes nothing.
 std::optional<int64_t> cut_end(std::optional<int64_t> end, const Stretch& stretch) {
     return end && *end <= stretch.end ? std::optional(std::max(*end, stretch.start) - stretch.start) : std::nullopt;
 }
@@ -196,7 +196,7 @@ std::vector<Process> cut_processes(std::vector<Process> processes, const Stretch
     return processes;
 }
 
-/// The first samples of a stretch are what was last said before it.
+/// The first samples of a range are the last ones before it.
 std::vector<Sample> cut_samples(const std::vector<Sample>& samples, const Stretch& stretch) {
     std::map<int, int64_t> last_before;  // of the device as a whole, by device
     for (const Sample& sample : samples) {

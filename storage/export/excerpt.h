@@ -1,4 +1,4 @@
-// A stretch of a trace as a trace of its own.
+// A range of a trace as a separate trace.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@ struct Stretch {
     int64_t start = 0, end = 0;
 };
 
-/// Numbers events from 0 and times from the stretch's start. What was alive at the start becomes preexisting, what was
-/// freed after the end was never freed: every state of the stretch is as it was. Annotations, steps and driver memory
+/// Numbers events from 0 and times from the start of the range. What was alive at the start becomes preexisting, what
+/// was freed after the end was never freed: every state of the range is as it was. Annotations, steps and driver memory
 /// are cut at its borders; of the samples before it the last ones move to its start. Stacks, streams and pools keep
-/// their ids, used or not. `graph`, if there is one, is the trace's and becomes that of the stretch: the nodes alive in
+/// their ids, used or not. `graph`, if there is one, is the trace's and becomes that of the range: the nodes alive in
 /// it and what is said of them and of the memory that is left; the searches of the heap within it.
 Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph = nullptr);
 

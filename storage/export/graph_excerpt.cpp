@@ -30,7 +30,7 @@ private:
     void cut_labels();
     void cut_referrers();
 
-    /// Of something that may lie beyond the stretch, which then never came.
+    /// A time after the end of the range becomes never_happened.
     int64_t moved_time(int64_t time) const { return time > end_ ? never_happened : std::max(time, start_) - start_; }
 
     const GraphTables& from_;
@@ -89,7 +89,7 @@ void GraphCutter::cut_edges_and_saved() {
     }
 }
 
-/// What memory is all its life it is in the stretch too, though it was seen later.
+/// A label that holds for the whole lifetime holds in the range too, even if it was recorded later.
 void GraphCutter::cut_labels() {
     std::unordered_set<uint64_t> ended_later;
     for (CategoryLabel label : from_.labels) {

@@ -1,4 +1,4 @@
-// The graph of a stretch of a trace.
+// The graph of a range of a trace.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 namespace tidemark {
 
 /// What was alive from `start` to `end` (ns), with times from `start` on. `moved` says where an allocation is in the
-/// stretch's trace, none: not in it. Stacks and origins keep their ids.
+/// range's trace, none: not in it. Stacks and origins keep their ids.
 GraphTables excerpt_graph(const GraphTables& graph, int64_t start, int64_t end,
                           const std::function<AllocationRef(AllocationRef)>& moved);
 

@@ -316,7 +316,7 @@ bool is_pytorch_setting(std::string_view name) {
 }
 
 void Redactor::redact_source() {
-    trace_.source = redaction_.source ? "withheld by whoever shared this trace" : free_text(trace_.source);
+    trace_.source = redaction_.source ? "withheld by the person who shared this trace" : free_text(trace_.source);
     if (redaction_.source) {
         std::erase_if(trace_.settings, [](const auto& setting) { return !is_pytorch_setting(setting.first); });
     }
@@ -331,7 +331,7 @@ void Redactor::redact_source() {
     }
 }
 
-/// NVIDIA's and PyTorch's libraries, which tell nothing of a user.
+/// NVIDIA's and PyTorch's libraries, whose names reveal nothing about a user.
 bool is_known_library(std::string_view name) {
     constexpr std::array known{"libcu"sv, "libnccl"sv, "libnv"sv, "libtorch"sv, "libc10"sv};
     return std::any_of(known.begin(), known.end(), [&](auto start) { return name.starts_with(start); });

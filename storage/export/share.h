@@ -14,7 +14,7 @@ namespace tidemark {
 
 struct ShareRequest {
     Redaction redaction;
-    std::string from, to;  ///< moments as find_moment takes them, looked up on the main device; empty: start and end
+    std::string from, to;  ///< as find_time_point takes them, on the main device; empty: start and end
 };
 
 struct ShareReport {
@@ -23,9 +23,9 @@ struct ShareReport {
     int64_t file_bytes = 0;
 };
 
-/// The trace as it will be written: cut, redacted, with a `redacted` loss that says what was done.
-/// The moments decide times for the other devices. The same is done to `graph`, if the trace has one. Errors: a moment
-/// that does not exist, an empty stretch (usage).
+/// Returns the trace as it will be written: cut, redacted, with a `redacted` data gap that says what was done.
+/// The time points set the times for the other devices. `graph` gets the same changes, if the trace has one. Errors: a
+/// time point that does not exist, an empty range (usage).
 Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph = nullptr);
 
 /// Writes a new file at `output`; on error or cancellation nothing is left there. `input` is only read.

@@ -2,8 +2,8 @@
 
 #include <zstd.h>
 
-#include <atomic>
 #include <array>
+#include <atomic>
 #include <memory>
 
 namespace tidemark {
@@ -11,16 +11,16 @@ namespace tidemark {
 namespace {
 
 enum Column : size_t {
-    alloc_gap,     // alloc_event minus the one before (before_history counts as -1)
-    free_after,    // 0: never; else events from alloc to free requested, plus 1
-    free_completed_after,    // 0: never; else events from free requested to free completed, plus 1
-    alloc_delay,   // ns since the allocation before
-    free_delay,    // ns from alloc to free requested
-    free_completed_delay,    // ns from free requested to completed
-    address_step,  // zigzag of the difference to the address before
+    alloc_gap,             // alloc_event minus the one before (before_history counts as -1)
+    free_after,            // 0: never; else events from alloc to free requested, plus 1
+    free_completed_after,  // 0: never; else events from free requested to free completed, plus 1
+    alloc_delay,           // ns since the allocation before
+    free_delay,            // ns from alloc to free requested
+    free_completed_delay,  // ns from free requested to completed
+    address_step,          // zigzag of the difference to the address before
     requested,
-    rounding,      // block size minus requested
-    segment,       // 0: none; else index plus 1
+    rounding,  // block size minus requested
+    segment,   // 0: none; else index plus 1
     stack,
     free_stack,
     origin,
@@ -55,7 +55,8 @@ Columns to_columns(std::span<const AllocationRow> rows) {
         }
         if (a.free_event != never && a.free_completed != never) {
             columns[free_completed_after][i] = static_cast<uint64_t>(a.free_completed - a.free_event) + 1;
-            columns[free_completed_delay][i] = zigzag(static_cast<uint64_t>(rows[i].free_completed_time - rows[i].free_time));
+            columns[free_completed_delay][i] =
+                zigzag(static_cast<uint64_t>(rows[i].free_completed_time - rows[i].free_time));
         }
         columns[address_step][i] = zigzag(a.address - last_address);
         columns[requested][i] = a.requested;

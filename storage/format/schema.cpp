@@ -104,8 +104,8 @@ CREATE VIEW live_at_peak AS SELECT allocations.* FROM allocations JOIN meta ON m
     AND (free_event IS NULL OR free_event >= CAST(meta.value AS INTEGER));
 CREATE VIEW nodes AS SELECT autograd_node.id, type.text AS type, variable.text AS variable, module.text AS module,
   op.text AS op, autograd_node.sequence, autograd_node.stack, output,
-  CASE WHEN destroyed_time IS NOT NULL THEN 'dead' WHEN released_time IS NOT NULL THEN 'released'
-    WHEN executed_time IS NOT NULL THEN 'kept' ELSE 'waiting' END AS state,
+  CASE WHEN destroyed_time IS NOT NULL THEN 'destroyed' WHEN released_time IS NOT NULL THEN 'released'
+    WHEN executed_time IS NOT NULL THEN 'executed' ELSE 'alive' END AS state,
   created_time, executed_time, released_time, destroyed_time
   FROM autograd_node LEFT JOIN string type ON type.id = autograd_node.type
   LEFT JOIN string variable ON variable.id = autograd_node.variable

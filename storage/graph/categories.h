@@ -1,14 +1,15 @@
-// What each allocation is to the program, over time.
+// The category of each allocation over time: what it is to the program.
 //
 // At any time the first of these that holds:
-//   parameter, buffer,    by a label; from the allocation's birth, or from the label `unknown` before: when it is said
-//   optimizer state       is when somebody looked
-//   gradient              by a label, from the moment observed
+//   parameter, buffer,    by a label; from the alloc, or from the label `unknown` before it: the label's time is only
+//   optimizer state       when it was observed
+//   gradient              by a label, from the time it was observed
 //   saved                 an alive node holds it as a saved tensor
-//   input, workspace,     by a label; likewise from birth: what an op takes is told when the op ends
+//   input, workspace,     by a label; likewise from the alloc: inputs of an op are recorded when the op ends
 //   communication
-//   output                a node made it, or by a label; from birth
-//   temporary             from birth: made in phase "backward" or "optimizer"; or made in an op (its origin says which)
+//   output                a node made it, or by a label; from the alloc
+//   temporary             from the alloc: made in phase "backward" or "optimizer"; or made in an op (its origin says
+//   which)
 //                         and freed before its thread allocated anything in another op or from another line
 //   unknown               nothing of these
 // A label `unknown` ends all labels before it. Nothing changes any more once the memory was freed by its owner.
@@ -23,10 +24,11 @@
 
 namespace tidemark {
 
-/// Whether a label speaks of an allocation's whole life, whenever it is told: all but gradient.
+/// Whether a label holds for an allocation's whole lifetime, whenever it was recorded: all but gradient.
 bool holds_from_birth(Category category);
 
-/// Something beside the graph keeps memory of this category anyway: a module, an optimizer, a tensor's .grad.
+/// Whether something outside the graph retains memory of this category anyway: a module, an optimizer, a tensor's
+/// .grad.
 bool is_held_outside(Category category);
 
 /// From `time` on (ns since trace start) the allocation is of this category.
@@ -43,9 +45,9 @@ public:
 
     const GraphIndex& index() const { return index_; }
     Category at(AllocationRef allocation, int64_t time) const;
-    /// Its history: at least one entry (its birth), by time; empty for no allocation.
+    /// Returns its history by time: at least one entry (the alloc); empty for no allocation.
     std::span<const CategoryChange> history(AllocationRef allocation) const;
-    /// The latest name given to it ("transformer.h.0.attn.weight"), or "".
+    /// Returns the latest name of it ("transformer.h.0.attn.weight"), or "".
     const std::string& name(AllocationRef allocation) const;
 
 private:

@@ -1,4 +1,4 @@
-// The autograd graph of a trace with what is asked of it at hand.
+// The autograd graph of a trace with its indexes.
 #pragma once
 
 #include <memory>

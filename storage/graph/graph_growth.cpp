@@ -71,7 +71,10 @@ void for_each_union(std::vector<Span>& spans, Visit&& visit) {
 class GrowthFinder {
 public:
     explicit GrowthFinder(const Categories& categories)
-        : categories_(categories), index_(categories.index()), nodes_(index_.tables().nodes), slices_(slices_of(index_.trace())) {
+        : categories_(categories),
+          index_(categories.index()),
+          nodes_(index_.tables().nodes),
+          slices_(slices_of(index_.trace())) {
         for (const GraphSlice& slice : slices_) {
             ends_.push_back(slice.end);
         }

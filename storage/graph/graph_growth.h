@@ -1,4 +1,4 @@
-// How the graph grows from step to step, and which graphs wait for a backward that never came.
+// How the graph grows from step to step, and which graphs were never backpropagated.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace tidemark {
 
-/// The graph at the end of a step. Bytes as GraphMoment::kept_bytes.
+/// The graph at the end of a step. Bytes as GraphState::reachable_bytes.
 struct GraphSlice {
-    int32_t step = -1;           ///< position in Trace::steps; -1: the program has no steps, this is a stretch of time
+    int32_t step = -1;           ///< position in Trace::steps; -1: the program has no steps, this is a range of time
     int64_t start = 0, end = 0;  ///< ns since trace start
     int64_t nodes = 0, roots = 0, reachable_bytes = 0;
-    int64_t older_nodes = 0;       ///< of nodes: made in earlier slices
-    int64_t older_reachable_bytes = 0;  ///< of kept bytes: kept by such nodes
+    int64_t older_nodes = 0;            ///< of nodes: made in earlier slices
+    int64_t older_reachable_bytes = 0;  ///< of reachable_bytes: of such nodes
 };
 
 struct TypeGrowth {
@@ -30,21 +30,21 @@ struct GraphGrowth {
     std::vector<TypeGrowth> types;  ///< most growth first; of more than 64 types those with most nodes
 };
 
-/// One slice per step; where the program has no steps, 100 equal stretches of time. In
+/// One slice per step; where the program has no steps, 100 equal ranges of time. In
 /// O((nodes + edges + saved tensors) log slices).
 GraphGrowth graph_growth(const Categories& categories);
 
-/// Roots of one type, made at the same place, that no backward has run.
+/// Roots of one type, created at the same place, that no backward executed.
 struct PendingRoots {
     uint32_t type = 0;  ///< text
     StackId stack = 0;
     std::vector<NodeIndex> roots;             ///< by age
-    Reachable kept;                                ///< what they keep all together
+    Reachable kept;                           ///< what they keep alive together
     int32_t first_step = -1, last_step = -1;  ///< positions in Trace::steps: when the first and last of them was made
-    const Referrer* referrer = nullptr;           ///< who holds the first of them that somebody is known to hold
+    const Referrer* referrer = nullptr;       ///< of the first of them that has a known one
 };
 
-/// Most kept bytes first; of more than 252 groups those with most roots. Leaves (AccumulateGrad) are none.
+/// Most reachable bytes first; of more than 252 groups those with most roots. Leaves (AccumulateGrad) are none.
 std::vector<PendingRoots> roots_never_run(const GraphState& time_point, const ReferrerIndex& referrers);
 
 }  // namespace tidemark

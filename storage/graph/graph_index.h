@@ -1,5 +1,4 @@
-// What everybody who asks about the graph wants at hand, made once after reading: who points to whom, who made and who
-// saved which memory.
+// Indexes of the graph, built once after reading: edges in both directions, and which node made or saved which memory.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +11,11 @@
 
 namespace tidemark {
 
-/// A node in the course of its life. Only waiting and kept ones hold what they saved.
+/// The state of a node. Only pending and kept nodes hold what they saved.
 enum class NodeState : uint8_t {
     not_created,
-    pending,   ///< alive, no backward has run it
-    kept,      ///< alive, a backward has run it and left what it saved (retain_graph)
+    pending,   ///< alive, no backward executed it
+    kept,      ///< alive, a backward executed it and left what it saved (retain_graph)
     released,  ///< alive, but what it saved was released: a second backward through it raises if it had saved any
     dead,
 };
@@ -43,19 +42,19 @@ public:
     NodeIndex find(int64_t id) const;
 
     std::span<const NodeIndex> children(NodeIndex node) const;  ///< those its gradients go to; in slot order
-    std::span<const NodeIndex> parents(NodeIndex node) const;   ///< those that keep it alive
+    std::span<const NodeIndex> parents(NodeIndex node) const;   ///< those that retain it
 
-    /// The node whose op first gave this memory as its output, or no_node: memory of leaves (those that have an
-    /// AccumulateGrad, however they are viewed afterwards) was made by no node.
+    /// Returns the node whose op first returned this memory as its output, or no_node: memory of leaves (those that
+    /// have an AccumulateGrad, however they are viewed afterwards) was made by no node.
     NodeIndex maker(AllocationRef allocation) const;
-    /// Positions in SavedTensors of those that lie in this memory.
+    /// Returns the positions in SavedTensors of those that are in this memory.
     std::span<const uint32_t> saved_in(AllocationRef allocation) const;
-    /// Allocations of all devices, counted through: a place for each of them in one column.
+    /// Returns the place of an allocation in a column of the allocations of all devices.
     size_t place(AllocationRef allocation) const { return first_place_[allocation.device] + allocation.index; }
     size_t places() const { return first_place_.back(); }
     /// The node a saved tensor (position in SavedTensors) belongs to.
     NodeIndex saver(uint32_t saved) const { return saver_[saved]; }
-    /// Whether the node gathers the gradient of a leaf.
+    /// Whether the node accumulates the gradient of a leaf.
     bool is_leaf(NodeIndex node) const { return is_leaf_type_[tables_->nodes.type[node]]; }
 
     /// Position in Trace::steps of the step a node was made in; -1: none.

@@ -88,7 +88,7 @@ void GraphState::sort_parents_first(std::vector<uint32_t> parents_left) {
     NodeIndex youngest_left = static_cast<NodeIndex>(shallow_.size());
     for (size_t next = 0;; ++next) {
         if (next == order.size()) {
-            // Whoever is left lies on or below a cycle.
+            // The nodes that are left are on or below a cycle.
             while (youngest_left > 0 && (!is_alive(youngest_left - 1) || parents_left[youngest_left - 1] == placed)) {
                 --youngest_left;
             }
@@ -302,7 +302,7 @@ std::vector<Reachable> GraphState::reachable_from(std::span<const Held> referrer
     return kept;
 }
 
-/// Holders get a bit each, everybody else the one behind them; bits run down the graph.
+/// Each referrer gets a bit, everything else the next one; bits propagate down the graph.
 void GraphState::reach_batch(std::span<const Held> all, size_t from, std::span<Reachable> out) const {
     const uint64_t others = uint64_t{1} << out.size();
     std::vector<uint64_t> held_by(shallow_.size(), 0);

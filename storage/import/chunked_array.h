@@ -1,4 +1,4 @@
-// An array that grows without moving: no doubling peak, stable addresses, and chunks go back to the system early.
+// An array that grows without moving: no doubling peak, stable addresses, and chunks are returned to the system early.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,10 +1,9 @@
-// From what an allocator reported (events, and the state at their end) to what a trace holds: lives of allocations with
-// their true block sizes, segments, the order of events.
+// Derives what a trace holds (lifetimes of allocations with their true block sizes, segments, the order of events) from
+// what an allocator reported: events, and the state at their end.
 //
-// Events carry requested sizes only; block sizes follow from the allocator's rules, applied forwards from the start
-// state. A history that lost its beginning gets its start state from its end: whoever is freed but never allocated,
-// or is there at the end without having been allocated, was there before. The result is compared with the reported
-// final state; what cannot be known or does not agree becomes a Loss.
+// Events carry requested sizes only. Block sizes follow from the allocator's rules, which an EventFolder applies
+// forward from the start state (history_start.h). The result is compared with the reported final state. What is not
+// known or does not agree becomes a data gap.
 #pragma once
 
 #include <vector>
@@ -14,10 +13,10 @@
 
 namespace tidemark {
 
-/// µs since the epoch as ns since the trace's start; absurd times end at what an int64 can hold.
+/// Converts µs since the epoch to ns since the trace's start; absurd times are clamped to what an int64 can hold.
 int64_t trace_time(int64_t time_us, int64_t zero_us);
 
-/// History of one device. Stack, stream and pool ids are the snapshot's; origins are its context indexes.
+/// Returns the history of one device. Stack, stream and pool ids are the snapshot's; origins are its context indexes.
 /// Times are ns since `zero_us` (µs since the epoch), or the event number in µs where there are none.
 DeviceHistory derive_history(const Snapshot& snapshot, int device, int64_t zero_us, std::vector<DataGap>& data_gaps);
 

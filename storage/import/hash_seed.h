@@ -1,4 +1,4 @@
-// Hashing of what files bring: seeded anew in every process, so that no file can be made to collide.
+// The seed for hashes of file contents. Each process has its own, so that no file can be made to collide.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,6 @@ static_assert(std::endian::native == std::endian::little, "numbers are copied as
 
 constexpr size_t text_limit = size_t{16} << 20;
 constexpr size_t stack_limit = size_t{64} << 20;
-constexpr size_t mark_limit = 10'000;
 constexpr size_t sparse_memo_limit = 65'536;
 
 /// A real snapshot, well packed, holds about one value to remember per byte of the file. Packed nonsense holds
@@ -45,14 +44,6 @@ PickleValue unpack(uint64_t packed) {
     constexpr int shift = 64 - packed_bits;
     return PickleValue::of(static_cast<PickleKind>(packed >> packed_bits),
                            static_cast<int64_t>(packed << shift) >> shift);
-}
-
-std::string printable(std::string_view text) {
-    constexpr size_t longest = 80;
-    std::string shown(text.substr(0, longest));
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return text.size() > longest ? shown + "..." : shown;
 }
 
 }  // namespace
@@ -172,61 +163,6 @@ bool PickleMachine::step_text(uint8_t code) {
         case opcode::get: return memo_at_text(code);
         default: return refuse(code);
     }
-}
-
-bool PickleMachine::refuse(uint8_t code) {
-    switch (code) {
-        case opcode::global:
-        case opcode::inst:
-        case opcode::stack_global: return refuse_global(code);
-        case opcode::persid:
-        case opcode::binpersid:
-        case opcode::ext1:
-        case opcode::ext2:
-        case opcode::ext4:
-        case opcode::next_buffer:
-        case opcode::readonly_buffer:
-            return fail(
-                fmt::format("This pickle refers to something outside the file (opcode {} at byte {}). A memory "
-                            "snapshot holds only its own data; Tidemark does not look anything up for a pickle.",
-                            opcode::name(code), code_position_));
-        default: break;
-    }
-    if (!opcode::name(code)) {
-        return fail(
-            fmt::format("The file is damaged, or not a pickle: byte {} holds {:#04x}, which is no pickle opcode.",
-                        code_position_, code));
-    }
-    return fail(
-        fmt::format("This pickle wants to run code (opcode {} at byte {}). A memory snapshot holds only data; "
-                    "Tidemark does not execute pickles.",
-                    opcode::name(code), code_position_));
-}
-
-bool PickleMachine::refuse_global(uint8_t code) {
-    std::string module, attribute;
-    if (code == opcode::stack_global) {
-        if (!require(2)) {
-            return false;
-        }
-        const PickleValue first = stack_[stack_.size() - 2], second = stack_.back();
-        module = first.kind == PickleKind::text ? texts_[first.text] : "?";
-        attribute = second.kind == PickleKind::text ? texts_[second.text] : "?";
-    } else {
-        std::string_view line;
-        if (!take_line(line)) {
-            return false;
-        }
-        module = line;
-        if (!take_line(line)) {
-            return false;
-        }
-        attribute = line;
-    }
-    return fail(
-        fmt::format("This pickle wants to run code (opcode {} at byte {} asks for {}.{}). A memory snapshot holds "
-                    "only data; Tidemark does not execute pickles.",
-                    opcode::name(code), code_position_, printable(module), printable(attribute)));
 }
 
 bool PickleMachine::set_protocol() {
@@ -436,129 +372,6 @@ bool PickleMachine::push_object(Result<PickleValue> object) {
     return push(*object);
 }
 
-// Marks and containers.
-
-bool PickleMachine::push_mark() {
-    if (marks_.size() == mark_limit) {
-        return fail(fmt::format("The file is damaged: values are nested more than {} deep at byte {}.", mark_limit,
-                                code_position_));
-    }
-    marks_.push_back(stack_.size());
-    return true;
-}
-
-bool PickleMachine::pop() {
-    if (since_mark() == 0 && !marks_.empty()) {
-        marks_.pop_back();  // as Python does
-        return true;
-    }
-    if (!require(1)) {
-        return false;
-    }
-    stack_.pop_back();
-    return true;
-}
-
-bool PickleMachine::pop_to_mark() {
-    if (!require_mark(0)) {
-        return false;
-    }
-    drop_to_mark();
-    return true;
-}
-
-/// There is a mark with at least `below` values of the enclosing level under it.
-bool PickleMachine::require_mark(size_t below) {
-    if (marks_.empty()) {
-        return lacks_values();
-    }
-    const size_t enclosing = marks_.size() > 1 ? marks_[marks_.size() - 2] : 0;
-    return marks_.back() - enclosing >= below || lacks_values();
-}
-
-bool PickleMachine::append_one() {
-    if (!require(2)) {
-        return false;
-    }
-    const PickleValue item = stack_.back();
-    stack_.pop_back();
-    return check(consumer_.append(stack_.back(), {&item, 1}));
-}
-
-bool PickleMachine::append_to_mark() {
-    if (!require_mark(1)) {
-        return false;
-    }
-    const auto items = marked();
-    const bool done = items.empty() || check(consumer_.append(stack_[marks_.back() - 1], items));
-    drop_to_mark();
-    return done;
-}
-
-bool PickleMachine::set_one() {
-    if (!require(3)) {
-        return false;
-    }
-    const size_t size = stack_.size();
-    const bool done = check(consumer_.set_items(stack_[size - 3], std::span(stack_).subspan(size - 2)));
-    stack_.resize(size - 2);
-    return done;
-}
-
-bool PickleMachine::set_to_mark() {
-    if (!require_mark(1)) {
-        return false;
-    }
-    const auto items = marked();
-    if (items.size() % 2 != 0) {
-        return lacks_values();
-    }
-    const bool done = items.empty() || check(consumer_.set_items(stack_[marks_.back() - 1], items));
-    drop_to_mark();
-    return done;
-}
-
-bool PickleMachine::tuple_of(size_t count) {
-    if (!require(count)) {
-        return false;
-    }
-    auto made = consumer_.make_tuple(std::span(stack_).last(count));
-    stack_.resize(stack_.size() - count);
-    return push_object(std::move(made));
-}
-
-bool PickleMachine::tuple_to_mark() {
-    if (!require_mark(0)) {
-        return false;
-    }
-    auto made = consumer_.make_tuple(marked());
-    drop_to_mark();
-    return push_object(std::move(made));
-}
-
-bool PickleMachine::list_to_mark() {
-    if (!require_mark(0)) {
-        return false;
-    }
-    auto made = consumer_.make_list();
-    const bool done = made && (marked().empty() || check(consumer_.append(*made, marked())));
-    drop_to_mark();
-    return made && !done ? false : push_object(std::move(made));
-}
-
-bool PickleMachine::dict_to_mark() {
-    if (!require_mark(0)) {
-        return false;
-    }
-    if (marked().size() % 2 != 0) {
-        return lacks_values();
-    }
-    auto made = consumer_.make_dict();
-    const bool done = made && (marked().empty() || check(consumer_.set_items(*made, marked())));
-    drop_to_mark();
-    return made && !done ? false : push_object(std::move(made));
-}
-
 // The memo.
 
 template <class T>
@@ -618,39 +431,6 @@ PickleValue PickleMachine::unbox(uint64_t packed) const { return boxed_[packed &
 bool PickleMachine::lacks_memo(uint64_t index) {
     return fail(fmt::format("The file is damaged: byte {} refers to memo number {}, which was never stored.",
                             code_position_, index));
-}
-
-// Failing.
-
-/// Says where, in front of the final full stop.
-bool PickleMachine::check(Status status) {
-    if (status) [[likely]] {
-        return true;
-    }
-    error_ = status.error();
-    std::string& sentence = error_->message;
-    if (sentence.ends_with('.')) {
-        sentence.insert(sentence.size() - 1, fmt::format(" (near byte {})", code_position_));
-    }
-    return false;
-}
-
-bool PickleMachine::fail(std::string sentence) {
-    error_ = input_error(std::move(sentence));
-    return false;
-}
-
-bool PickleMachine::lacks_values() {
-    return fail(fmt::format("The file is damaged: opcode {} at byte {} lacks the values it works on.",
-                            opcode::name(code_), code_position_));
-}
-
-bool PickleMachine::ends_early() {
-    return fail(
-        fmt::format("The file ends in the middle of the snapshot (after {} bytes); it was probably cut while "
-                    "copying or while being written. Copy it again, or write a new one with "
-                    "torch.cuda.memory._dump_snapshot(\"file.pickle\").",
-                    source_.position() + source_.available()));
 }
 
 }  // namespace tidemark

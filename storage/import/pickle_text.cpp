@@ -1,5 +1,6 @@
 #include "storage/import/pickle_text.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "storage/base/utf8.h"
@@ -82,6 +83,14 @@ std::optional<std::string> decode_quoted(std::string_view line) {
         append_utf8(text, *code_point);
     }
     return text;
+}
+
+std::string printable(std::string_view text) {
+    constexpr size_t longest = 80;
+    std::string shown(text.substr(0, longest));
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return text.size() > longest ? shown + "..." : shown;
 }
 
 }  // namespace tidemark

@@ -12,4 +12,7 @@ std::optional<std::string> decode_raw_unicode(std::string_view line);
 /// A Python string literal in single or double quotes.
 std::optional<std::string> decode_quoted(std::string_view line);
 
+/// Returns the text for a sentence: at most 80 characters, those that are not printable ASCII as "?".
+std::string printable(std::string_view text);
+
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// Vectors that come and go by the hundred thousand: given back ones keep their memory for the next user.
+// A pool of short-lived vectors: a released vector keeps its memory for the next user.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ struct SnapshotAnnotation {
     int64_t time_us = no_time;
 };
 
-/// What tells one allocation from another beside its stack.
+/// What PyTorch records with an allocation besides its stack.
 struct SnapshotContext {
     StringId compile_context = 0;  ///< 0 where PyTorch wrote "N/A"
     StringId user_metadata = 0;

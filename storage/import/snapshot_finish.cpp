@@ -184,7 +184,7 @@ bool SnapshotBuilder::is_empty_container(PickleValue value) const {
     return container && (container->kind == Kind::list || container->kind == Kind::dict) && container->payload == none;
 }
 
-// Telling the user.
+// Words for errors.
 
 std::string SnapshotBuilder::describe(PickleValue value) const {
     if (const Object* container = object(value)) {

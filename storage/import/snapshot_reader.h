@@ -14,7 +14,7 @@ namespace tidemark {
 /// The phase that Progress sees; its fraction is the part of the file's (packed) bytes read.
 inline constexpr char reading_phase[] = "Reading the snapshot";
 
-/// Errors: input (not a snapshot, cut, damaged), environment (reading failed) or cancelled. The sentences do not name
+/// Errors: input (not a snapshot, cut, damaged), environment (reading failed) or canceled. The sentences do not name
 /// the file.
 Result<Snapshot> read_snapshot(ByteSource& source, Progress& progress);
 /// As above; the sentence of an input error begins with the path.

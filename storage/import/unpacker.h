@@ -29,7 +29,7 @@ public:
 /// As many bytes as the longest magic number has.
 constexpr size_t longest_packing_magic = 6;
 
-/// Chosen by magic number; null where `head` begins no known packing.
+/// Returns the unpacker by magic number; null where `head` begins no known compression.
 std::unique_ptr<Unpacker> make_unpacker(std::span<const uint8_t> head);
 
 }  // namespace tidemark

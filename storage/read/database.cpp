@@ -38,7 +38,7 @@ Error not_a_trace(const std::string& path, std::string_view start) {
     return input_error(path + " is not a Tidemark trace (a trace is an SQLite file ending in .tide).");
 }
 
-/// Whether somebody holds the lock of a writer.
+/// Whether a writer holds the lock.
 bool is_locked(int file) {
     if (flock(file, LOCK_SH | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK;

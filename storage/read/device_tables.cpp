@@ -232,7 +232,8 @@ Result<bool> DeviceTables::has_all(RowSource& source, const DeviceHistory& devic
 
 Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const Context& context) {
     constexpr const char* select =
-        "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, rounding, segment, "
+        "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, "
+        "rounding, segment, "
         "stack, free_stack, origin FROM allocation WHERE";
     const int64_t low = event_id(device.device, 0), middle = preexisting_id(device.device, 0),
                   high = event_id(device.device + 1, 0);
@@ -275,8 +276,9 @@ bool DeviceTables::add_row(DeviceHistory& device, Statement& row, size_t index, 
     const int64_t requested = row.integer(7), rounding = row.integer(8), most = int64_t{1} << 60;
     if (!note(device, created, created_time, Action::alloc, index) ||
         !note(device, freed, freed_time, Action::free_requested, index) ||
-        !note(device, done, free_completed_time, Action::free_completed, index) || !stack || !free_stack || requested < 0 ||
-        requested > most || rounding < -requested || rounding > most || (!row.is_null(9) && !in_segment)) {
+        !note(device, done, free_completed_time, Action::free_completed, index) || !stack || !free_stack ||
+        requested < 0 || requested > most || rounding < -requested || rounding > most ||
+        (!row.is_null(9) && !in_segment)) {
         return false;
     }
     Allocation lifetime;

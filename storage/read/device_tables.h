@@ -11,7 +11,7 @@
 
 namespace tidemark {
 
-/// What no row told stays marked like this until the trace is settled.
+/// Marks an event that no row describes, until the trace is settled.
 constexpr int64_t no_time_reported = INT64_MIN;
 inline const EventRef nothing_reported{Action::unknown, 0x0fffffff};
 
@@ -34,7 +34,7 @@ private:
     void start_over(DeviceHistory& device);
     Status read_segments(RowSource& source, DeviceHistory& device, const Context& context);
     Status read_others(RowSource& source, DeviceHistory& device, const Context& context);
-    /// The fast way, for a trace that nobody writes.
+    /// The fast way, for a trace that is not being written.
     Status read_chunks(RowSource& source, DeviceHistory& device, const Context& context);
     Result<bool> has_all(RowSource& source, const DeviceHistory& device) const;
     Status read_rows(RowSource& source, DeviceHistory& device, const Context& context);

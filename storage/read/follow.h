@@ -1,4 +1,4 @@
-// Following a trace while it is written: the columns grow by what was committed since the last look.
+// Follows a trace while it is written: the columns grow by what was committed since the last poll.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace tidemark {
 
 /// Whether a trace is being written right now: its writer holds it (WAL mode, lock on the file).
-/// Not while this process itself writes it: looking ends SQLite's own locks in the process.
+/// Do not call it while this process itself writes the trace: the check releases SQLite's own locks in the process.
 bool is_being_written(const std::string& path);
 
 /// Never writes to the trace or beside it. One thread at a time.
@@ -25,10 +25,10 @@ public:
 
     /// Reads what was committed since the last call. A new immutable trace, equal to what open_trace would give, or
     /// nullptr when nothing was committed. The work is in proportion to what is new and what is alive, plus one copy
-    /// of the columns. Trace::committed_time says up to when it is complete. A cancelled poll can be repeated.
+    /// of the columns. Trace::committed_time says up to when it is complete. A canceled poll can be repeated.
     Result<std::shared_ptr<const Trace>> poll(Progress& progress);
 
-    /// The writer has ended, or is gone: the last poll's trace is the final one. The file is let go then, so that its
+    /// The writer has ended, or is gone: the last poll's trace is the final one. The file is closed then, so that its
     /// writer can make it one ordinary file.
     bool ended() const;
 

@@ -166,7 +166,7 @@ Status GrowingTrace::read_spans(RowSource& source) {
             return true;
         },
         [](const Annotation& a) { return !a.closed; }));
-    // Steps told by the user replace those that were guessed before.
+    // Steps that the user marked replace those that were guessed before.
     raw_.steps.clear();
     return source.each("SELECT number, source, start_time, end_time FROM step ORDER BY id", [&](Statement& row) {
         raw_.steps.push_back(

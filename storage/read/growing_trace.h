@@ -1,4 +1,4 @@
-// A trace in the making: read once when a file is opened, again and again when it is followed.
+// A trace that grows: read once when a file is opened, repeatedly when it is followed.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,15 @@ public:
     explicit GrowingTrace(const std::string& path) { raw_.path = path; }
 
     /// Reads within one transaction, always of the same connection. False: nothing was committed since the last time.
-    /// After an error only a fresh object can tell more.
+    /// After an error use a new object.
     Result<bool> read(Connection& connection, const TraceFile& file, Progress& progress);
 
-    /// Its writer has said that nothing more comes.
+    /// Whether the writer ended the trace.
     bool has_ended() const { return raw_.clean_end; }
 
-    /// No device was seen yet: there is nothing to show.
+    /// Whether no device was seen yet.
     bool is_empty() const { return raw_.devices.empty(); }
-    /// What was read so far, settled.
+    /// Returns what was read so far, settled.
     Result<std::shared_ptr<const Trace>> copy() const;
     /// The same without a copy; nothing can be read afterwards.
     Result<std::shared_ptr<const Trace>> take();
@@ -44,7 +44,7 @@ private:
 
     int64_t version_ = -1;  ///< of the database, as this connection counts commits
     TraceFile::State state_ = TraceFile::State::whole;
-    Trace raw_;  ///< with what no row told still marked as such
+    Trace raw_;  ///< events that no row describes are still marked
     Dictionaries dictionaries_;
     std::vector<DeviceTables> devices_;  ///< as raw_.devices
     TableTail annotations_, marks_, driver_allocations_, samples_;

@@ -12,7 +12,7 @@ namespace tidemark {
 
 /// Opens and checks a trace and loads its columns. Never writes to the file.
 /// Errors: missing or unreadable file (environment); not SQLite, another program's SQLite file, written by a newer
-/// Tidemark, damaged (input); cancelled. Thread: any; uses a second thread for decoding.
+/// Tidemark, damaged (input); canceled. Thread: any; uses a second thread for decoding.
 Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progress& progress);
 
 /// Checks every page of a trace, also what open_trace does not read. Minutes for very large files; cancellable.

@@ -298,7 +298,7 @@ Status GraphReader::read_referrers() {
 }
 
 Status GraphReader::read_links() {
-    // Holders come by scan: their ids need not rise.
+    // Referrers come by scan: their ids need not rise.
     std::vector<std::pair<int64_t, size_t>> places;
     for (size_t i = 0; i < referrer_ids_.size(); ++i) {
         places.emplace_back(referrer_ids_[i], i);
@@ -343,7 +343,7 @@ Result<std::shared_ptr<const GraphTables>> read_graph(const Trace& trace, Progre
     if (trace.format_version < first_version_with_graph) {
         return std::shared_ptr<const GraphTables>(std::move(tables));
     }
-    // Looking at a file ends the locks of whoever follows it in this process.
+    // Opening a file releases the locks of others that follow it in this process.
     const auto file = trace.being_written
                           ? Result<TraceFile>(TraceFile{TraceFile::State::being_written, trace.file_bytes})
                           : look_at(trace.path);

@@ -1,4 +1,4 @@
-// Rows of a trace's tables, one after the other, each checked by whoever reads them.
+// Reads rows of a trace's tables one after the other; the caller checks each.
 #pragma once
 
 #include <fmt/format.h>

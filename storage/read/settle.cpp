@@ -29,7 +29,7 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     return sound && total <= uint64_t{1} << 56;
 }
 
-/// Events that no row tells of all refer to one entry that says so.
+/// Events that no row describes all refer to one entry that says so.
 void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
     int64_t gaps = 0;
     for (EventNumber e = 0; e < device.event_count(); ++e) {
@@ -51,7 +51,7 @@ void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
     }
 }
 
-/// Times never go back; an event without one happened at the time of the one before, the first ones of the one after.
+/// Times never decrease. An event without a time gets that of the event before it; the first ones get that of the next.
 void complete_times(std::vector<int64_t>& times) {
     int64_t last = no_time_reported;
     for (int64_t& time : times) {

@@ -1,4 +1,4 @@
-// From columns as rows told them to a trace that everything may rely on.
+// Completes and checks columns as they were read, so that everything may rely on them.
 #pragma once
 
 #include <memory>

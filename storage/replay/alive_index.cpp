@@ -8,7 +8,7 @@ namespace tidemark {
 
 namespace {
 
-/// 0: never freed; then from the longest lives (2^30 events) to the shortest.
+/// 0: never freed; then from the longest lifetimes (2^30 events) to the shortest.
 size_t class_of(EventNumber alloc_event, EventNumber free_completed) {
     if (free_completed == never) {
         return 0;

@@ -1,7 +1,7 @@
-// Which allocations are alive at an event, answered without replaying: O(live) at any moment of any trace.
+// Finds the allocations that are alive at an event without replaying, in O(alive) at any event of any trace.
 //
 // Allocations are sorted into classes by lifetime (powers of two, in events); within a class by alloc event.
-// Whoever of class c is alive at N was allocated in the last 2^(c+1) events, so each class contributes one
+// A member of class c that is alive at N was allocated in the last 2^(c+1) events, so each class contributes one
 // short contiguous scan.
 #pragma once
 
@@ -17,7 +17,7 @@ class AliveIndex {
 public:
     explicit AliveIndex(const Allocations& allocations);
 
-    /// Asks for one moment after another. Cheapest when they come in rising order, as the columns of a picture do.
+    /// Visits one state after another. Cheapest in rising order, as the columns of a picture are.
     /// One thread each; must not outlive the index.
     class Walk {
     public:
@@ -25,7 +25,7 @@ public:
 
         /// Calls visit(AllocationIndex) for every allocation that is active (not free-completed) in the state at
         /// event n: longest-lived class first, within a class by alloc event. That order is the stacking order of
-        /// the allocations picture: what never dies lies at the bottom.
+        /// the allocations picture: what is never freed lies at the bottom.
         template <class Visit>
         void for_each_active(EventNumber n, Visit&& visit) {
             move_to(n);
@@ -57,7 +57,7 @@ public:
 private:
     struct Class {
         uint32_t begin = 0, end = 0;  ///< range in order_
-        EventNumber span = never;     ///< no member lives longer than this many events
+        EventNumber span = never;     ///< no lifetime of a member is longer than this many events
     };
 
     std::vector<Class> classes_;  ///< longest-lived first

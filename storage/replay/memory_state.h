@@ -1,4 +1,4 @@
-// The allocator's memory at one moment: segments with their blocks, exact sizes, free space in between.
+// The allocator's memory at one event: segments with their blocks, exact sizes, free gaps between them.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct Block {
     AllocationIndex allocation = no_allocation;  ///< none for inactive blocks
 };
 
-/// A contiguous run of segment memory (touching expandable pieces are joined) with its blocks by address.
+/// A contiguous run of segment memory (adjacent expandable pieces are joined) with its blocks by address.
 struct SegmentState {
     uint32_t segment = no_segment;  ///< index of the (first) piece in DeviceHistory::segments
     uint64_t address = 0;
     uint64_t size = 0;
     uint64_t allocated = 0;  ///< bytes of allocated blocks
-    uint64_t pending = 0;    ///< bytes freed by their owner, still waiting for a stream
+    uint64_t pending = 0;    ///< bytes freed by their owner, still used by a stream
     uint64_t requested = 0;  ///< bytes requested by active blocks
     std::vector<Block> blocks;
 
@@ -33,7 +33,8 @@ struct SegmentState {
 struct MemoryState {
     EventNumber event = 0;
     std::vector<SegmentState> segments;  ///< by pool, stream, address
-    /// Fragmentation: free bytes inside segments that also hold active blocks, in how many holes, the largest.
+    /// Fragmentation: free bytes inside segments that also hold active blocks, the number of free gaps, the largest
+    /// gap.
     uint64_t free_in_gaps = 0;
     uint32_t gaps = 0;
     uint64_t largest_gap = 0;
@@ -41,10 +42,10 @@ struct MemoryState {
     uint64_t reserved = 0, allocated = 0, pending = 0, requested = 0;
 };
 
-/// State after the first `n` events, n clamped to [0, event_count]. Milliseconds at most; any thread.
+/// Returns the state after the first `n` events, n clamped to [0, event_count]. Milliseconds at most; any thread.
 MemoryState memory_state(const DeviceHistory& device, const AliveIndex& live, EventNumber n);
 
-/// Lives that used an address before and after a given one, oldest first (the allocation itself included).
+/// Returns the allocations whose blocks contained an address, oldest first.
 std::vector<AllocationIndex> owners_of_address(const DeviceHistory& device, uint64_t address);
 
 }  // namespace tidemark

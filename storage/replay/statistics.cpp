@@ -89,8 +89,8 @@ private:
         }
     }
 
-    /// A failed cudaMalloc makes the allocator free its cache and ask again: segments go back and one comes, all from
-    /// within one allocation, so with one stack.
+    /// A failed cudaMalloc makes the allocator free its cache and try again: segments are returned and one arrives, all
+    /// from within one allocation, so with one stack.
     bool is_retry(EventNumber event, const Segment& arrived) const {
         if (event == 0 || arrived.stack == 0) {
             return false;

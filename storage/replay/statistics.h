@@ -1,4 +1,4 @@
-// torch.cuda.memory_stats() as it was after any event, every counter.
+// The counters of torch.cuda.memory_stats() after any event.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ public:
     /// Keeps references: `device` and `live` must outlive this. Walks every event once (about 50 ns each).
     Statistics(const Trace& trace, const DeviceHistory& device, const AliveIndex& live);
 
-    /// Counters after the first `n` events, n clamped. Any thread.
+    /// Returns the counters after the first `n` events, n clamped. Any thread.
     Counters at(EventNumber n) const;
 
 private:

@@ -64,8 +64,9 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex
             continue;
         }
         const EventNumber time_point = columns[c].time_point;
-        walk.for_each_active(
-            time_point, [&](AllocationIndex a) { sums[grouping.group_at(a, time_point)] += static_cast<int64_t>(size[a]); });
+        walk.for_each_active(time_point, [&](AllocationIndex a) {
+            sums[grouping.group_at(a, time_point)] += static_cast<int64_t>(size[a]);
+        });
     }
     return result;
 }

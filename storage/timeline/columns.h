@@ -1,4 +1,4 @@
-// A window of time cut into pixel columns, each standing for one moment: the one with most active memory in it.
+// A window of time cut into pixel columns. Each column shows one state: the one with most active memory in it.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ struct Grouping {
     }
 };
 
-/// Bytes of active memory by group in each column, as the groups are at its moment: result[column * groups + group].
+/// Returns the bytes of active memory by group in each column, with the groups at its time point:
+/// result[column * groups + group].
 /// The groups of a column add up to its active bytes.
 std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex& live, std::span<const Column> columns,
                                    const Grouping& grouping);

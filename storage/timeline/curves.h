@@ -1,4 +1,4 @@
-// What memory did over the whole trace, at any zoom, without ever losing a peak.
+// Memory over the whole trace, at any zoom, without ever losing a peak.
 //
 // Per event there are four values (bytes): allocated, active, requested, reserved. A pyramid keeps minimum and maximum
 // over 64, 64*8, 64*64 ... events, so any range is answered from a few hundred nodes.
@@ -30,12 +30,12 @@ public:
 
     using All = std::array<Extremes, series_count>;
 
-    /// All series over the states first..last (inclusive, clamped).
+    /// Returns all series over the states first..last (inclusive, clamped).
     All extremes(EventNumber first, EventNumber last) const;
     Extremes extremes(Series series, EventNumber first, EventNumber last) const {
         return extremes(first, last)[static_cast<size_t>(series)];
     }
-    /// Value in the state after the first n events.
+    /// Returns the value in the state after the first n events.
     int64_t value(Series series, EventNumber n) const { return extremes(series, n, n).max; }
     /// Over the whole trace.
     Extremes peak(Series series) const { return extremes(series, 0, device_.event_count()); }

@@ -36,7 +36,7 @@ EventNumber event_of(const Mark& mark, const DeviceHistory& device) {
                                       : device.events_until(mark.time);
 }
 
-/// Every moment of that name, earliest first.
+/// Returns every time point of that name, earliest first.
 std::vector<EventNumber> time_points_named(const Trace& trace, const DeviceHistory& device, std::string_view name) {
     std::vector<EventNumber> found;
     for (const Mark& mark : trace.marks) {
@@ -144,7 +144,7 @@ Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& dev
     if (colon != text.npos && form == "mark") {
         return find_mark(trace, device, rest);
     }
-    return usage_error(fmt::format("\"{}\" is not a moment; use {}.", text, forms));
+    return usage_error(fmt::format("\"{}\" is not a time point; use {}.", text, forms));
 }
 
 std::optional<int64_t> named_time(const Trace& trace, std::string_view text) {

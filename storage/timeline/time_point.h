@@ -1,4 +1,4 @@
-// How people name a moment: event:N, time:T, mark:NAME, peak, end.
+// The names of time points: event:N, time:T, mark:NAME, peak, end.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,11 @@ namespace tidemark {
 Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
                                     std::string_view text);
 
-/// The time a text names by itself (time:T, end), which may lie behind the last event before it; nothing for others.
+/// Returns the time that a text names by itself (time:T, end), which may be after the last event before it; nothing
+/// for others.
 std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
 
-/// Says where a state is: "event 1,234 of 607,632, 12.345678 s".
+/// Describes where a state is: "event 1,234 of 607,632, 12.345678 s".
 std::string describe_time_point(const DeviceHistory& device, EventNumber n);
 
 }  // namespace tidemark

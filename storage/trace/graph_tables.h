@@ -1,7 +1,7 @@
-// The autograd graph of a run, what its nodes keep, what allocations were, and who held tensors: the tables
-// autograd_node, autograd_edge, saved_tensor, allocation_category, holder_scan, holder and holder_link as columns.
+// The autograd graph of a run, its saved tensors, the categories of allocations, and the referrers of tensors: the
+// tables autograd_node, autograd_edge, saved_tensor, allocation_category, heap_scan, referrer and path_link as columns.
 //
-// Beside the Trace, not in it: most readers need no graph. Texts are of the table's own pool; stacks and origins are
+// They are not part of Trace: most readers need no graph. Texts are of the table's own pool; stacks and origins are
 // ids of the Trace that the same file holds.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace tidemark {
 
 using NodeIndex = uint32_t;
 constexpr NodeIndex no_node = UINT32_MAX;
-constexpr int64_t never_happened = std::numeric_limits<int64_t>::max();    ///< had not when the trace ended
-constexpr int64_t before_recording = std::numeric_limits<int64_t>::min();  ///< made before anybody looked
+constexpr int64_t never_happened = std::numeric_limits<int64_t>::max();    ///< did not happen before the trace ended
+constexpr int64_t before_recording = std::numeric_limits<int64_t>::min();  ///< created before the recording
 
 /// An allocation of any device.
 struct AllocationRef {
@@ -34,7 +34,7 @@ enum class Category : uint8_t {
     buffer,
     gradient,
     optimizer_state,
-    saved,  ///< kept by a node of the graph for its backward
+    saved,  ///< saved by a node of the graph for its backward
     input,
     output,
     temporary,
@@ -55,7 +55,7 @@ struct GraphNodes {
     std::vector<uint32_t> origin;       ///< index into Trace::origins: thread, module, op of the forward
     std::vector<StackId> stack;         ///< of the forward op
     std::vector<int64_t> created;       ///< before_recording if not known
-    std::vector<int64_t> executed;      ///< last time the engine ran it, or never_happened
+    std::vector<int64_t> executed;      ///< last time the engine executed it, or never_happened
     std::vector<int64_t> released;      ///< what it saved was released by a backward pass, or never_happened
     std::vector<int64_t> destroyed;     ///< or never_happened
     std::vector<AllocationRef> output;  ///< memory of its first output; of AccumulateGrad: of its variable
@@ -81,7 +81,7 @@ struct SavedTensors {
     std::vector<uint8_t> is_view, is_packed;
 };
 
-/// An allocation is of this category from `time` on (Category::unknown: no longer what was said before).
+/// An allocation is of this category from `time` on (Category::unknown: earlier labels no longer hold).
 struct CategoryLabel {
     AllocationRef allocation;
     int64_t time = 0;
@@ -89,19 +89,19 @@ struct CategoryLabel {
     uint32_t name = 0;  ///< text: "transformer.h.0.attn.weight"; 0: none
 };
 
-/// One link of a chain from something a person can name to a tensor, outermost first.
+/// One link of a retention path from something a person can name to a tensor, outermost first.
 struct PathLink {
     Fact<PathLinkKind> kind;
     uint32_t name = 0;      ///< text: variable, attribute, key, index
     uint32_t function = 0;  ///< text: of a frame's variable
     uint32_t file = 0;      ///< text
-    int32_t line = 0;       ///< where the frame stands; 0: unknown
+    int32_t line = 0;       ///< where the frame is; 0: unknown
 };
 
-/// Who held one tensor when the heap was searched.
+/// What referred to one tensor in a heap scan.
 struct Referrer {
-    uint32_t scan = 0;         ///< index into HolderScan's
-    NodeIndex node = no_node;  ///< the node that made the tensor: a root this holder keeps alive
+    uint32_t scan = 0;         ///< index into GraphTables::scans
+    NodeIndex node = no_node;  ///< the node that created the tensor: a root that the referrer keeps alive
     AllocationRef allocation;  ///< the tensor's memory
     std::vector<PathLink> links;
 };
@@ -121,7 +121,7 @@ struct GraphTables {
     std::vector<CategoryLabel> labels;  ///< by time
     std::vector<HeapScan> scans;        ///< by time
     std::vector<Referrer> referrers;    ///< by scan
-    int64_t nodes_left_out = 0;         ///< short-lived ones a recorder only counted (meta graph.nodes_left_out)
+    int64_t nodes_left_out = 0;  ///< short-lived nodes that the recorder only counted (meta graph.nodes_left_out)
 
     bool empty() const { return nodes.size() == 0 && labels.empty() && referrers.empty(); }
 };

@@ -1,8 +1,8 @@
 // The shape of a trace in memory: what the tables of schema.h hold, as columns.
 //
 // One DeviceHistory per device holds every allocation as structure-of-arrays (about 60 bytes each) and the
-// order of events; everything that understands a trace (replay, timeline, ledger, explain, the window)
-// works on these columns and never on SQL.
+// order of events. Everything that analyzes a trace (replay, timeline, breakdown, explain, the window) reads these
+// columns and never SQL.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ using AllocationIndex = uint32_t;
 constexpr AllocationIndex no_allocation = UINT32_MAX;
 constexpr uint32_t no_segment = UINT32_MAX;
 
-/// One life of a block, from alloc to free. The columns below say what its fields mean.
+/// One lifetime of a block, from alloc to free. The columns below describe its fields.
 struct Allocation {
     EventNumber alloc_event = before_history, free_event = never, free_completed = never;
     uint64_t address = 0, requested = 0, block_size = 0;
@@ -31,21 +31,21 @@ struct Allocation {
 };
 
 /// An allocation with the times (ns since trace start) of its events, as the file holds it. The alloc time of one from
-/// before the history is 0; times of what did not happen are not read.
+/// before the history is 0; times of events that did not happen are not read.
 struct AllocationRow {
     Allocation lifetime;
     int64_t time = 0, free_time = 0, free_completed_time = 0;
 };
 
-/// Lives of blocks, sorted by alloc_event; those alive before event 0 come first.
-/// Alive (active) in the state at event N:  alloc_event < N  and  N <= done_event.
+/// Lifetimes of blocks, sorted by alloc_event; those alive before event 0 come first.
+/// Active in the state at event N:  alloc_event < N  and  N <= free_completed.
 /// Allocated (not yet freed by its owner):  alloc_event < N  and  N <= free_event.
 struct Allocations {
     std::vector<EventNumber> alloc_event;     ///< before_history for those alive at event 0
     std::vector<EventNumber> free_event;      ///< free requested; `never` if it was not
     std::vector<EventNumber> free_completed;  ///< free completed: the block can serve again; `never` if it was not
     std::vector<uint64_t> address;
-    std::vector<uint64_t> requested;   ///< bytes asked for
+    std::vector<uint64_t> requested;   ///< bytes
     std::vector<uint64_t> block_size;  ///< bytes taken: rounded up, or the whole unsplit block
     std::vector<StackId> stack;        ///< who allocated
     std::vector<StackId> free_stack;   ///< who freed; 0 where unknown
@@ -60,8 +60,8 @@ struct Allocations {
     void put(size_t index, const Allocation& row);
 };
 
-/// Memory the allocator got from the driver. A segment of expandable memory is one mapped piece; pieces that
-/// touch and agree in stream and pool act as one.
+/// Memory that the allocator got from the driver. A segment of expandable memory is one mapped piece; adjacent pieces
+/// of one stream and pool act as one.
 struct Segment {
     uint64_t address = 0;
     uint64_t size = 0;
@@ -72,23 +72,23 @@ struct Segment {
     bool is_large = false;
     bool is_expandable = false;
     bool pool_known = true;
-    StackId stack = 0;       ///< who made the allocator ask the driver
-    StackId free_stack = 0;  ///< who made it give the memory back
+    StackId stack = 0;       ///< of the request that made the allocator call the driver
+    StackId free_stack = 0;  ///< of the call that made it return the memory
 
     bool alive_at(EventNumber n) const { return alloc_event < n && n <= free_event; }
 };
 
-/// An event that is neither an allocation's nor a segment's: snapshot taken, out of memory, unknown action.
+/// An event of no allocation and no segment: snapshot taken, out of memory, unknown action.
 struct OtherEvent {
     EventNumber event = 0;
     Action action = Action::unknown;
     std::string name;      ///< PyTorch's spelling
     uint64_t address = 0;  ///< oom: bytes free on the device
-    uint64_t size = 0;     ///< oom: bytes asked for (rounded); snapshot: active bytes
+    uint64_t size = 0;     ///< oom: bytes requested (rounded); snapshot: active bytes
     StackId stack = 0;
 };
 
-/// What happened at an event: which kind, and the index in allocations, segments or others.
+/// The action of an event, and its index in allocations, segments or others.
 struct EventRef {
     uint32_t packed = 0;
     EventRef() = default;
@@ -101,7 +101,7 @@ struct DeviceHistory {
     int device = 0;           ///< PyTorch's device index
     std::string name;         ///< "NVIDIA H200", empty if not recorded
     int64_t total_bytes = 0;  ///< of the device, 0 if not recorded
-    bool truncated = false;   ///< the history lost its beginning; state before it was rebuilt from the end
+    bool truncated = false;   ///< the history lost its beginning; the start state was rebuilt from the end
     Allocations allocations;
     std::vector<Segment> segments;    ///< by alloc_event
     std::vector<OtherEvent> others;   ///< by event
@@ -109,17 +109,17 @@ struct DeviceHistory {
     std::vector<EventRef> event_ref;  ///< same length
 
     EventNumber event_count() const { return static_cast<EventNumber>(event_time.size()); }
-    /// Number of events at or before `time` (ns since trace start): the state a wall clock would have seen.
+    /// Returns the number of events at or before `time` (ns since trace start).
     EventNumber events_until(int64_t time) const;
-    /// Time of the state at event N: when its last event happened (the first event's time for N = 0).
+    /// Returns the time of the state at event N: that of its last event (for N = 0, of the first event).
     int64_t time_of_state(EventNumber n) const;
-    /// How long the state at event N lasted: up to just before its next event, or to `end` of the trace.
+    /// Returns the end of the state at event N: just before the next event, or `end` of the trace.
     int64_t time_until(EventNumber n, int64_t end) const;
-    /// When an allocation was made; the trace's first event for those from before the history.
+    /// Returns when an allocation was made; for those from before the history, the time of the first event.
     int64_t alloc_time(AllocationIndex a) const;
-    /// When its free was requested; nothing if never.
+    /// Returns when its free was requested; nothing if never.
     std::optional<int64_t> free_time(AllocationIndex a) const;
-    /// Row id in the file (table allocation), also its identity in text, JSON and the window.
+    /// Returns the row id in the file (table allocation), which also identifies it in text, JSON and the window.
     int64_t allocation_id(AllocationIndex a) const;
     std::optional<AllocationIndex> find_allocation(int64_t id) const;
 };
@@ -133,7 +133,7 @@ struct Pool {
     std::string describe() const;
 };  ///< {0, 0}: the default pool
 
-/// Attribution beside the stack.
+/// What an allocation is attributed to, besides its stack.
 struct Origin {
     std::string op, module;
     Fact<Phase> phase;
@@ -164,7 +164,7 @@ struct Process {
     std::optional<int64_t> rank;
     std::string command_line;
     int64_t start = 0;           ///< ns since trace start
-    std::optional<int64_t> end;  ///< nothing: still running, or nobody saw it end
+    std::optional<int64_t> end;  ///< nothing: still running, or its end was not seen
     std::optional<int64_t> exit_status;
     Fact<ProcessEnd> how_ended;
 };
@@ -185,12 +185,12 @@ struct DriverAllocation {
     uint64_t bytes = 0;
     int64_t time = 0;  ///< ns since trace start
     std::optional<int64_t> free_time;
-    std::string source;  ///< the shared object that asked: "libcublas.so.13"
+    std::string source;  ///< the shared object that allocated it: "libcublas.so.13"
     StackId stack = 0;
-    bool in_allocator = false;  ///< it is memory of one of the allocator's segments, counted there
+    bool in_allocator = false;  ///< it is a segment of the caching allocator, which counts it
 };
 
-/// What NVML said. Without a pid: of the whole device.
+/// What NVML reported. Without a pid: of the whole device.
 struct Sample {
     int64_t time = 0;  ///< ns since trace start
     int device = 0;
@@ -229,8 +229,8 @@ struct Trace {
     int64_t start_utc_ns = 0;  ///< the trace's time zero on the wall clock; 0 if unknown
     int64_t duration = 0;      ///< ns, of the last event or annotation
     bool clean_end = true;
-    bool being_written = false;  ///< its recorder was at work when it was read: the end is not the run's
-    int64_t committed_time = 0;  ///< ns: everything up to here was told by a recorder; 0 if nothing says so
+    bool being_written = false;  ///< a recorder was writing it when it was read: its end is not the end of the run
+    int64_t committed_time = 0;  ///< ns: a recorder wrote everything up to here; 0 if not known
     std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
 
     StackTable stacks;
@@ -248,7 +248,7 @@ struct Trace {
     std::vector<DeviceHistory> devices;                ///< only devices with events or segments; by device index
 
     const DeviceHistory* device(int index) const;
-    /// The device shown first: the one with most events.
+    /// Returns the device shown first: the one with most events.
     const DeviceHistory& main_device() const;
 };
 

@@ -1,4 +1,4 @@
-// The words of a trace. Numbers are what the file holds: never renumber, only append.
+// The enumerations of a trace. The file holds their numbers: never renumber, only append.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ Action action_from_name(std::string_view name);
 /// Position in a device's event sequence. The state "at event N" is the state after the first N events.
 using EventNumber = int32_t;
 constexpr EventNumber before_history = -1;                              ///< happened before event 0
-constexpr EventNumber never = std::numeric_limits<EventNumber>::max();  ///< had not happened when the trace ended
+constexpr EventNumber never = std::numeric_limits<EventNumber>::max();  ///< did not happen before the trace ended
 
 /// Row ids of allocations and other events carry their device and sequence number.
 /// Allocations that were alive before event 0 get ids from the upper half.
@@ -39,19 +39,19 @@ constexpr int64_t event_id(int device, int64_t sequence) { return (int64_t{devic
 constexpr int64_t preexisting_id(int device, int64_t ordinal) { return event_id(device, preexisting_bit | ordinal); }
 constexpr int max_devices = 1 << 12;
 
-/// What a trace cannot know. Losses are rows: drawn, reported, never papered over.
+/// What a recording lacks. Data gaps are rows; they are drawn and reported.
 enum class DataGapKind : uint8_t {
     history_truncated = 0,    ///< a ring buffer dropped the beginning; the start state was rebuilt from the end
     block_size_guessed = 1,   ///< a block's true size could not be derived; the rounded request was taken
     events_inconsistent = 2,  ///< events contradict each other or the final state (count in `count`)
     unknown_actions = 3,      ///< actions this version does not know (count in `count`)
-    pool_unknown = 4,         ///< segments whose private pool could not be told (count in `count`)
+    pool_unknown = 4,         ///< segments whose private pool is not known (count in `count`)
     recorder_overrun = 5,     ///< the recorder's ring was full
     unclean_end = 6,          ///< the recorder did not end the trace
     no_stacks = 7,            ///< events without any stack (count in `count`, bytes in `bytes`)
     no_times = 8,             ///< the source carried no times: the event number stands in, one µs per event
     redacted = 9,             ///< strings were replaced or a part was cut out before sharing
-    not_recorded = 10,        ///< a part of the recorder could not work; the text says why and what would help
+    not_recorded = 10,        ///< a part of the recorder could not work; the text names the reason and the fix
     state_disagrees = 11,     ///< the replayed state and PyTorch's own snapshot differ (blocks in `count`)
     unknown = 12,             ///< of a newer Tidemark
 };

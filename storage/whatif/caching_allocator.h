@@ -1,7 +1,7 @@
 // A model of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.1 to 2.12): which block serves a
-// request, when the driver is asked, what goes back to it.
+// request, when the driver is called, which memory is returned to it.
 //
-// Not modelled: captured graphs' checkpoints (setCheckpointPoolState), pools that use their own allocators, memory
+// Not modeled: captured graphs' checkpoints (setCheckpointPoolState), pools that use their own allocators, memory
 // shared between processes. Not thread-safe.
 #pragma once
 
@@ -19,27 +19,27 @@ struct Request {
     uint64_t bytes = 0;
     uint32_t pool = 0, stream = 0;  ///< pool 0 is the default pool
     AllocationIndex owner = no_allocation;
-    bool captured = false;  ///< a graph is being captured: refused by the driver, nothing unused is given back
+    bool captured = false;  ///< a graph is being captured: when the driver refuses, nothing unused is returned
 };
 
 class CachingAllocator {
 public:
-    /// `memory_limit`: what the garbage collector's threshold is a part of; 0: none, it does not work then.
+    /// `memory_limit`: the garbage collector's threshold is a fraction of it; 0: none, the collector is off then.
     CachingAllocator(const AllocatorSettings& settings, Driver& driver, uint64_t device_bytes, uint64_t memory_limit);
     CachingAllocator(const CachingAllocator&) = delete;
     CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-    /// The block that serves the request; no_block: out of memory, after everything that could be given back was.
+    /// Returns the block that serves the request; no_block: out of memory, after all that can be returned was returned.
     BlockIndex allocate(const Request& request);
-    /// Its owner gave an allocated block back; a stream may still use it.
+    /// The owner frees an allocated block; a stream may still use it.
     void request_free(BlockIndex b);
     /// A pending block can serve again.
     void complete_free(BlockIndex b);
 
-    /// torch.cuda.empty_cache(): unused segments of these pools go back.
+    /// torch.cuda.empty_cache(): unused segments of these pools are returned.
     void release_cached(const std::vector<uint32_t>& pools);
-    /// From now on a private pool's unused memory may go back: no graph needs it any more. The default pool's always
-    /// may.
+    /// From now on a private pool's unused memory may be returned: no graph needs it any more. The default pool's
+    /// always may.
     void make_freeable(uint32_t pool);
     const std::vector<uint32_t>& freeable_pools() const { return freeable_; }
     /// PyTorch lets programs switch it on and off.
@@ -94,7 +94,7 @@ private:
     ExpandableSegments expandable_;
     std::vector<uint32_t> freeable_{0};
     Figures figures_;
-    int64_t pending_ = 0;  ///< blocks that wait for a stream
+    int64_t pending_ = 0;  ///< blocks that are pending free
 };
 
 }  // namespace tidemark

@@ -26,7 +26,7 @@ void CachingAllocator::release_cached(const std::vector<uint32_t>& pools) {
     }
 }
 
-/// Everybody is waited for before memory goes back.
+/// Waits for all streams before memory is returned.
 void CachingAllocator::complete_all_frees() {
     if (pending_ == 0) {
         return;
@@ -71,7 +71,7 @@ void CachingAllocator::release_segment(BlockIndex b) {
 }
 
 /// Where max_split_size is set: the smallest oversize block that would have done, else as many as it takes, from the
-/// largest on. False if that does not suffice.
+/// largest on. Returns false if that is not enough.
 bool CachingAllocator::release_oversize(uint32_t arena, uint64_t rounded) {
     if (settings_.max_split_size == UINT64_MAX) {
         return false;
@@ -112,7 +112,7 @@ std::vector<BlockIndex> CachingAllocator::collectable() {
     return blocks;
 }
 
-/// Above the threshold unused large segments go back, rounds of those older than the average, until enough went.
+/// Above the threshold unused large segments are returned, those older than the average first, until enough is free.
 void CachingAllocator::collect_garbage() {
     const int64_t threshold =
         static_cast<int64_t>(settings_.garbage_collection_threshold * static_cast<double>(memory_limit_));

@@ -1,5 +1,5 @@
 // Expandable segments of the allocator model: a range of addresses per pool and stream, in which memory is mapped
-// where free blocks do not suffice, in portions of 2 MiB (small pool) or 20 MiB.
+// where free blocks are not enough, in portions of 2 MiB (small pool) or 20 MiB.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ public:
     /// A free block of at least that size, filed nowhere, for which memory was mapped; no_block: out of memory. What
     /// was mapped by then stays.
     BlockIndex grow(uint32_t arena, uint64_t size);
-    /// Gives the portions back that lie wholly in the free block. Returns the bytes; ranges without memory disappear.
+    /// Unmaps the portions that are wholly in the free block. Returns the bytes; ranges without memory disappear.
     uint64_t shrink(BlockIndex b);
 
     int64_t mapped_bytes = 0, mappings = 0;  ///< so far

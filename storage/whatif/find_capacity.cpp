@@ -46,7 +46,7 @@ int64_t needed(const AllocatorSettings& settings, uint64_t size) {
                                                              : segment_size(settings, size));
 }
 
-/// What refusals tell. An OOM with less free than needed shows what the device had. With more free, a limit of the
+/// What refusals show. An OOM with less free than needed shows what the device had. With more free, a limit of the
 /// process struck: it lies between what had been reserved and what would have been, as where a retry was served.
 class Refusals {
 public:
@@ -106,7 +106,7 @@ private:
     int64_t device_had_ = none, below_ = none;
 };
 
-/// What the device had beside everybody else, at the tightest moment that was sampled.
+/// What the device had besides other processes, at the sample with the least free memory.
 std::optional<Capacity> from_samples(const Trace& trace, const DeviceHistory& device, const Reserved& reserved) {
     int64_t least = INT64_MAX;
     for (const Sample& sample : trace.samples) {

@@ -13,56 +13,17 @@ uint32_t Heap::arena_of(uint32_t pool, uint32_t stream, bool is_large) {
     return arena_count() - 1;
 }
 
-BlockIndex Heap::add(const HeapBlock& block) {
-    if (unused_.empty()) {
-        blocks_.push_back(block);
-        return static_cast<BlockIndex>(blocks_.size() - 1);
-    }
-    const BlockIndex b = unused_.back();
-    unused_.pop_back();
-    blocks_[b] = block;
-    return b;
-}
-
-void Heap::drop(BlockIndex b) {
-    blocks_[b].size = 0;
-    unused_.push_back(b);
-}
-
-BlockIndex Heap::cut(BlockIndex b, uint64_t size) {
-    HeapBlock upper = blocks_[b];
-    upper.address += size;
-    upper.size -= size;
-    upper.prev = b;
-    const BlockIndex u = add(upper);
-    blocks_[b].size = size;
-    blocks_[b].next = u;
-    if (upper.next != no_block) {
-        blocks_[upper.next].prev = u;
-    }
-    return u;
-}
-
-void Heap::absorb_next(BlockIndex b) {
-    const BlockIndex n = blocks_[b].next;
-    blocks_[b].size += blocks_[n].size;
-    blocks_[b].next = blocks_[n].next;
-    if (blocks_[n].next != no_block) {
-        blocks_[blocks_[n].next].prev = b;
-    }
-    drop(n);
-}
-
 void Heap::merge(BlockIndex b) {
     const HeapBlock::State state = blocks_[b].state;
     if (const BlockIndex n = blocks_[b].next; n != no_block && blocks_[n].state == state) {
         unfile(n);
-        absorb_next(b);
+        blocks_.absorb_next(b);
     }
     const BlockIndex p = blocks_[b].prev;
     if (p == no_block || blocks_[p].state != state) {
         return;
     }
+    // b stays and takes the place of p, which is dropped.
     unfile(p);
     blocks_[b].address = blocks_[p].address;
     blocks_[b].size += blocks_[p].size;
@@ -70,7 +31,7 @@ void Heap::merge(BlockIndex b) {
     if (blocks_[p].prev != no_block) {
         blocks_[blocks_[p].prev].next = b;
     }
-    drop(p);
+    blocks_.drop(p);
 }
 
 void Heap::file(BlockIndex b) {

@@ -9,13 +9,11 @@
 #include <set>
 #include <vector>
 
+#include "storage/allocator/block_list.h"
 #include "storage/allocator/block_map.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
-
-using BlockIndex = uint32_t;
-constexpr BlockIndex no_block = UINT32_MAX;
 
 struct HeapBlock {
     enum class State : uint8_t { free, allocated, pending, unmapped };
@@ -30,7 +28,7 @@ struct HeapBlock {
 
     bool is_split() const { return prev != no_block || next != no_block; }
     bool is_expandable() const { return range != UINT32_MAX; }
-    /// Nobody uses it; it may have no memory.
+    /// It is not in use; it may have no memory.
     bool is_available() const { return state == State::free || state == State::unmapped; }
 };
 
@@ -58,21 +56,17 @@ public:
     Arena& arena_with(BlockIndex b) { return arenas_[blocks_[b].arena]; }
     uint32_t arena_count() const { return static_cast<uint32_t>(arenas_.size()); }
 
-    BlockIndex add(const HeapBlock& block);
-    /// Forgets a block that is filed nowhere and linked to nobody.
-    void drop(BlockIndex b);
+    BlockIndex add(const HeapBlock& block) { return blocks_.add(block); }
+    /// Forgets a block that is filed nowhere and has no neighbors.
+    void drop(BlockIndex b) { blocks_.drop(b); }
     /// Visits every block that is not forgotten: visit(BlockIndex).
     template <class Visit>
     void for_each(Visit&& visit) const {
-        for (BlockIndex b = 0; b < blocks_.size(); ++b) {
-            if (blocks_[b].size != 0) {
-                visit(b);
-            }
-        }
+        blocks_.for_each(visit);
     }
     /// Leaves `size` bytes in b; the rest becomes a block after it, in the same state, filed nowhere.
-    BlockIndex cut(BlockIndex b, uint64_t size);
-    /// Takes in the neighbours that are in the same state. b must be filed nowhere.
+    BlockIndex cut(BlockIndex b, uint64_t size) { return blocks_.cut(b, size); }
+    /// Joins the neighbors that are in the same state. b must be filed nowhere.
     void merge(BlockIndex b);
 
     /// Free blocks go to their arena's free list, unmapped ones to its list of those.
@@ -83,12 +77,9 @@ public:
     uint64_t searches = 0;
 
 private:
-    void absorb_next(BlockIndex b);
-
     std::unique_ptr<std::pmr::unsynchronized_pool_resource> memory_ =
         std::make_unique<std::pmr::unsynchronized_pool_resource>();
-    std::vector<HeapBlock> blocks_;
-    std::vector<BlockIndex> unused_;
+    BlockList<HeapBlock> blocks_;
     std::vector<Arena> arenas_;
 };
 

@@ -17,7 +17,7 @@ bool pool_is_open(const Trace& trace, const Segment& segment) {
     return !segment.pool_known || (trace.processes.empty() && trace.pools.size() <= 1);
 }
 
-/// Tells pools apart where the recording does not.
+/// Infers pools where the recording lacks them.
 class PoolSearch {
 public:
     PoolSearch(const Trace& trace, const DeviceHistory& device, HiddenInputs& inputs)
@@ -27,7 +27,8 @@ public:
         }
     }
 
-    /// Segments kept while others went are of one pool. What was concluded from less starts anew. False: they are not.
+    /// Segments that stayed while others were returned are of one pool. Earlier conclusions are dropped. Returns false
+    /// if they are not of one pool.
     bool keep(const std::vector<uint32_t>& segments) {
         std::vector<uint32_t> members;
         std::copy_if(segments.begin(), segments.end(), std::back_inserter(members), [&](uint32_t i) {

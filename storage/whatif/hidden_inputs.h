@@ -1,4 +1,4 @@
-// What decides how the allocator behaved but no event tells.
+// Inputs of the allocator that no event shows.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace tidemark {
 
 struct HiddenInputs {
-    /// The pool of each segment. Where the recording does not tell (PyTorch before 2.12), pools are told apart by what
-    /// the allocator did: it asked the driver although memory of another pool would have served.
+    /// The pool of each segment. Where the recording lacks it (PyTorch before 2.12), the allocator's behavior shows it:
+    /// it called the driver although memory of another pool would have served.
     std::vector<uint32_t> pools;
     int inferred_pools = 0;     ///< numbers beyond Trace::pools
-    uint64_t memory_limit = 0;  ///< that the garbage collector's threshold is a part of; 0: it never showed
+    uint64_t memory_limit = 0;  ///< the garbage collector's threshold is a fraction of it; 0: it never showed
 };
 
 /// As recorded, with nothing inferred.

@@ -134,7 +134,7 @@ private:
         }
     }
 
-    /// Which stream asked is not recorded: it matters little, the last one is taken.
+    /// The stream of the request is not recorded. It matters little, so the last one is used.
     void run_out(const OtherEvent& oom) {
         if (ask({oom.size, 0, last_stream_, no_allocation, false}) != no_block) {
             difference_ = fmt::format("a request of {} failed; the model serves it", bytes(oom.size));

@@ -9,9 +9,9 @@ namespace tidemark {
 
 struct ReplayResult {
     ModelCheck check;
-    /// Where the model would not have asked the driver for what came: the memory that came may be of another pool.
+    /// Where the model would not have called the driver: the memory that arrived may be of another pool.
     std::optional<EventNumber> foreign_memory_at;
-    /// Segments that stayed where the model gave everything unused back: they may be of pools that keep theirs.
+    /// Segments that stayed where the model returned everything unused: they may be of pools that keep theirs.
     std::vector<uint32_t> kept_segments;
     /// The garbage collector did less than recorded: its limit is lower. Or more: higher.
     bool limit_is_lower = false, limit_is_higher = false;

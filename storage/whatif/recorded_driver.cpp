@@ -96,7 +96,7 @@ void RecordedDriver::finish() {
     if (!due_.empty()) {
         const DriverMove& move = *due_.front();
         differ(fmt::format("{} {}; not in the model", describe_memory(move.address, move.size),
-                           move.arrives ? "came from the driver" : "was given back"));
+                           move.arrives ? "came from the driver" : "was returned to it"));
     }
     due_.clear();
 }

@@ -10,8 +10,8 @@
 
 namespace tidemark {
 
-/// Gives what the recorded driver gave, refuses where it refused, and notes where it was not asked the same. In which
-/// order segments go back is not looked at.
+/// Gives what the recorded driver gave, refuses where it refused, and notes where the calls differ. The order in which
+/// segments are returned is not compared.
 class RecordedDriver : public Driver {
 public:
     explicit RecordedDriver(const std::vector<DriverMove>& moves) : moves_(moves) {}
@@ -31,7 +31,7 @@ public:
     void finish();
 
     const std::string& difference() const { return difference_; }
-    /// Segments the model gave back that stayed in the recording.
+    /// Segments that the model returned and that stayed in the recording.
     const std::vector<uint64_t>& stayed() const { return stayed_; }
 
 private:

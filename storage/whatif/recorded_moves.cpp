@@ -35,8 +35,8 @@ std::optional<StackId> asker(const DeviceHistory& device, const std::vector<Driv
     return std::nullopt;
 }
 
-/// What went back was large enough for what came next: nobody had to ask the driver, so somebody called empty_cache()
-/// (cuDNN's benchmark does, from the same line).
+/// The returned memory was large enough for the next request: the driver was not needed, so the program called
+/// empty_cache() (cuDNN's benchmark does, from the same line).
 bool would_have_served(const std::vector<DriverMove>& moves, const ReturnRun& run) {
     if (run.end == moves.size() || !moves[run.end].arrives) {
         return false;

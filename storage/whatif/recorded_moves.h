@@ -1,4 +1,4 @@
-// Memory that came from the driver and went back to it in a recording, one move per event.
+// Memory that came from the driver and was returned to it in a recording, one move per event.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ struct DriverMove {
     uint64_t address = 0, size = 0;
     bool arrives = false;
     SegmentOwner owner;
-    StackId stack = 0;  ///< who made the allocator ask, or give back
+    StackId stack = 0;  ///< of the call that made the allocator call the driver
 };
 
 /// All moves of a history, by event. Pieces that moved in one event are one move. `pools`: of each segment.
 std::vector<DriverMove> recorded_moves(const DeviceHistory& device, const std::vector<uint32_t>& pools);
 
-/// Moves that go back together, with nothing but completed frees between them.
+/// Returns to the driver that happen together, with nothing but completed frees between them.
 struct ReturnRun {
     size_t first = 0, end = 0;  ///< positions in the moves
-    /// The allocator did it to serve the request that follows: it was refused or collected garbage. Otherwise it was
-    /// told to (torch.cuda.empty_cache()).
+    /// The allocator did it to serve the request that follows: the driver refused or the garbage collector ran.
+    /// Otherwise the program called torch.cuda.empty_cache().
     bool by_request = false;
 };
 
-/// The run that starts with the move at `first`, which goes back. `without_stacks`: the allocator may give memory back
-/// that would have served (AllocatorSettings::retries_show() is false), and a run right before new memory is taken for
-/// the request's even if neither has a stack.
+/// Finds the run that starts with the move at `first`, which is a return. `without_stacks`: the allocator may return
+/// memory that would have served (AllocatorSettings::retries_show() is false), and a run right before new memory is
+/// taken for the request's even if neither has a stack.
 ReturnRun return_run(const DeviceHistory& device, const std::vector<DriverMove>& moves, size_t first,
                      bool without_stacks);
 

@@ -1,4 +1,4 @@
-// A driver with so much memory to give, for replays under changed circumstances.
+// A driver with a given capacity, for replays with other settings.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace tidemark {
 
-/// Memory lies at its recorded address where the same memory comes at the same moment, for best fit chooses by address
-/// among blocks of one size; else above everything recorded.
+/// Memory has its recorded address where the same memory arrives at the same event, because best fit selects by address
+/// among blocks of one size; else it is above everything recorded.
 class SimulatedDriver : public Driver {
 public:
-    /// `capacity`: bytes that may be reserved at once; negative: no end.
+    /// `capacity`: bytes that may be reserved at once; negative: no limit.
     SimulatedDriver(const std::vector<DriverMove>& moves, int64_t capacity);
 
     /// Takes the place of memory from before the history.
     void retention(uint64_t address, uint64_t size);
-    /// The segment that comes in the recording now; nullptr: none does.
+    /// The segment that arrives in the recording now; nullptr: none does.
     void set_recorded(const DriverMove* move) { recorded_ = move; }
 
     std::optional<uint64_t> allocate(uint64_t size, const SegmentOwner& owner) override;

@@ -1,4 +1,4 @@
-// The allocator model as it has to stand before a history's first event.
+// The state of the allocator model before a history's first event.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace tidemark {
 
 /// Gives the model the memory and the blocks of the state at event 0. `pools`: of each segment. `block_of` gets the
-/// block of each allocation that lives then.
+/// block of each allocation that is alive then.
 void adopt_start_state(const DeviceHistory& device, const std::vector<uint32_t>& pools, CachingAllocator& allocator,
                        std::vector<BlockIndex>& block_of);
 

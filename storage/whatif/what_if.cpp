@@ -137,7 +137,7 @@ private:
         }
     }
 
-    /// What the allocator did by itself it does by itself here; what it was told to it is told here.
+    /// What the allocator did by itself, the model does by itself. What the program called, the replay calls.
     void move(EventNumber e) {
         if (next_move_ >= moves_.size() || moves_[next_move_].event != e) {
             return;
@@ -191,7 +191,7 @@ private:
         return b;
     }
 
-    /// The program went on without the memory: it is given back at once.
+    /// The program continued without the memory: it is freed at once.
     void ask_again(EventNumber e, const OtherEvent& oom) {
         const BlockIndex b = ask(e, {oom.size, 0, last_stream_, no_allocation, false});
         if (b != no_block) {

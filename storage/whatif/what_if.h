@@ -1,8 +1,8 @@
 // What would have happened with other allocator settings: the program's recorded requests, given to a model of
 // PyTorch's caching allocator.
 //
-// The model is trusted only where it proves itself: with the recorded settings it must make the recorded segments and
-// blocks, event by event (check_model).
+// The model is trusted only after a check: with the recorded settings it must make the recorded segments and blocks,
+// event by event (check_model).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct ModelCheck {
     EventNumber differs_at = 0;  ///< first event where it is not
     std::string difference;      ///< what is not the same there; empty when exact
     int64_t events = 0;          ///< allocator events compared
-    int inferred_pools = 0;      ///< private pools no event tells (PyTorch before 2.12), told apart by what happened
+    int inferred_pools = 0;  ///< private pools that no event names (PyTorch before 2.12), inferred from what happened
 };
 ModelCheck check_model(const Trace& trace, const DeviceHistory& device, Progress& progress);
 
@@ -32,13 +32,13 @@ struct Change {
     std::optional<uint64_t> max_split_size;  ///< bytes
     std::optional<uint32_t> roundup_power2_divisions;
     std::optional<double> garbage_collection_threshold;  ///< needs a capacity
-    std::vector<EventNumber> empty_cache_at;             ///< states in which everything unused is given back
+    std::vector<EventNumber> empty_cache_at;             ///< states in which everything unused is returned
     bool ignore_empty_cache = false;                     ///< calls that were recorded are left out
-    /// Allocations that are freed earlier, e.g. because a leak is mended: done after this state. By allocation.
+    /// Allocations that are freed earlier, e.g. because a leak is fixed: completed after this state. By allocation.
     std::vector<std::pair<AllocationIndex, EventNumber>> freed_at;
 };
 
-/// What the driver had to give.
+/// The capacity of the driver.
 struct Capacity {
     int64_t bytes = 0;            ///< that the allocator could reserve at most
     bool is_exact = false;        ///< seen when the driver refused; else a lower bound: as much was to be had
@@ -58,9 +58,9 @@ struct Outcome {
     std::optional<EventNumber> fails_at;  ///< the first that was not; the model stops there
 };
 
-/// Replays all requests. A request that failed in the recording is asked again, that is the question; served, it is
-/// given back at once, for the program went on without it. Where a capacity is given, the model gives cached memory
-/// back and tries again before it fails, as PyTorch does. With a capacity that is not exact, "fits" holds for it, "does
+/// Replays all requests. A request that failed in the recording is made again. If it is served, it is freed at once,
+/// because the program continued without it. Where a capacity is set, the model returns cached memory to the driver
+/// and tries again before it fails, as PyTorch does. With a capacity that is not exact, "fits" holds for it, "does
 /// not fit" only if it does not with at_most - 1 either. About 100 ns an event, twice that for imported snapshots.
 Result<Outcome> what_if(const Trace& trace, const DeviceHistory& device, const Change& change,
                         std::optional<Capacity> capacity, Progress& progress);

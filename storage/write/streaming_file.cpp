@@ -26,10 +26,10 @@ Error refusal(const std::string& path) {
 }
 
 Error written_by_another(const std::string& path) {
-    return environment_error(path + " is being written by another program. Wait for it, or choose another name.");
+    return environment_error(path + " is being written by another program. Wait for it, or use another name.");
 }
 
-/// Removes a trace nobody is writing, with what a killed writer left beside it.
+/// Removes a trace that is not being written, with what a killed writer left beside it.
 Status remove_old(const std::string& path) {
     const int old = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (old >= 0) {
@@ -283,7 +283,8 @@ Status StreamingFile::leave_wal_mode() {
 
 Status StreamingFile::write_chunks(int device) {
     auto stored = connection_->prepare(
-        "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, rounding, segment, "
+        "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, "
+        "rounding, segment, "
         "stack, "
         "free_stack, origin FROM allocation WHERE id >= ? AND id < ? ORDER BY id");
     if (!stored) {
@@ -293,8 +294,8 @@ Status StreamingFile::write_chunks(int device) {
         AllocationRow row;
         Allocation& lifetime = row.lifetime;
         lifetime.alloc_event = s.integer(0) & preexisting_bit
-                               ? before_history
-                               : static_cast<EventNumber>(s.integer(0) & (preexisting_bit - 1));
+                                   ? before_history
+                                   : static_cast<EventNumber>(s.integer(0) & (preexisting_bit - 1));
         row.time = s.integer(1);
         if (!s.is_null(2)) {
             lifetime.free_event = static_cast<EventNumber>(lifetime.alloc_event + s.integer(2));

@@ -14,7 +14,7 @@
 
 namespace tidemark {
 
-/// What became known since the batch before. Rows of what was there already replace it.
+/// What became known since the previous batch. A row with a known id replaces the earlier one.
 struct StreamingBatch {
     template <class Id, class Row>
     using Rows = std::vector<std::pair<Id, Row>>;
@@ -34,7 +34,7 @@ struct StreamingBatch {
     Rows<std::string, std::string> meta;
     Rows<int64_t, Process> processes;
     Rows<int64_t, SegmentRow> segments;
-    Rows<int64_t, AllocationRow> created, ended;  ///< by row id; `ended` were born in an earlier batch
+    Rows<int64_t, AllocationRow> created, ended;  ///< by row id; those of `ended` were created in an earlier batch
     std::vector<Event> events;
     Rows<int64_t, DriverRow> driver;
     std::vector<Sample> samples;
@@ -64,7 +64,7 @@ struct StreamingBatch {
 
 class StreamingFile {
 public:
-    /// Errors: it exists (IfExists::fail), somebody is writing it, the folder cannot be written.
+    /// Errors: it exists (IfExists::fail), it is being written, the folder cannot be written.
     static Result<StreamingFile> create(const std::string& path, IfExists if_exists);
     StreamingFile(StreamingFile&& other) noexcept;
     StreamingFile& operator=(StreamingFile&& other) noexcept;

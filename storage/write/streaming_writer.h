@@ -1,9 +1,9 @@
 // Writes a trace while the run goes on: rows as they become known, committed about every 100 ms.
 //
 // The file is in WAL mode while it is written, so that readers follow it; finish() makes it one ordinary file. The
-// writer holds an flock on it. A writer that is killed leaves the last commit. Rows of allocations that are born and
-// freed between two commits are written once, complete; what is alive at a commit is written then and completed later.
-// Writing happens on a thread of the writer's own; everything here is called by one thread.
+// writer holds an flock on it. A writer that is killed leaves the last commit. Rows of allocations that are made
+// and freed between two commits are written once, complete; what is alive at a commit is written then and completed
+// later. The writer writes on its own thread; all calls come from one other thread.
 #pragma once
 
 #include <memory>
@@ -40,18 +40,18 @@ public:
     void process(const Process& process);  ///< one row; a later call replaces it
 
     using LifetimeId = uint32_t;
-    /// An allocation is born; `row.life.segment` is a position among the device's segments. Those from before the
+    /// Adds an allocation; `row.lifetime.segment` is a position among the device's segments. Those from before the
     /// history come first and by address.
     LifetimeId created(int device, const AllocationRow& row);
     void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack);
-    /// Its id may be another's from here on.
+    /// The id may be used again from here on.
     void free_completed(LifetimeId lifetime, EventNumber event, int64_t time);
 
     int64_t row_id(LifetimeId lifetime) const;
     EventNumber alloc_event(LifetimeId lifetime) const;
     EventNumber free_event(LifetimeId lifetime) const;
 
-    /// Returns the position among the device's segments. They are told by rising alloc_event.
+    /// Returns the position among the device's segments. Segments come by rising alloc_event.
     uint32_t segment_added(int device, const Segment& segment, int64_t time);
     void segment_removed(int device, uint32_t position, EventNumber event, int64_t time, StackId stack);
     void other_event(int device, const OtherEvent& event, int64_t time, uint32_t origin);
@@ -65,11 +65,11 @@ public:
     int64_t annotation_begun(const Annotation& annotation, int64_t thread);
     void annotation_ended(int64_t id, int64_t end);
     void step(const Step& step);  ///< by number; a later call replaces it
-    void drop_steps();            ///< forgets all that were told
+    void drop_steps();            ///< forgets all steps so far
     void mark(const Mark& mark);
     void data_gap(const DataGap& data_gap);
 
-    /// Nodes are told by rising id, each followed by its edges and saved tensors.
+    /// Nodes come by rising id, each followed by its edges and saved tensors.
     void node(int64_t id, const NodeRow& row);
     void edge(int64_t node, const EdgeRow& row);
     void saved_tensor(int64_t node, const SavedTensorRow& row);
@@ -82,7 +82,7 @@ public:
     /// How many events of a device the trace holds so far, and the state (event) of its highest allocated bytes.
     void progress_of(int device, EventNumber events, EventNumber peak_event);
 
-    /// Hands everything told so far to the writing thread, complete up to trace time `complete_to`. While that is
+    /// Hands everything so far to the writing thread, complete up to trace time `complete_to`. While that is
     /// still busy with what it got before, nothing is handed over: call again later, and watch pending_bytes().
     /// Fails once something could not be written (disk full): the trace then keeps what was committed before.
     Status commit(int64_t complete_to);

@@ -14,7 +14,7 @@ std::optional<int64_t> event_or_null(EventNumber event) {
     return event == before_history || event == never ? std::nullopt : std::optional(int64_t{event});
 }
 
-/// For times that may mean "never" or "before anybody looked".
+/// For times that may mean "never" or "before the recording".
 std::optional<int64_t> time_or_null(int64_t time) {
     return time == never_happened || time == before_recording ? std::nullopt : std::optional(time);
 }

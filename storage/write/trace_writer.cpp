@@ -20,7 +20,8 @@ namespace tidemark {
 
 namespace {
 
-/// A file that disappears unless it is kept. Locked while it lives, so that two writers of one target do not mix.
+/// A file that is removed unless it is kept. It is locked while it exists, so that two writers of one target do not
+/// mix.
 class PartFile {
 public:
     explicit PartFile(std::string target) : target_(std::move(target)), path_(target_ + ".part") {}
@@ -37,7 +38,7 @@ public:
 
     const std::string& path() const { return path_; }
 
-    /// Made here and not by SQLite, so that a refusal names its reason. What a killed writer left is emptied.
+    /// Creates the file before SQLite does, so that an error names its reason. Empties what a killed writer left.
     Status create() {
         const int file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (file < 0) {
@@ -46,7 +47,7 @@ public:
         if (flock(file, LOCK_EX | LOCK_NB) != 0) {
             close(file);
             return environment_error(target_ +
-                                     " is being written by another program. Wait for it, or choose another name.");
+                                     " is being written by another program. Wait for it, or use another name.");
         }
         file_ = file;
         return ftruncate(file_, 0) == 0 ? Status() : refusal();

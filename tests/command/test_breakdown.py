@@ -70,7 +70,7 @@ class Breakdown(CommandTest):
                     reserved = self.json_of("stats", trace, "--at", time_point)["reserved_bytes.all.current"]
                     self.assertEqual(breakdown["total_bytes"], reserved, f"{name} {time_point}")
                 self.assertTrue(breakdown["gaps"])
-        self.assertIn("Note: NVML was not asked", self.run_fine("breakdown", trace))
+        self.assertIn("Note: NVML was not read", self.run_fine("breakdown", trace))
 
     def test_devices(self):
         trace = self.imported("two_gpus")

@@ -77,8 +77,8 @@ TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirTimePoint) {
 
     const auto second_a = allocator.allocation_id(a);
     ASSERT_NE(first_a, second_a);
-    EXPECT_EQ((Rows{fmt::format("1|MulBackward0|41|aten::mul|encoder.0|{}|kept", first_a),
-                    fmt::format("2|AddBackward0|0|NULL|NULL|{}|dead", second_a)}),
+    EXPECT_EQ((Rows{fmt::format("1|MulBackward0|41|aten::mul|encoder.0|{}|executed", first_a),
+                    fmt::format("2|AddBackward0|0|NULL|NULL|{}|destroyed", second_a)}),
               rows("SELECT id, type, sequence, op, module, output, state FROM nodes ORDER BY id"));
     EXPECT_EQ((Rows{"1|1|NULL|NULL", "1|1|1|1"}),
               rows("SELECT created_time > 0, executed_time >= created_time, released_time = executed_time, "
@@ -129,8 +129,8 @@ TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
     let_it_be_written(program);
     late.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
-    EXPECT_EQ((Rows{fmt::format("1|{}|dead|0", first), fmt::format("2|{}|dead|1", second),
-                    fmt::format("3|{}|waiting|0", first)}),
+    EXPECT_EQ((Rows{fmt::format("1|{}|destroyed|0", first), fmt::format("2|{}|destroyed|1", second),
+                    fmt::format("3|{}|alive|0", first)}),
               rows("SELECT id, output, state, released_time IS NOT NULL FROM nodes ORDER BY id"));
     EXPECT_EQ((Rows{fmt::format("2|{}", second)}), rows("SELECT node, allocation FROM saved_tensors"));
     EXPECT_EQ((Rows{"forward"}),
@@ -242,7 +242,7 @@ TEST_F(GraphRecording, OnceThereAreManyOnlyThoseThatLiveOnAreWritten) {
     ASSERT_TRUE(program.wait_for(RecorderState::finished, 120)) << program.failure();
     EXPECT_EQ((Rows{fmt::format("{}|{}", in_full + 2, in_full)}),
               rows(fmt::format("SELECT count(*), sum(id <= {}) FROM autograd_node", in_full)));
-    EXPECT_EQ((Rows{fmt::format("{}|waiting", stays), fmt::format("{}|dead", sees_two_steps)}),
+    EXPECT_EQ((Rows{fmt::format("{}|alive", stays), fmt::format("{}|destroyed", sees_two_steps)}),
               rows(fmt::format("SELECT id, state FROM nodes WHERE id > {} ORDER BY id", in_full)));
     EXPECT_EQ((Rows{"1", fmt::format("{}", stays + 1)}), rows("SELECT next_node FROM autograd_edge ORDER BY slot"));
     EXPECT_EQ((Rows{fmt::format("{}|self", stays)}), rows("SELECT node, name FROM saved_tensors"));
@@ -423,7 +423,7 @@ TEST_F(GraphRecording, AKilledProgramLosesNoNodes) {
     waitpid(child, nullptr, 0);
     munmap(shared, 4096);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
-    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'waiting'"));
+    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'alive'"));
 }
 
 TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
@@ -438,7 +438,7 @@ TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
     let_it_be_written(program);
     kill(program.recorder_pid(output_), SIGKILL);
     ASSERT_TRUE(opened());
-    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'waiting'"));
+    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'alive'"));
 }
 
 }  // namespace

@@ -143,6 +143,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::block_reuse{FindingKind::block_reuse, Severity::pattern, Phase::observation, run};
+const Diagnosis diagnoses::block_reuse{FindingKind::block_reuse, Severity::pattern, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

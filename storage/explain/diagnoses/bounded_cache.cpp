@@ -166,6 +166,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::bounded_cache{FindingKind::bounded_cache, Severity::pattern, Phase::observation, run};
+const Diagnosis diagnoses::bounded_cache{FindingKind::bounded_cache, Severity::pattern, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -214,6 +214,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::broadcast_materialized{FindingKind::broadcast_materialized, Severity::waste,
-                                                  Phase::observation, run};
+                                                  DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -36,6 +36,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::cached_memory{FindingKind::cached_memory, Severity::background, Phase::observation, run};
+const Diagnosis diagnoses::cached_memory{FindingKind::cached_memory, Severity::background, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

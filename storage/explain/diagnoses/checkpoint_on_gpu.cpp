@@ -148,6 +148,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::checkpoint_on_gpu{FindingKind::checkpoint_on_gpu, Severity::waste, Phase::observation, run};
+const Diagnosis diagnoses::checkpoint_on_gpu{FindingKind::checkpoint_on_gpu, Severity::waste, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

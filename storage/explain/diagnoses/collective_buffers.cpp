@@ -77,12 +77,12 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
             "Each process group creates its own communicator at its first collective call. NCCL allocates channels and "
             "buffers for it from the driver, {bytes} in {pieces} so far, and frees them when the group is destroyed.",
             with("bytes", format_bytes(finding.bytes)),
-            with("pieces", words.counted(finding.count, "{n} allocation", "{n} allocations"))),
+            with("pieces", words.plural(finding.count, "{n} allocation", "{n} allocations"))),
         words("PyTorch does not count this memory: nvidia-smi shows it, torch.cuda.memory_reserved() does not.")};
     if (calls.size() > 1) {
         finding.text.push_back(
             words("NCCL allocated memory {times}, up to {bytes} at once.",
-                  with("times", words.counted(static_cast<int64_t>(calls.size()), "{n} time", "{n} times")),
+                  with("times", words.plural(static_cast<int64_t>(calls.size()), "{n} time", "{n} times")),
                   with("bytes", format_bytes(calls.front().bytes))));
     }
     add_evidence(finding, context, calls, words);
@@ -99,7 +99,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::collective_buffers{FindingKind::collective_buffers, Severity::pattern, Phase::observation,
+const Diagnosis diagnoses::collective_buffers{FindingKind::collective_buffers, Severity::pattern, DiagnosisPhase::observation,
                                               run};
 
 }  // namespace tidemark

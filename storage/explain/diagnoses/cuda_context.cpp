@@ -130,6 +130,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::cuda_context{FindingKind::cuda_context, Severity::background, Phase::remainder, run};
+const Diagnosis diagnoses::cuda_context{FindingKind::cuda_context, Severity::background, DiagnosisPhase::remainder, run};
 
 }  // namespace tidemark

@@ -17,7 +17,7 @@ void report_growth(Finding& finding, const AnalysisContext& context, const Priva
     finding.text = {
         words("A CUDA graph needs fixed addresses, so PyTorch captures each graph into a private pool that nothing "
               "else uses. At {time_point} the pools hold {total} ({pools}); they grow by {bytes} {each}.",
-              with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
+              with("pools", words.plural(finding.count, "{n} private pool", "{n} private pools")),
               with("total", format_bytes(found.bytes)), with("time_point", time_point_name(context, words)), each,
               bytes),
         words("The usual cause: each new shape is captured or compiled again, and the old graphs stay. The number of "
@@ -53,7 +53,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::cuda_graph_pools_grow{FindingKind::cuda_graph_pools_grow, Severity::leak, Phase::observation,
+const Diagnosis diagnoses::cuda_graph_pools_grow{FindingKind::cuda_graph_pools_grow, Severity::leak, DiagnosisPhase::observation,
                                                  run};
 
 }  // namespace tidemark

@@ -79,7 +79,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::empty_cache_thrash{FindingKind::empty_cache_thrash, Severity::waste, Phase::observation,
+const Diagnosis diagnoses::empty_cache_thrash{FindingKind::empty_cache_thrash, Severity::waste, DiagnosisPhase::observation,
                                               run};
 
 }  // namespace tidemark

@@ -97,7 +97,7 @@ private:
 
 Finding make_finding(const AnalysisContext& context, const UnusedGraphs& unused, const Words& words) {
     const GraphNodes& nodes = context.graph()->tables().nodes;
-    const auto graphs = with("graphs", words.counted(static_cast<int64_t>(unused.roots.size()), "{n} autograd graph",
+    const auto graphs = with("graphs", words.plural(static_cast<int64_t>(unused.roots.size()), "{n} autograd graph",
                                                      "{n} autograd graphs"));
     const auto bytes = with("bytes", format_bytes(unused.bytes));
     Finding finding = diagnoses::eval_without_no_grad.new_finding();
@@ -137,7 +137,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::eval_without_no_grad{FindingKind::eval_without_no_grad, Severity::waste, Phase::observation,
+const Diagnosis diagnoses::eval_without_no_grad{FindingKind::eval_without_no_grad, Severity::waste, DiagnosisPhase::observation,
                                                 run};
 
 }  // namespace tidemark

@@ -55,7 +55,7 @@ void name_blocks_of_segments(Finding& finding, const AnalysisContext& context, c
         finding.text.push_back(
             words("Blocks of {bytes} in total occupy otherwise mostly free memory ({segments}), which can neither be "
                   "used as a whole nor returned to the driver. Blocks in the largest: {named}.",
-                  with("segments", words.counted(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
+                  with("segments", words.plural(static_cast<int64_t>(segments.size()), "{n} segment", "{n} segments")),
                   with("bytes", format_bytes(in_use)), with("named", words.list(named))));
     }
 }
@@ -74,7 +74,7 @@ void name_blocking_blocks(Finding& finding, const AnalysisContext& context, cons
     }
     const auto count = static_cast<int64_t>(window.blocks.size());
     finding.text.push_back(words("A large enough free gap would need these {bytes} to be free ({blocks}): {named}.",
-                                 with("blocks", words.counted(count, "{n} block", "{n} blocks")),
+                                 with("blocks", words.plural(count, "{n} block", "{n} blocks")),
                                  with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
@@ -105,7 +105,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     finding.text = {
         words("Free memory lies in {gaps} between blocks in use. A request needs one gap that is large enough; the "
               "largest has {largest}. A few small, long-lived tensors keep large segments from being used as a whole.",
-              with("gaps", words.counted(oom_analysis.state.gaps, "{n} free gap", "{n} free gaps")),
+              with("gaps", words.plural(oom_analysis.state.gaps, "{n} free gap", "{n} free gaps")),
               with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))))};
     name_blocking_blocks(finding, context, oom_analysis, words);
     finding.evidence.insert(finding.evidence.begin(),
@@ -117,6 +117,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::fragmentation{FindingKind::fragmentation, Severity::waste, Phase::comparison, run};
+const Diagnosis diagnoses::fragmentation{FindingKind::fragmentation, Severity::waste, DiagnosisPhase::comparison, run};
 
 }  // namespace tidemark

@@ -96,7 +96,7 @@ void report(Finding& finding, const Cycles& cycles, const Words& words) {
                     words("Memory was freed by {collections}, up to {bytes} at once, most of it from {line}. Between "
                           "the collections memory grows with each iteration and then falls back.",
                           bytes, line,
-                          with("collections", words.counted(static_cast<int64_t>(cycles.collections.size()),
+                          with("collections", words.plural(static_cast<int64_t>(cycles.collections.size()),
                                                             "{n} garbage collection", "{n} garbage collections")))};
     if (cycles.pending > 0) {
         finding.text.push_back(words("At present {pending} stay until the next collection.",
@@ -162,6 +162,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::garbage_cycles{FindingKind::garbage_cycles, Severity::waste, Phase::observation, run};
+const Diagnosis diagnoses::garbage_cycles{FindingKind::garbage_cycles, Severity::waste, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -104,6 +104,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::gradient_accumulation{FindingKind::gradient_accumulation, Severity::pattern,
-                                                 Phase::observation, run};
+                                                 DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -104,6 +104,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::gradients_not_cleared{FindingKind::gradients_not_cleared, Severity::waste,
-                                                 Phase::observation, run};
+                                                 DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

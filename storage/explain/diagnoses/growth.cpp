@@ -26,6 +26,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::growth{FindingKind::unexplained_growth, Severity::leak, Phase::observation, run};
+const Diagnosis diagnoses::growth{FindingKind::unexplained_growth, Severity::leak, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

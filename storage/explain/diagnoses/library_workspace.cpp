@@ -146,7 +146,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::library_workspace{FindingKind::library_workspace, Severity::background, Phase::observation,
+const Diagnosis diagnoses::library_workspace{FindingKind::library_workspace, Severity::background, DiagnosisPhase::observation,
                                              run};
 
 }  // namespace tidemark

@@ -128,6 +128,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::live_variables{FindingKind::live_variables, Severity::pattern, Phase::observation, run};
+const Diagnosis diagnoses::live_variables{FindingKind::live_variables, Severity::pattern, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

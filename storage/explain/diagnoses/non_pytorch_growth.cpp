@@ -53,7 +53,7 @@ Finding make_library_finding(const AnalysisContext& context, const LibraryMemory
     finding.title = words("memory of {library} outside PyTorch's allocator grows by {bytes} {each}", name, bytes, each);
     finding.text = {words("Memory of {library} grows by {bytes} {each} and is not freed: {total} in {pieces} so far.",
                           name, bytes, each, with("total", format_bytes(finding.bytes)),
-                          with("pieces", words.counted(finding.count, "{n} allocation", "{n} allocations"))),
+                          with("pieces", words.plural(finding.count, "{n} allocation", "{n} allocations"))),
                     words("PyTorch does not know this memory: nvidia-smi shows it; torch.cuda.memory_allocated() does "
                           "not count it, and empty_cache() does not free it.")};
     if (!finding.line.empty()) {
@@ -141,6 +141,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::non_pytorch_growth{FindingKind::non_pytorch_growth, Severity::leak, Phase::observation, run};
+const Diagnosis diagnoses::non_pytorch_growth{FindingKind::non_pytorch_growth, Severity::leak, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -221,6 +221,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::op_temporary{FindingKind::op_temporary, Severity::pattern, Phase::observation, run};
+const Diagnosis diagnoses::op_temporary{FindingKind::op_temporary, Severity::pattern, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

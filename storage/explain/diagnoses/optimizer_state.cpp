@@ -102,7 +102,7 @@ void report(Finding& finding, const AnalysisContext& context, const State& state
     finding.text = {words(
         "The first step() at {line} allocated the state, {bytes} in {tensors}, and the optimizer keeps it for the "
         "following steps. Memory rises once by this amount; this is not a leak.",
-        with("line", finding.line), bytes, with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")))};
+        with("line", finding.line), bytes, with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors")))};
     if (const std::string names = names_of(state, words); !names.empty()) {
         finding.text.push_back(
             is_as_large_as_parameters(context, state)
@@ -172,6 +172,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::optimizer_state{FindingKind::optimizer_state, Severity::pattern, Phase::observation, run};
+const Diagnosis diagnoses::optimizer_state{FindingKind::optimizer_state, Severity::pattern, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

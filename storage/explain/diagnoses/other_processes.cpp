@@ -108,7 +108,7 @@ void report(Finding& finding, const AnalysisContext& context, const Others& othe
         finding.text.push_back(
             words("About the size of a bare CUDA context: {processes}. If they are workers of the same job, they "
                   "touched this GPU without working on it; a missing torch.cuda.set_device() causes this.",
-                  with("processes", words.counted(static_cast<int64_t>(count_contexts(context, others)), "{n} process",
+                  with("processes", words.plural(static_cast<int64_t>(count_contexts(context, others)), "{n} process",
                                                   "{n} processes"))));
     }
 }
@@ -128,7 +128,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     finding.count = are_there ? others.count_now : static_cast<int64_t>(others.highest_of.size());
     finding.component = ComponentKind::other_processes;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
-    const auto processes = with("processes", words.counted(finding.count, "{n} other process", "{n} other processes"));
+    const auto processes = with("processes", words.plural(finding.count, "{n} other process", "{n} other processes"));
     finding.title =
         others.now >= least_bytes
             ? words("other programs use {bytes} of this GPU ({processes})", processes, bytes)
@@ -158,6 +158,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::other_processes{FindingKind::other_processes, Severity::background, Phase::conclusion, run};
+const Diagnosis diagnoses::other_processes{FindingKind::other_processes, Severity::background, DiagnosisPhase::conclusion, run};
 
 }  // namespace tidemark

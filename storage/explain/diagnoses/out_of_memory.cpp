@@ -22,7 +22,7 @@ std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
     return words("PyTorch had {reserved} reserved; {free} were free in {gaps}, the largest with {largest}.",
                  with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))),
                  with("free", format_bytes(oom_analysis.free_in_segments())),
-                 with("gaps", words.counted(oom_analysis.state.gaps, "{n} free gap between tensors",
+                 with("gaps", words.plural(oom_analysis.state.gaps, "{n} free gap between tensors",
                                             "{n} free gaps between tensors")),
                  with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))));
 }
@@ -141,6 +141,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::out_of_memory{FindingKind::out_of_memory, Severity::failure, Phase::observation, run};
+const Diagnosis diagnoses::out_of_memory{FindingKind::out_of_memory, Severity::failure, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -216,7 +216,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::outlier_iteration{FindingKind::outlier_iteration, Severity::pattern, Phase::observation,
+const Diagnosis diagnoses::outlier_iteration{FindingKind::outlier_iteration, Severity::pattern, DiagnosisPhase::observation,
                                              run};
 
 }  // namespace tidemark

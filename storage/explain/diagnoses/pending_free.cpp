@@ -109,7 +109,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.component = ComponentKind::pending;
     set_line(finding, context, pending.stack);
     const auto bytes = with("bytes", format_bytes(pending.most));
-    const auto blocks = with("blocks", words.counted(count, "{n} freed block", "{n} freed blocks"));
+    const auto blocks = with("blocks", words.plural(count, "{n} freed block", "{n} freed blocks"));
     finding.title = words("freed memory of {bytes} stayed pending because another stream may use it", bytes);
     finding.text = {
         words("At the peak {bytes} were pending free ({blocks}): no tensor used them, but record_stream() had declared "
@@ -132,6 +132,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::pending_free{FindingKind::pending_free, Severity::waste, Phase::observation, run};
+const Diagnosis diagnoses::pending_free{FindingKind::pending_free, Severity::waste, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -26,7 +26,7 @@ void report(Finding& finding, const With& each, const Words& words) {
     finding.text = {words("Pinned host memory, from which the GPU copies without waiting, grows by {bytes} {each}: "
                           "{total} in {pieces} so far.",
                           each, bytes, with("total", format_bytes(finding.bytes)),
-                          with("pieces", words.counted(finding.count, "{n} allocation", "{n} allocations"))),
+                          with("pieces", words.plural(finding.count, "{n} allocation", "{n} allocations"))),
                     words("Pinned memory takes no GPU memory, and nvidia-smi does not show it. The host runs short of "
                           "memory instead, because pinned pages cannot be swapped out."),
                     words("PyTorch caches the pinned memory of freed tensors, in sizes rounded up to powers of two. "
@@ -69,7 +69,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::pinned_memory_growth{FindingKind::pinned_memory_growth, Severity::leak, Phase::observation,
+const Diagnosis diagnoses::pinned_memory_growth{FindingKind::pinned_memory_growth, Severity::leak, DiagnosisPhase::observation,
                                                 run};
 
 }  // namespace tidemark

@@ -11,7 +11,7 @@ constexpr double least_share = 0.1;
 
 void report_size(Finding& finding, const PrivatePools& found, const Words& words) {
     finding.title = words("CUDA graphs reserve {bytes} in {pools}",
-                          with("pools", words.counted(finding.count, "{n} private pool", "{n} private pools")),
+                          with("pools", words.plural(finding.count, "{n} private pool", "{n} private pools")),
                           with("bytes", format_bytes(found.bytes)));
     finding.text = {
         words("A CUDA graph needs fixed addresses, so PyTorch captures each graph into a private pool. Nothing else "
@@ -36,6 +36,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::private_pools{FindingKind::private_pools, Severity::background, Phase::observation, run};
+const Diagnosis diagnoses::private_pools{FindingKind::private_pools, Severity::background, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

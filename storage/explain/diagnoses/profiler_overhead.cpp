@@ -151,6 +151,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::profiler_overhead{FindingKind::profiler_overhead, Severity::waste, Phase::observation, run};
+const Diagnosis diagnoses::profiler_overhead{FindingKind::profiler_overhead, Severity::waste, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

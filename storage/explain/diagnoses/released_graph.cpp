@@ -106,8 +106,8 @@ void report(Finding& finding, const AnalysisContext& context, const FailedBackwa
         words("Alive without their saved tensors: {released}; the first backward released {bytes}. Never saved any "
               "tensor: {never}. Their gradient does not depend on a value (as in x + 1, or a sum), so a second "
               "backward succeeds through such nodes alone.",
-              with("released", words.counted(census.released, "{n} node", "{n} nodes")),
-              with("never", words.counted(census.never, "{n} other", "{n} others")),
+              with("released", words.plural(census.released, "{n} node", "{n} nodes")),
+              with("never", words.plural(census.never, "{n} other", "{n} others")),
               with("bytes", format_bytes(census.bytes)))};
 }
 
@@ -151,6 +151,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::released_graph{FindingKind::released_graph, Severity::pattern, Phase::observation, run};
+const Diagnosis diagnoses::released_graph{FindingKind::released_graph, Severity::pattern, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

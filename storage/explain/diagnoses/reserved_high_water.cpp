@@ -106,7 +106,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::reserved_high_water{FindingKind::reserved_high_water, Severity::pattern, Phase::observation,
+const Diagnosis diagnoses::reserved_high_water{FindingKind::reserved_high_water, Severity::pattern, DiagnosisPhase::observation,
                                                run};
 
 }  // namespace tidemark

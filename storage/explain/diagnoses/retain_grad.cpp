@@ -65,12 +65,12 @@ StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
 void report(Finding& finding, const Retained& found, const Words& words) {
     const auto bytes = with("bytes", format_bytes(found.bytes));
     finding.title = words("retain_grad() retains {bytes} of gradients of {tensors}", bytes,
-                          with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors")));
+                          with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors")));
     finding.text = {
         words("Only parameters and other leaves need a gradient after the backward pass. The program called "
               "retain_grad() on {tensors}, so the backward pass of {nodes} copied each gradient. Each copy is as large "
               "as its tensor and exists as long as the tensor.",
-              with("tensors", words.counted(finding.count, "{n} result of an operation", "{n} results of operations")),
+              with("tensors", words.plural(finding.count, "{n} result of an operation", "{n} results of operations")),
               with("nodes", words.list(found.nodes))),
         words("This retains {bytes}.", bytes)};
 }
@@ -113,6 +113,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::retain_grad{FindingKind::retain_grad, Severity::waste, Phase::observation, run};
+const Diagnosis diagnoses::retain_grad{FindingKind::retain_grad, Severity::waste, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -93,7 +93,7 @@ void report(Finding& finding, const AnalysisContext& context, const std::vector<
     const GraphIndex& index = context.graph()->index;
     const Pair& first = pairs.front();
     const auto bytes = with("bytes", format_bytes(finding.bytes));
-    const auto count = with("tensors", words.counted(finding.count, "{n} tensor", "{n} tensors"));
+    const auto count = with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors"));
     finding.title =
         words("saved for backward in two dtypes: {tensors}, of which {bytes} are unnecessary", count, bytes);
     finding.text = {
@@ -149,7 +149,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::saved_in_two_dtypes{FindingKind::saved_in_two_dtypes, Severity::waste, Phase::observation,
+const Diagnosis diagnoses::saved_in_two_dtypes{FindingKind::saved_in_two_dtypes, Severity::waste, DiagnosisPhase::observation,
                                                run};
 
 }  // namespace tidemark

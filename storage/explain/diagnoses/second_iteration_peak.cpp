@@ -126,6 +126,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 }  // namespace
 
 const Diagnosis diagnoses::second_iteration_peak{FindingKind::second_iteration_peak, Severity::pattern,
-                                                 Phase::comparison, run};
+                                                 DiagnosisPhase::comparison, run};
 
 }  // namespace tidemark

@@ -206,6 +206,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::stale_local{FindingKind::stale_local, Severity::waste, Phase::observation, run};
+const Diagnosis diagnoses::stale_local{FindingKind::stale_local, Severity::waste, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -107,6 +107,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::steady{FindingKind::steady, Severity::pattern, Phase::conclusion, run};
+const Diagnosis diagnoses::steady{FindingKind::steady, Severity::pattern, DiagnosisPhase::conclusion, run};
 
 }  // namespace tidemark

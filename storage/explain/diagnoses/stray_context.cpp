@@ -152,6 +152,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::stray_context{FindingKind::stray_context, Severity::waste, Phase::observation, run};
+const Diagnosis diagnoses::stray_context{FindingKind::stray_context, Severity::waste, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -108,12 +108,12 @@ void report(Finding& finding, const AnalysisContext& context, const Bursts& burs
             words("This happened {times}, only at the beginning: with torch.backends.cudnn.benchmark, cuDNN tries "
                   "several algorithms for each new shape, including those that need much memory. Later workspaces took "
                   "{usual} at most.",
-                  with("times", words.counted(bursts.count, "{n} time", "{n} times")),
+                  with("times", words.plural(bursts.count, "{n} time", "{n} times")),
                   with("usual", format_bytes(bursts.usual))));
     } else {
         finding.text.push_back(
             words("This happened {times} during the run; PyTorch caches the memory for the next time.",
-                  with("times", words.counted(bursts.count, "{n} time", "{n} times"))));
+                  with("times", words.plural(bursts.count, "{n} time", "{n} times"))));
     }
 }
 
@@ -155,6 +155,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::workspace_burst{FindingKind::workspace_burst, Severity::waste, Phase::observation, run};
+const Diagnosis diagnoses::workspace_burst{FindingKind::workspace_burst, Severity::waste, DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -12,7 +12,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     finding.title =
         words("{tensors} retained as attributes of {referrer}", tensors, with("referrer", finding.referrer));
     finding.text = {

@@ -13,7 +13,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto graphs = with("graphs", words.counted(suspect.roots, "{n} autograd graph", "{n} autograd graphs"));
+    const auto graphs = with("graphs", words.plural(suspect.roots, "{n} autograd graph", "{n} autograd graphs"));
     const auto referrer = with("referrer", finding.referrer);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
     const auto total = with("total", format_bytes(suspect.bytes));

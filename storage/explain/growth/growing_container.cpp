@@ -12,7 +12,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.counted(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     const auto referrer = with("referrer", finding.referrer);
     finding.title = words("{tensors} retained by {referrer}", tensors, referrer);
     finding.text = {words(

@@ -1,0 +1,77 @@
+// Blocks linked by address within their segment, addressed by index. Indexes of dropped blocks are used again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tidemark {
+
+using BlockIndex = uint32_t;
+constexpr BlockIndex no_block = UINT32_MAX;
+
+/// Block has address and size in bytes (a size of 0 marks an unused index), and prev and next (BlockIndex).
+template <class Block>
+class BlockList {
+public:
+    Block& operator[](BlockIndex b) { return blocks_[b]; }
+    const Block& operator[](BlockIndex b) const { return blocks_[b]; }
+
+    BlockIndex add(const Block& block) {
+        if (unused_.empty()) {
+            blocks_.push_back(block);
+            return static_cast<BlockIndex>(blocks_.size() - 1);
+        }
+        const BlockIndex b = unused_.back();
+        unused_.pop_back();
+        blocks_[b] = block;
+        return b;
+    }
+
+    /// Forgets a block. Its neighbors are not changed.
+    void drop(BlockIndex b) {
+        blocks_[b].size = 0;
+        unused_.push_back(b);
+    }
+
+    /// Leaves `size` bytes in b. Returns the rest: a block after it with the same contents.
+    BlockIndex cut(BlockIndex b, uint64_t size) {
+        Block upper = blocks_[b];
+        upper.address += size;
+        upper.size -= size;
+        upper.prev = b;
+        const BlockIndex u = add(upper);
+        blocks_[b].size = size;
+        blocks_[b].next = u;
+        if (upper.next != no_block) {
+            blocks_[upper.next].prev = u;
+        }
+        return u;
+    }
+
+    /// Joins b with the block after it, which is dropped.
+    void absorb_next(BlockIndex b) {
+        const BlockIndex n = blocks_[b].next;
+        blocks_[b].size += blocks_[n].size;
+        blocks_[b].next = blocks_[n].next;
+        if (blocks_[n].next != no_block) {
+            blocks_[blocks_[n].next].prev = b;
+        }
+        drop(n);
+    }
+
+    /// Visits every block: visit(BlockIndex).
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (BlockIndex b = 0; b < blocks_.size(); ++b) {
+            if (blocks_[b].size != 0) {
+                visit(b);
+            }
+        }
+    }
+
+private:
+    std::vector<Block> blocks_;
+    std::vector<BlockIndex> unused_;
+};
+
+}  // namespace tidemark

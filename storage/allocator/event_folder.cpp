@@ -1,0 +1,265 @@
+#include "storage/allocator/event_folder.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace tidemark {
+
+namespace {
+
+/// More pieces than any device has memory for: the size is damaged.
+constexpr uint64_t most_pieces = 1 << 18;
+
+/// Returns the size of the portions in which expandable memory can be unmapped.
+uint64_t granule(const AllocatorSettings& settings, uint64_t size, const SegmentOwner& owner) {
+    if (!owner.is_expandable || size / small_segment > most_pieces) {
+        return size;
+    }
+    if (owner.is_large && size % settings.large_segment == 0) {
+        return settings.large_segment;
+    }
+    return size % small_segment == 0 ? small_segment : size;
+}
+
+}  // namespace
+
+int64_t set_up(BlockMap& map, std::span<const StartSegment> segments, std::span<const StartBlock> blocks) {
+    int64_t misfits = 0;
+    for (const StartSegment& segment : segments) {
+        misfits += !map.add_segment(segment.address, segment.size, segment.owner);
+    }
+    // From the top down, so that the free memory that remains is in front.
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+        misfits += !map.place(block->address, block->requested, block->size, block->is_pending);
+    }
+    map.restart_counters();
+    return misfits;
+}
+
+void EventFolder::start(std::span<const StartSegment> segments, std::span<const StartBlock> blocks) {
+    inconsistent_ += set_up(map_, segments, blocks);
+    for (const StartSegment& segment : segments) {
+        add_pieces(segment, before_history, 0);
+    }
+    for (const StartBlock& block : blocks) {
+        AllocationRow row;
+        row.lifetime.address = block.address;
+        row.lifetime.requested = block.requested;
+        row.lifetime.block_size = block.size;
+        row.lifetime.segment = segment_at(block.address);
+        row.lifetime.stack = block.stack;
+        row.lifetime.free_event = block.is_pending ? before_history : never;
+        begin_lifetime(row, block.is_pending);
+    }
+    note_peak();
+    peak_event_ = 0;
+}
+
+void EventFolder::apply(const AllocatorEvent& event) {
+    AllocatorEvent in_order = event;
+    in_order.time = last_time_ = std::max(event.time, last_time_);
+    switch (event.action) {
+        case Action::alloc: apply_alloc(in_order); break;
+        case Action::free_requested: apply_free_request(in_order); break;
+        case Action::free_completed: apply_free_completion(in_order); break;
+        case Action::segment_alloc:
+        case Action::segment_map: apply_arrival(in_order); break;
+        case Action::segment_free:
+        case Action::segment_unmap: apply_return(in_order); break;
+        default: unknown_ += event.action == Action::unknown; keep_as_other(in_order);
+    }
+    ++next_;
+}
+
+void EventFolder::keep_as_other(const AllocatorEvent& event) {
+    const bool understood = event.action == Action::snapshot || event.action == Action::oom;
+    OtherEvent other;
+    other.event = next_;
+    other.action = understood ? event.action : Action::unknown;
+    other.name = event.action == Action::unknown ? event.unknown_name : std::string(action_name(event.action));
+    other.address = event.address;
+    other.size = event.size;
+    other.stack = event.stack;
+    sink_.other_event(other, event.time, event.origin);
+}
+
+void EventFolder::note_peak() {
+    const int64_t allocated = map_.counters().at(Metric::allocated_bytes, PoolKind::all).current;
+    if (allocated > peak_bytes_) {
+        peak_bytes_ = allocated;
+        peak_event_ = next_ + 1;
+    }
+}
+
+void EventFolder::begin_lifetime(const AllocationRow& row, bool is_pending) {
+    const Allocation& made = row.lifetime;
+    lifetimes_[made.address] = {sink_.created(row), made.requested, made.block_size, is_pending};
+}
+
+void EventFolder::request_free(uint64_t address, EventNumber event, int64_t time, StackId stack) {
+    Lifetime& lifetime = lifetimes_.at(address);
+    lifetime.is_pending = true;
+    sink_.free_requested(lifetime.id, event, time, stack);
+}
+
+void EventFolder::end_lifetime(uint64_t address, EventNumber event, int64_t time) {
+    const auto lifetime = lifetimes_.find(address);
+    sink_.free_completed(lifetime->second.id, address, event, time);
+    lifetimes_.erase(lifetime);
+}
+
+void EventFolder::apply_alloc(const AllocatorEvent& event) {
+    const auto placed = map_.allocate(event.address, event.size);
+    inconsistent_ += !placed.consistent;
+    if (const auto lost = lifetimes_.find(event.address); lost != lifetimes_.end()) {
+        // Its free was never reported. The address is in use again, so the free happened by now.
+        if (!lost->second.is_pending) {
+            request_free(event.address, next_, event.time, 0);
+        }
+        end_lifetime(event.address, next_, event.time);
+        inconsistent_ += placed.consistent;
+    }
+    AllocationRow row;
+    row.time = event.time;
+    row.lifetime.alloc_event = next_;
+    row.lifetime.address = event.address;
+    row.lifetime.requested = event.size;
+    row.lifetime.block_size = placed.size != 0 ? placed.size : round_size(settings_, event.size);
+    row.lifetime.segment = segment_at(event.address);
+    row.lifetime.stack = event.stack;
+    row.lifetime.origin = event.origin;
+    begin_lifetime(row, false);
+    note_peak();
+}
+
+void EventFolder::apply_free_request(const AllocatorEvent& event) {
+    inconsistent_ += !map_.request_free(event.address);
+    const auto lifetime = lifetimes_.find(event.address);
+    if (lifetime == lifetimes_.end() || lifetime->second.is_pending) {
+        keep_as_other(event);
+        return;
+    }
+    request_free(event.address, next_, event.time, event.stack);
+}
+
+void EventFolder::apply_free_completion(const AllocatorEvent& event) {
+    inconsistent_ += !map_.complete_free(event.address);
+    const auto lifetime = lifetimes_.find(event.address);
+    if (lifetime == lifetimes_.end()) {
+        keep_as_other(event);
+        return;
+    }
+    if (!lifetime->second.is_pending) {
+        request_free(event.address, next_, event.time, event.stack);
+    }
+    end_lifetime(event.address, next_, event.time);
+}
+
+// PyTorch keeps a separate range of addresses for each pool, stream and kind of request, and maps memory into it for
+// one request at a time (c10/cuda/CUDACachingAllocator.cpp, get_pool and try_allocate_expandable_block). The request
+// decides the pool: up to 1 MiB small, above it large. Memory is mapped in whole granules, 2 MiB for the small pool and
+// large_segment_size_mb (20 MiB) for the large one, and a small request needs exactly one granule. So the mapped size
+// names the pool. The request itself is no better source: the allocation that follows is another one if the request
+// failed. Only if a granule of the large pool is as small as one of the small pool, the neighbor in the same range of
+// addresses decides.
+SegmentOwner EventFolder::owner_of_arrival(const AllocatorEvent& event) const {
+    if (event.reported_owner) {
+        return *event.reported_owner;
+    }
+    SegmentOwner owner{event.stream, event.pool, event.size > small_segment, event.action == Action::segment_map};
+    if (owner.is_expandable && !owner.is_large && settings_.large_segment <= small_segment) {
+        const auto next = pieces_.lower_bound(event.address);
+        if (next != pieces_.begin()) {
+            const Piece& before = std::prev(next)->second;
+            if (before.end == event.address && before.owner.is_expandable && before.owner.stream == owner.stream &&
+                before.owner.pool == owner.pool) {
+                owner.is_large = before.owner.is_large;
+            }
+        }
+    }
+    return owner;
+}
+
+void EventFolder::apply_arrival(const AllocatorEvent& event) {
+    const SegmentOwner owner = owner_of_arrival(event);
+    if (event.size == 0 || !map_.add_segment(event.address, event.size, owner)) {
+        ++inconsistent_;
+        keep_as_other(event);
+        return;
+    }
+    const bool pool_known = event.pool_known || event.reported_owner;
+    unknown_pools_ += !pool_known;
+    add_pieces({event.address, event.size, owner, pool_known, event.stack}, next_, event.time);
+}
+
+void EventFolder::apply_return(const AllocatorEvent& event) {
+    if (!map_.remove_segment(event.address, event.size)) {
+        ++inconsistent_;
+        map_.evict(event.address, event.size);
+    }
+    if (!remove_pieces(event.address, event.size, next_, event.time, event.stack)) {
+        keep_as_other(event);
+    }
+}
+
+EventFolder::Pieces::const_iterator EventFolder::piece_covering(uint64_t address) const {
+    auto piece = pieces_.upper_bound(address);
+    if (piece == pieces_.begin()) {
+        return pieces_.end();
+    }
+    --piece;
+    return address < piece->second.end ? piece : pieces_.end();
+}
+
+uint32_t EventFolder::segment_at(uint64_t address) const {
+    const auto piece = piece_covering(address);
+    return piece == pieces_.end() ? no_segment : piece->second.position;
+}
+
+// Expandable memory may be unmapped in other portions than it was mapped in. Where rows cannot be cut afterwards, each
+// granule gets a row from the start.
+void EventFolder::add_pieces(const StartSegment& memory, EventNumber event, int64_t time) {
+    Segment segment;
+    segment.size = sink_.can_cut_segments() ? memory.size : granule(settings_, memory.size, memory.owner);
+    segment.alloc_event = event;
+    segment.stream = memory.owner.stream;
+    segment.pool = memory.owner.pool;
+    segment.pool_known = memory.pool_known;
+    segment.is_large = memory.owner.is_large;
+    segment.is_expandable = memory.owner.is_expandable;
+    segment.stack = memory.stack;
+    for (uint64_t at = memory.address; at < memory.address + memory.size; at += segment.size) {
+        segment.address = at;
+        pieces_[at] = {at + segment.size, memory.owner, sink_.segment_added(segment, time)};
+    }
+}
+
+bool EventFolder::remove_pieces(uint64_t address, uint64_t size, EventNumber event, int64_t time, StackId stack) {
+    const uint64_t end = address + size;
+    const bool can_cut = sink_.can_cut_segments();
+    auto piece = pieces_.lower_bound(address);
+    if (const auto low = piece_covering(address); can_cut && low != pieces_.end() && low->first < address) {
+        const Piece upper{low->second.end, low->second.owner, sink_.cut_segment(low->second.position, address)};
+        pieces_[low->first].end = address;
+        piece = pieces_.emplace(address, upper).first;
+    }
+    bool any = false;
+    while (piece != pieces_.end() && piece->first < end) {
+        if (piece->second.end > end) {
+            if (!can_cut) {
+                break;
+            }
+            const Piece upper{piece->second.end, piece->second.owner, sink_.cut_segment(piece->second.position, end)};
+            piece->second.end = end;
+            pieces_.emplace(end, upper);
+        }
+        sink_.segment_removed(piece->second.position,
+                              {piece->first, piece->second.end - piece->first, event, time, stack});
+        piece = pieces_.erase(piece);
+        any = true;
+    }
+    return any;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,160 @@
+// Folds the events of one device's allocator into lifetimes of allocations and segments.
+//
+// The recorder folds events while they arrive, the importer folds those of a snapshot. Both start from a known state
+// and receive the result through a FoldSink. Not thread-safe. All addresses and sizes in bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "storage/allocator/block_map.h"
+#include "storage/trace/trace.h"
+
+namespace tidemark {
+
+/// One event of an allocator, with everything it names looked up.
+struct AllocatorEvent {
+    Action action = Action::unknown;
+    std::string unknown_name;  ///< what the source calls an unknown action; not read for others
+    int64_t time = 0;          ///< ns since trace start
+    uint64_t address = 0, size = 0;
+    uint32_t stream = 0, pool = 0;  ///< indexes into the trace's tables
+    bool pool_known = true;
+    StackId stack = 0;
+    uint32_t origin = 0;
+    /// The owner of arriving memory where PyTorch's own state names it; else it follows from the event.
+    std::optional<SegmentOwner> reported_owner = std::nullopt;
+};
+
+/// What was there before the first event.
+struct StartSegment {
+    uint64_t address = 0, size = 0;
+    SegmentOwner owner;
+    bool pool_known = true;
+    StackId stack = 0;
+};
+struct StartBlock {
+    uint64_t address = 0, size = 0, requested = 0;
+    bool is_pending = false;
+    StackId stack = 0;
+};
+
+/// Memory is returned to the driver.
+struct SegmentEnd {
+    uint64_t address = 0, size = 0;
+    EventNumber event = 0;
+    int64_t time = 0;  ///< ns since trace start
+    StackId stack = 0;
+};
+
+/// Receives the rows that a folder makes. Numbers of lifetimes and positions of segments are the sink's own.
+class FoldSink {
+public:
+    using LifetimeId = uint32_t;
+
+    virtual ~FoldSink() = default;
+
+    /// An allocation is made. Its block in a start state may be pending already: free_event is before_history then.
+    virtual LifetimeId created(const AllocationRow& row) = 0;
+    virtual void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) = 0;
+    /// The id is not used again.
+    virtual void free_completed(LifetimeId lifetime, uint64_t address, EventNumber event, int64_t time) = 0;
+
+    /// Returns the position of the new segment.
+    virtual uint32_t segment_added(const Segment& segment, int64_t time) = 0;
+    virtual void segment_removed(uint32_t position, const SegmentEnd& end) = 0;
+    /// Whether rows of segments can still be cut in two after they were added.
+    virtual bool can_cut_segments() const = 0;
+    /// Cuts a segment at an address inside it. Returns the position of the upper part, which arrived with the lower.
+    virtual uint32_t cut_segment(uint32_t position, uint64_t address) = 0;
+
+    /// An event that is neither an allocation's nor a segment's, or that names memory that is not there.
+    virtual void other_event(const OtherEvent& event, int64_t time, uint32_t origin) = 0;
+};
+
+class EventFolder {
+public:
+    /// An allocation that has not ended.
+    struct Lifetime {
+        FoldSink::LifetimeId id;
+        uint64_t requested, size;
+        bool is_pending;
+    };
+    /// Memory of one row of the segments.
+    struct Piece {
+        uint64_t end;
+        SegmentOwner owner;
+        uint32_t position;
+    };
+    using Lifetimes = std::unordered_map<uint64_t, Lifetime>;  ///< by address
+    using Pieces = std::map<uint64_t, Piece>;                  ///< by address
+
+    /// The sink must outlive the folder.
+    EventFolder(const AllocatorSettings& settings, FoldSink& sink) : settings_(settings), sink_(sink), map_(settings) {}
+
+    /// Sets up the state before the first event. Both are sorted by address. Call at most once, before apply().
+    void start(std::span<const StartSegment> segments, std::span<const StartBlock> blocks);
+    /// Folds the next event. A time before the last one counts as the last one: threads take their time stamps before
+    /// they get the allocator's lock.
+    void apply(const AllocatorEvent& event);
+    /// Counts events that got lost: numbers without a row.
+    void skip_to(EventNumber event) { next_ = event; }
+
+    EventNumber events() const { return next_; }
+    int64_t last_time() const { return last_time_; }
+    /// The state with the most allocated bytes so far: after how many events.
+    EventNumber peak_event() const { return peak_event_; }
+    const BlockMap& map() const { return map_; }
+    const Lifetimes& lifetimes() const { return lifetimes_; }
+    const Pieces& pieces() const { return pieces_; }
+    /// Returns the piece that an address lies in, or pieces().end().
+    Pieces::const_iterator piece_covering(uint64_t address) const;
+    /// Returns the position of the segment that an address lies in, or no_segment.
+    uint32_t segment_at(uint64_t address) const;
+
+    int64_t inconsistent() const { return inconsistent_; }
+    int64_t unknown_actions() const { return unknown_; }
+    int64_t unknown_pools() const { return unknown_pools_; }
+
+    // Repairs, where the state that events give is not the allocator's own.
+
+    /// Continues from another state. Rows are not changed: see the calls below.
+    void replace_map(BlockMap map) { map_ = std::move(map); }
+    /// Adds rows for memory; without a row for it before.
+    void add_pieces(const StartSegment& memory, EventNumber event, int64_t time);
+    /// Ends the rows of [address, address + size). Returns false if there are none.
+    bool remove_pieces(uint64_t address, uint64_t size, EventNumber event, int64_t time, StackId stack);
+    void begin_lifetime(const AllocationRow& row, bool is_pending);
+    void request_free(uint64_t address, EventNumber event, int64_t time, StackId stack);
+    void end_lifetime(uint64_t address, EventNumber event, int64_t time);
+
+private:
+    void apply_alloc(const AllocatorEvent& event);
+    void apply_free_request(const AllocatorEvent& event);
+    void apply_free_completion(const AllocatorEvent& event);
+    void apply_arrival(const AllocatorEvent& event);
+    void apply_return(const AllocatorEvent& event);
+    void keep_as_other(const AllocatorEvent& event);
+    void note_peak();
+    SegmentOwner owner_of_arrival(const AllocatorEvent& event) const;
+
+    const AllocatorSettings settings_;
+    FoldSink& sink_;
+    BlockMap map_;
+    Pieces pieces_;
+    Lifetimes lifetimes_;
+    EventNumber next_ = 0;
+    int64_t last_time_ = 0;
+    int64_t peak_bytes_ = 0;
+    EventNumber peak_event_ = 0;
+    int64_t inconsistent_ = 0, unknown_ = 0, unknown_pools_ = 0;
+};
+
+/// Sets up the blocks of a state in an empty map. Returns how many segments and blocks do not fit.
+int64_t set_up(BlockMap& map, std::span<const StartSegment> segments, std::span<const StartBlock> blocks);
+
+}  // namespace tidemark

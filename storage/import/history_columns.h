@@ -1,0 +1,34 @@
+// Turns the rows that an event folder makes into the columns of a trace in memory.
+#pragma once
+
+#include <vector>
+
+#include "storage/allocator/event_folder.h"
+#include "storage/trace/trace.h"
+
+namespace tidemark {
+
+/// Fills allocations, segments, others and event_ref of a history whose event_time is set.
+class HistoryColumns final : public FoldSink {
+public:
+    explicit HistoryColumns(DeviceHistory& history);
+
+    LifetimeId created(const AllocationRow& row) override;
+    void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) override;
+    void free_completed(LifetimeId lifetime, uint64_t address, EventNumber event, int64_t time) override;
+    uint32_t segment_added(const Segment& segment, int64_t time) override;
+    void segment_removed(uint32_t position, const SegmentEnd& end) override;
+    bool can_cut_segments() const override { return true; }
+    uint32_t cut_segment(uint32_t position, uint64_t address) override;
+    void other_event(const OtherEvent& event, int64_t time, uint32_t origin) override;
+
+    /// Sorts the segments by alloc_event and refers to them by their final positions. Call once, at the end.
+    void finish();
+
+private:
+    void refer(EventNumber event, Action action, uint32_t index);
+
+    DeviceHistory& history_;
+};
+
+}  // namespace tidemark
