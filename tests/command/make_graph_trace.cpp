@@ -84,10 +84,10 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
             {{"local", graph.text("outputs"), main, file, 31}, {"index", graph.text(std::to_string(s)), 0, 0, 0}});
     }
     const int64_t last = (steps - 1) * step_ns;
-    const NodeIndex data_gap =
+    const NodeIndex loss =
         graph.node("MseLossBackward0", {leaf}, {{0, steps}}, {last + 3000, last + 4000}, {}, in_main);
-    retention(data_gap, {},
-              {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("data_gap"), 0, 0, 0}});
+    retention(loss, {},
+              {{"global", graph.text("trainer"), 0, file, 0}, {"attribute", graph.text("loss"), 0, 0, 0}});
     graph.node("ReluBackward0", {leaf}, {{0, steps}}, {1000, 2000, 2000, 3000});
     return std::move(graph.tables);
 }

@@ -43,7 +43,7 @@ if os.fork() == 0:
         time.sleep(0.2)
         if "--killed" not in sys.argv:
             say(state="finished", events=events, bytes=2048, how_ended=f"the program {ending.read_text()}",
-                losses=["stacks of 3 allocations"])
+                data_gaps=["stacks of 3 allocations"])
     os._exit(0)
 os.read(ready, 1)
 """
