@@ -16,24 +16,6 @@ constexpr double least_named_share = 0.02;
 constexpr size_t most_shares = 7;
 constexpr size_t fewest_iterations = 5;  ///< to say that nothing grows
 
-std::string component_name(const Words& words, const Component& component) {
-    switch (component.kind) {
-        case ComponentKind::requested: return words("the program's tensors");
-        case ComponentKind::rounding: return words("allocator rounding");
-        case ComponentKind::pending: return words("pending free: freed, but possibly in use by another stream");
-        case ComponentKind::free_in_segments: return words("free gaps between tensors");
-        case ComponentKind::cached_segments: return words("cached segments: freed memory that PyTorch keeps");
-        case ComponentKind::private_pools: return words("private pools: free, but reserved for CUDA graphs");
-        case ComponentKind::library:
-            return words("{library}, outside PyTorch's allocator", with("library", component.name));
-        case ComponentKind::context: return words("the CUDA context");
-        case ComponentKind::kernels: return words("loaded kernels");
-        case ComponentKind::other_processes: return words("other programs on this GPU");
-        case ComponentKind::unknown: return words("unexplained by the recording");
-    }
-    return {};
-}
-
 using Parts = std::map<std::string, Share>;
 
 void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind component,

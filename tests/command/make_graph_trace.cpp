@@ -85,9 +85,9 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
                    {PathLinkKind::index, graph.text(std::to_string(s)), 0, 0, 0}});
     }
     const int64_t last = (steps - 1) * step_ns;
-    const NodeIndex data_gap =
+    const NodeIndex loss =
         graph.node("MseLossBackward0", {leaf}, {{0, steps}}, {last + 3000, last + 4000}, {}, in_main);
-    retention(data_gap, {},
+    retention(loss, {},
               {{PathLinkKind::global, graph.text("trainer"), 0, file, 0},
                {PathLinkKind::attribute, graph.text("loss"), 0, 0, 0}});
     graph.node("ReluBackward0", {leaf}, {{0, steps}}, {1000, 2000, 2000, 3000});

@@ -61,7 +61,7 @@ class Stats(CommandTest):
         self.assertIn("Optimizer.step#Adam.step", wrong("mark:epoch"))
         self.assertIn("the trace goes from 0", wrong("time:1000s"))
         self.assertIn("event:N, time:T", wrong("now"))
-        self.assertIn("it holds 0", self.run_failing(USAGE, "stats", trace, "--device", "3"))
+        self.assertIn("it has 0", self.run_failing(USAGE, "stats", trace, "--device", "3"))
         self.assertIn("table,json", self.run_failing(USAGE, "stats", trace, "--format", "xml"))
 
     def test_uncertain_numbers_are_said(self):
