@@ -236,7 +236,7 @@ ordered_json GraphView::step_json(int32_t step) const {
     return step < 0 ? ordered_json() : ordered_json(trace().steps[static_cast<size_t>(step)].number);
 }
 
-ReferrerGroups::ReferrerGroups(const GraphView& view) : groups_(referrer_groups(view.time_point(), view.referrers())) {
+ReferrerGroups::ReferrerGroups(const GraphView& view) : groups_(referrer_groups(view.graph_state(), view.referrers())) {
     for (const ReferrerGroup& group : groups_) {
         for (const uint32_t referrer : group.referrers) {
             group_of_[&view.tables().referrers[referrer]] = &group;
