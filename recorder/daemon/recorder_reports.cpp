@@ -52,7 +52,7 @@ void Recorder::await_exit_status() {
         std::this_thread::sleep_for(milliseconds(5));
         reported = session_.exit_of_program();
     }
-    ending_->how = reported ? fact_from_word<ProcessEnd>(*reported) : ProcessEnd::silent;
+    ending_->how = reported ? fact_from_word<ProcessEnd>(*reported) : Fact(ProcessEnd::silent);
     if (ending_->how == ProcessEnd::exited) {
         ending_->exit_status = std::atoll(ending_->how.text.c_str());
     }

@@ -175,9 +175,9 @@ std::string process_end_words(const Words& words, const Process& process) {
 
 std::string scan_reason_words(const Words& words, const Fact<ScanReason>& reason) {
     switch (reason) {
-        case ScanReason::end: return words("at the end");
+        case ScanReason::end: return words("end");
         case ScanReason::out_of_memory: return words("out of memory");
-        case ScanReason::mark: return words("at mark `{mark}`", with("mark", reason.text));
+        case ScanReason::mark: return words("mark `{mark}`", with("mark", reason.text));
         case ScanReason::memory_grows: return words("memory grows");
         case ScanReason::asked: return words("on request");
         case ScanReason::unknown: return reason.text;

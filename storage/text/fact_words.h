@@ -32,7 +32,7 @@ std::string process_end_name(const Words& words, const Fact<ProcessEnd>& end);
 /// A sentence; empty if it is not recorded.
 std::string process_end_words(const Words& words, const Process& process);
 
-/// "at the end", "at mark `epoch`"
+/// "end", "mark `epoch`"
 std::string scan_reason_words(const Words& words, const Fact<ScanReason>& reason);
 
 }  // namespace tidemark

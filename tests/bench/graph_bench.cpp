@@ -31,7 +31,7 @@ public:
     Program() {
         trace_.streams = {{0, ""}};
         trace_.pools = {Pool{}};
-        trace_.origins = {{}, {"aten::mm", "layers", "forward", "", "", 1}};
+        trace_.origins = {{}, {"aten::mm", "layers", Phase::forward, "", "", 1}};
         trace_.devices.emplace_back();
         graph_.texts = {"", "AccumulateGrad", "MmBackward0", "AddBackward0", "GeluBackward0", "self", "weight"};
         for (int parameter = 0; parameter < 2 * layers; ++parameter) {

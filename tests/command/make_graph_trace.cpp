@@ -44,7 +44,7 @@ Trace trace_of_steps(int steps) {
     for (int s = 0; s < steps; ++s) {
         add_allocation(device, s + 1, never, never, 0x1001000 + 1024 * static_cast<uint64_t>(s), 1000, 1024, stack);
         happens(s * step_ns, {Action::alloc, static_cast<uint32_t>(s) + 1});
-        trace.origins.push_back({"aten::mm", "Net.layers." + std::to_string(s) + ".fc", "forward", "", "", 1});
+        trace.origins.push_back({"aten::mm", "Net.layers." + std::to_string(s) + ".fc", Phase::forward, "", "", 1});
         trace.steps.push_back({s, StepSource::user, s * step_ns, (s + 1) * step_ns});
     }
     device.others.push_back({steps + 1, Action::snapshot, "snapshot", 0, 0, 0});

@@ -44,7 +44,7 @@ public:
     void at(const std::string& module, int line) {
         const auto [origin, is_new] = origins_.try_emplace(module, static_cast<uint32_t>(trace_.origins.size()));
         if (is_new) {
-            trace_.origins.push_back({"", module, "forward", "", "", 1});
+            trace_.origins.push_back({"", module, Phase::forward, "", "", 1});
         }
         origin_ = module.empty() ? 0 : origin->second;
         StackTable& stacks = trace_.stacks;

@@ -79,7 +79,7 @@ TEST_F(Attribution, GroupsByInnermostAnnotationAtAllocation) {
 TEST(AttributionOfRecordedTrace, GroupsByModuleOpPhaseAndStep) {
     Trace trace = test::sample_trace();
     trace.origins = {
-        {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.0", "backward", "", "", 2}};
+        {}, {"aten::mm", "layers.0", Phase::forward, "", "", 1}, {"aten::add", "layers.0", Phase::backward, "", "", 2}};
     trace.steps = {{7, StepSource::user, 500, 1500}, {8, StepSource::user, 1500, 4000}};
     trace.devices[0].allocations.origin = {0, 1, 2, 1};
     const AliveIndex alive(trace.devices[0].allocations);

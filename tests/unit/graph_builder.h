@@ -119,8 +119,9 @@ private:
     void make_trace() {
         const StackId stack = stack_of(trace.stacks, {{"/home/anna/project/train.py", "train_step"}});
         trace.duration = 10000;
-        trace.origins = {
-            {}, {"aten::mm", "layers.0", "forward", "", "", 1}, {"aten::add", "layers.1", "backward", "", "", 2}};
+        trace.origins = {{},
+                         {"aten::mm", "layers.0", Phase::forward, "", "", 1},
+                         {"aten::add", "layers.1", Phase::backward, "", "", 2}};
         for (int64_t s = 0; s < 10; ++s) {
             trace.steps.push_back(
                 {s, StepSource::optimizer, s * 1000, s == 9 ? std::nullopt : std::optional(s * 1000 + 1000)});

@@ -97,10 +97,10 @@ TEST(Categories, FindNoMakerOfLeavesThatHaveViews) {
 TEST(Categories, MarkMemoryOfOneOpOrOfBackwardAsTemporary) {
     Trace trace = ten_allocations();
     trace.origins = {{},
-                     {"aten::mm", "", "forward", "", "", 1},
-                     {"aten::add", "", "forward", "", "", 1},
-                     {"", "", "backward", "", "", 2},
-                     {"aten::mm", "", "forward", "", "", 3}};
+                     {"aten::mm", "", Phase::forward, "", "", 1},
+                     {"aten::add", "", Phase::forward, "", "", 1},
+                     {"", "", Phase::backward, "", "", 2},
+                     {"aten::mm", "", Phase::forward, "", "", 3}};
     DeviceHistory& device = trace.devices[0];
     device.allocations.origin = {1, 1, 2, 3, 0, 1, 1, 2, 4, 4};
     device.allocations.free_event[0] = 2;  // after the thread entered aten::add

@@ -88,7 +88,7 @@ TEST(ModuleDepth, TruncatesModulePaths) {
     EXPECT_EQ(module_at_depth("lm_head", 1), "lm_head");
     EXPECT_EQ(module_at_depth("", 3), "");
     Trace trace = test::sample_trace();
-    trace.origins = {{}, {"", "h.0.mlp", "", "", "", 0}, {"", "h.1.attn", "", "", "", 0}};
+    trace.origins = {{}, {"", "h.0.mlp", Phase::none, "", "", 0}, {"", "h.1.attn", Phase::none, "", "", 0}};
     trace.devices[0].allocations.origin = {0, 1, 2, 1};
     GroupOptions options;
     options.module_depth = 1;

@@ -157,7 +157,7 @@ TEST(Share, RedactsPathsInsideOtherTexts) {
     trace.annotations[0].name = "train.py, epoch 3";
     trace.annotations[1].name = "save(/mnt/anna/model.pt)";
     trace.settings["PYTORCH_CUDA_ALLOC_CONF"] = "\"log:/mnt/anna/log.txt\"";
-    trace.origins.push_back({"", "", "", "", "from '/mnt/anna/model.pt'", 0});
+    trace.origins.push_back({"", "", Phase::none, "", "from '/mnt/anna/model.pt'", 0});
     trace.devices[0].allocations.origin[1] = 1;
     ShareRequest request;
     request.redaction.paths = true;
@@ -266,7 +266,7 @@ TEST(Share, RedactsCommandLinesAndLibraries) {
     ASSERT_TRUE(without_paths);
     EXPECT_EQ(without_paths->processes[0].command_line.find("anna"), std::string::npos);
     EXPECT_NE(without_paths->processes[0].command_line.find("--token secret"), std::string::npos);
-    EXPECT_EQ(without_paths->processes[0].how_ended.find("anna"), std::string::npos);
+    EXPECT_EQ(without_paths->processes[0].how_ended.text.find("anna"), std::string::npos);
     EXPECT_EQ(without_paths->driver_allocations[0].source, "libcublas.so.13");
     EXPECT_EQ(without_paths->driver_allocations[1].source, "library1.so");
     EXPECT_EQ(without_paths->driver_allocations[2].source, "libcudnn.so.9");
@@ -274,7 +274,7 @@ TEST(Share, RedactsCommandLinesAndLibraries) {
     const auto without_source = prepare_to_share(recorded_trace(), request);
     ASSERT_TRUE(without_source);
     EXPECT_EQ(without_source->processes[0].command_line, "");
-    EXPECT_EQ(without_source->processes[0].how_ended, "exception");
+    EXPECT_EQ(without_source->processes[0].how_ended, Fact(ProcessEnd::exception));
     EXPECT_EQ(without_source->processes[0].pid, 4711);
 }
 

@@ -129,7 +129,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.title = finding.line.empty()
                         ? words("out of memory: {asked} were requested", asked)
                         : words("out of memory: {line} requested {asked}", asked, with("line", finding.line));
-    finding.text = {inside_words(oom_analysis, words) + words(" ") + device_words(oom_analysis, words)};
+    finding.text = {words.sentences({inside_words(oom_analysis, words), device_words(oom_analysis, words)})};
     if (const std::string others = others_words(context, words); !others.empty()) {
         finding.text.push_back(others);
     }
