@@ -38,8 +38,9 @@ QString stack_text(const StackTable& stacks, StackId stack);
 QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
-/// Returns a data gap in the user's language. The trace's own sentence, in English, may say more.
-QString data_gap_text(const Trace& trace, const DataGap& data_gap);
+/// Returns the words of the reader's language.
+Words reader_words();
+QString data_gap_text(const DataGap& data_gap);
 /// Returns how a recorded process ended, as a sentence; empty if it runs or the end is unknown.
 QString ended_text(const Process& process);
 /// Returns how the recording of a trace ended.

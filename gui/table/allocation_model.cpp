@@ -156,7 +156,7 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
         case AllocationColumn::op:
         case AllocationColumn::module:
         case AllocationColumn::phase:
-            return all.origin[a] < trace.origins.size() ? to_qstring(trace.origins[all.origin[a]].*origin_text(column))
+            return all.origin[a] < trace.origins.size() ? to_qstring(origin_text(trace.origins[all.origin[a]], column))
                                                         : QString();
         case AllocationColumn::category: return category_of.known() ? category_text(category_of(a)) : QString();
     }

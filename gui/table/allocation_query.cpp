@@ -66,13 +66,16 @@ std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_sta
 }
 
 /// Returns the rank of each origin in the order of one of its texts.
-std::vector<uint64_t> origin_ranks(const std::vector<Origin>& origins, std::string Origin::*text) {
+std::vector<uint64_t> origin_ranks(const std::vector<Origin>& origins, AllocationColumn column) {
+    std::vector<std::string> texts;
+    std::transform(origins.begin(), origins.end(), std::back_inserter(texts),
+                   [&](const Origin& origin) { return origin_text(origin, column); });
     std::vector<uint32_t> order(origins.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return origins[a].*text < origins[b].*text; });
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return texts[a] < texts[b]; });
     std::vector<uint64_t> ranks(origins.size());
     for (size_t i = 1; i < order.size(); ++i) {
-        ranks[order[i]] = ranks[order[i - 1]] + (origins[order[i]].*text != origins[order[i - 1]].*text);
+        ranks[order[i]] = ranks[order[i - 1]] + (texts[order[i]] != texts[order[i - 1]]);
     }
     return ranks;
 }
@@ -130,7 +133,7 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
         case AllocationColumn::op:
         case AllocationColumn::module:
         case AllocationColumn::phase: {
-            const auto ranks = origin_ranks(analysis.trace().origins, origin_text(query.sort_by));
+            const auto ranks = origin_ranks(analysis.trace().origins, query.sort_by);
             return by([&](AllocationIndex a) { return all.origin[a] < ranks.size() ? ranks[all.origin[a]] : 0; });
         }
         case AllocationColumn::category:
@@ -140,10 +143,10 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
 
 }  // namespace
 
-std::string Origin::*origin_text(AllocationColumn column) {
-    return column == AllocationColumn::op       ? &Origin::op
-           : column == AllocationColumn::module ? &Origin::module
-                                                : &Origin::phase;
+std::string origin_text(const Origin& origin, AllocationColumn column) {
+    return column == AllocationColumn::op       ? origin.op
+           : column == AllocationColumn::module ? origin.module
+                                                : word_of(origin.phase);
 }
 
 std::vector<bool> stacks_matching(const StackTable& stacks, const std::string& text) {

@@ -32,8 +32,8 @@ enum class AllocationColumn : int {
 };
 constexpr int allocation_column_count = 16;
 
-/// Returns the member of Origin that the columns op, module and phase show.
-std::string Origin::*origin_text(AllocationColumn column);
+/// Returns what the columns op, module and phase show of an origin.
+std::string origin_text(const Origin& origin, AllocationColumn column);
 
 struct AllocationQuery {
     std::string text;  ///< part of a function, file or "file:line" of any frame; case-insensitive

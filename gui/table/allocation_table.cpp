@@ -236,9 +236,8 @@ void AllocationTable::follow_growth() {
 void AllocationTable::show_known_columns() {
     const auto& origins = session_->trace().origins;
     for (const auto column : {AllocationColumn::op, AllocationColumn::module, AllocationColumn::phase}) {
-        const auto text = origin_text(column);
-        const bool known =
-            std::any_of(origins.begin(), origins.end(), [&](const Origin& o) { return !(o.*text).empty(); });
+        const bool known = std::any_of(origins.begin(), origins.end(),
+                                       [&](const Origin& origin) { return !origin_text(origin, column).empty(); });
         table_->setColumnHidden(static_cast<int>(column), !known);
     }
     const bool categories = session_->categories().known();

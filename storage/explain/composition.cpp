@@ -23,23 +23,6 @@ void for_each_allocated(const AnalysisContext& context, EventNumber state, Visit
 
 }  // namespace
 
-std::string category_words(const Words& words, Category category) {
-    switch (category) {
-        case Category::unknown: return words("tensors of unknown use");
-        case Category::parameter: return words("parameters");
-        case Category::buffer: return words("buffers");
-        case Category::gradient: return words("gradients");
-        case Category::optimizer_state: return words("optimizer state");
-        case Category::saved: return words("activations saved for backward");
-        case Category::input: return words("inputs and other tensors from the program");
-        case Category::output: return words("outputs of operations");
-        case Category::temporary: return words("temporaries");
-        case Category::workspace: return words("library workspaces");
-        case Category::communication: return words("communication buffers");
-    }
-    return {};
-}
-
 int64_t Composition::total() const { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }
 
 Composition composition_at(const AnalysisContext& context, EventNumber state) {

@@ -11,9 +11,6 @@
 
 namespace tidemark {
 
-/// Returns "parameters", "activations saved for backward", ...
-std::string category_words(const Words& words, Category category);
-
 /// Allocated block bytes at one state, by category.
 struct Composition {
     std::array<int64_t, category_count> bytes{};

@@ -34,6 +34,12 @@ Action action_from_name(std::string_view name) {
     return found == action_names.end() ? Action::unknown : static_cast<Action>(found - action_names.begin());
 }
 
+DataGapKind data_gap_from_name(std::string_view name) {
+    const auto found = std::find(data_gap_names.begin(), data_gap_names.end(), name);
+    return found == data_gap_names.end() ? DataGapKind::unknown
+                                         : static_cast<DataGapKind>(found - data_gap_names.begin());
+}
+
 std::string_view data_gap_name(DataGapKind kind) { return data_gap_names[static_cast<size_t>(kind)]; }
 
 }  // namespace tidemark

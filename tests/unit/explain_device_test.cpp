@@ -158,8 +158,8 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
     RunBuilder run;
     run.segment(20 * MiB);
     const StackId line = run.line("fused_loss");
-    take(run, "device", 64 * MiB, 0, "/usr/lib/libcublas.so.13");
-    ten_steps(run, [&] { take(run, "device", 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
+    take(run, DriverMemoryKind::device, 64 * MiB, 0, "/usr/lib/libcublas.so.13");
+    ten_steps(run, [&] { take(run, DriverMemoryKind::device, 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
     const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::non_pytorch_growth);
@@ -209,7 +209,7 @@ RunBuilder products_on(uint32_t streams, uint64_t bytes) {
 
 TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
     RunBuilder run = products_on(4, 32 * MiB);
-    take(run, "device", 64 * MiB, 0, "libcublas.so.13");
+    take(run, DriverMemoryKind::device, 64 * MiB, 0, "libcublas.so.13");
     const Findings findings = ask(diagnoses::library_workspace, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
@@ -263,8 +263,8 @@ TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
     run.segment(20 * MiB);
     run.alloc(MiB, run.line("train"));
     const StackId line = run.line("make_groups");
-    take(run, "physical", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
-    take(run, "mapped", 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
+    take(run, DriverMemoryKind::physical, 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
+    take(run, DriverMemoryKind::mapped, 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
     const Findings findings = ask(diagnoses::collective_buffers, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 100 * MiB);
@@ -275,14 +275,14 @@ TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
     RunBuilder run;
     run.segment(20 * MiB);
     run.alloc(MiB);
-    take(run, "device", 100 * MiB, 0, "libcublas.so.13");
+    take(run, DriverMemoryKind::device, 100 * MiB, 0, "libcublas.so.13");
     EXPECT_TRUE(ask(diagnoses::collective_buffers, *run.make_context()).empty());
 }
 
 TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
     RunBuilder run;
     run.segment(20 * MiB);
-    ten_steps(run, [&] { take(run, "pinned", 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
+    ten_steps(run, [&] { take(run, DriverMemoryKind::pinned, 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
     const Findings findings = ask(diagnoses::pinned_memory_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::leak);
@@ -294,8 +294,8 @@ TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
 TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
     RunBuilder run;
     run.segment(20 * MiB);
-    take(run, "pinned", 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
-    ten_steps(run, [&] { take(run, "pinned", 4, run.now(), "libtorch_cuda.so", 0, -1); });
+    take(run, DriverMemoryKind::pinned, 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
+    ten_steps(run, [&] { take(run, DriverMemoryKind::pinned, 4, run.now(), "libtorch_cuda.so", 0, -1); });
     EXPECT_TRUE(ask(diagnoses::pinned_memory_growth, *run.make_context()).empty());
 }
 

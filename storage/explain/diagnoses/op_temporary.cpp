@@ -7,6 +7,7 @@
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/text/fact_words.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {

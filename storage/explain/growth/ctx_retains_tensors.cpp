@@ -8,7 +8,7 @@ namespace tidemark {
 namespace {
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (!suspect.referrer || suspect.referrer->links.front().kind != "ctx") {
+    if (!suspect.referrer || suspect.referrer->links.front().kind != PathLinkKind::ctx) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);

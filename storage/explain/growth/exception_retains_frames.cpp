@@ -9,7 +9,7 @@ namespace tidemark {
 namespace {
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const auto is_exception = [](const PathLink& link) { return link.kind == "exception"; };
+    const auto is_exception = [](const PathLink& link) { return link.kind == PathLinkKind::exception; };
     if (!suspect.referrer ||
         std::none_of(suspect.referrer->links.begin(), suspect.referrer->links.end(), is_exception)) {
         return std::nullopt;

@@ -26,7 +26,7 @@ bool is_retained_by_its_module(const AnalysisContext& context, const LeakSuspect
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const bool is_hooks = suspect.referrer && suspect.referrer->links.front().kind == "hook";
+    const bool is_hooks = suspect.referrer && suspect.referrer->links.front().kind == PathLinkKind::hook;
     if (!suspect.referrer || suspect.through_graph() || !(is_hooks || is_retained_by_its_module(context, suspect))) {
         return std::nullopt;
     }
