@@ -1,4 +1,6 @@
 // Installs the English plural forms in tests that run without an Application.
+#include <QCoreApplication>
+
 #include "gui/app/appearance.h"
 
 namespace tidemark::gui {

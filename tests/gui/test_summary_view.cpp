@@ -1,5 +1,6 @@
 // The summary: groups that add up to the active bytes, counters, selection.
 #include <QAbstractItemModelTester>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
 
