@@ -170,10 +170,10 @@ std::string breakdown_gap_words(const Words& words, const BreakdownGap& gap) {
     switch (gap.kind) {
         case BreakdownGapKind::no_samples:
             return words(
-                "NVML was not asked: what other programs, the CUDA context and the driver take is unknown, and the "
+                "NVML was not read: the memory of other programs, the CUDA context and the driver is unknown, and the "
                 "total is not that of nvidia-smi.");
         case BreakdownGapKind::samples_begin_late:
-            return words("NVML was first asked at {time}: before, there is no figure of the whole device.",
+            return words("NVML was first read at {time}: before, there is no figure of the whole device.",
                          with("time", format_time_point(gap.time)));
         case BreakdownGapKind::libraries_in_context:
             return words("Driver calls were not recorded: the CUDA context includes what libraries took.");

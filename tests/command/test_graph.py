@@ -39,7 +39,7 @@ class Graph(CommandTest):
         for words in (
             f"{2 * STEPS + 2} nodes alive, in {STEPS + 1} graphs",
             "SumBackward0, s01.py:10 main",
-            f"created in steps 0 to {STEPS - 1}; executed, never backpropagated",
+            f"created in steps 0 to {STEPS - 1}; never backpropagated",
             f"elements 0 to {STEPS - 1}",
             "(retain_graph)",
             "Types that grew: ",

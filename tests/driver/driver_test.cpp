@@ -16,6 +16,7 @@
 namespace {
 
 using namespace tidemark::recorder;
+using namespace std::string_literals;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -320,19 +321,22 @@ TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsSubscriber) {
     char sentence[512];
     EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 0);
     EXPECT_THAT(sentence, HasSubstr("in use by CUPTI for Kineto"));
-    EXPECT_THAT(stub_core().data_gaps(), ElementsAre(std::string(sentence)));
+    EXPECT_THAT(stub_core().data_gaps(), ElementsAre("cupti_busy\0CUPTI for Kineto"s));
     EXPECT_EQ(tidemark_driver_resume(), 0);
     fake().subscribe_result = 0;
     EXPECT_EQ(tidemark_driver_resume(), 1);
 }
 
 TEST_F(Driver, OtherRefusalsSayWhatHelps) {
+    char sentence[512];
     fake().subscribe_result = cupti::insufficient_privileges;
-    tidemark_driver_attach(nullptr, 0);
+    tidemark_driver_attach(sentence, sizeof sentence);
+    EXPECT_THAT(sentence, HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
     fake().subscribe_result = 999;
-    tidemark_driver_attach(nullptr, 0);
+    tidemark_driver_attach(sentence, sizeof sentence);
+    EXPECT_THAT(sentence, HasSubstr("CUPTI_ERROR_OF_THE_TEST"));
     EXPECT_THAT(stub_core().data_gaps(),
-                ElementsAre(HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"), HasSubstr("CUPTI_ERROR_OF_THE_TEST")));
+                ElementsAre("cupti_forbidden\0"s, "cupti_failed\0CUPTI_ERROR_OF_THE_TEST"s));
 }
 
 TEST_F(Driver, InjectionListensOnlyWhenAsked) {

@@ -131,7 +131,7 @@ private slots:
         QTRY_VERIFY(window->page().live() == nullptr);
         QVERIFY(!window->page().session()->is_live());
         QVERIFY(window->page().session()->trace().clean_end);
-        QVERIFY2(window->message().text().contains(QStringLiteral("The program ended.")),
+        QVERIFY2(window->message().text().contains(QStringLiteral("The program exited.")),
                  qPrintable(window->message().text()));
         QVERIFY(!window->actions().find(QStringLiteral("live.tail"))->isEnabled());
     }

@@ -64,8 +64,8 @@ void report(Finding& finding, const LibraryWorkspaces& kept, const Words& words)
     }
     if (kept.is_repeated()) {
         finding.text.push_back(
-            words("The workspaces lie on {n} different streams; a product on another stream adds one.",
-                  with("n", kept.in_pytorch.streams)));
+            words.plural(kept.in_pytorch.streams, "All workspaces lie on {n} stream; a product on another stream adds one.",
+                         "The workspaces lie on {n} different streams; a product on another stream adds one."));
     }
     for (const LibraryMemory& library : kept.libraries) {
         finding.text.push_back(
@@ -132,8 +132,9 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.component =
         kept.in_pytorch.bytes >= kept.outside_pytorch ? ComponentKind::requested : ComponentKind::library;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
-    finding.title = kept.is_repeated() ? words("cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes,
-                                               with("n", kept.in_pytorch.streams))
+    finding.title = kept.is_repeated() ? words.plural(kept.in_pytorch.streams, "cuBLAS keeps {bytes} of workspaces on {n} stream",
+                                                      "cuBLAS keeps {bytes} of workspaces, one for each of {n} streams",
+                                                      bytes)
                                        : words("cuBLAS and other libraries keep {bytes} of workspaces", bytes);
     if (!kept.in_pytorch.all.empty()) {
         set_line(finding, context, typical_stack(context, kept.in_pytorch));

@@ -14,37 +14,16 @@ namespace {
 
 /// NVML counts in pages.
 constexpr int64_t least_bytes = 1 << 20;
-/// The beginning of the recorder's note that it paused CUPTI for the program's own profiler.
-constexpr std::string_view paused = "Driver memory was not seen from ";
 
 struct Stretch {
     int64_t from = 0, until = 0;
 };
 
-/// Parses "1.234567 s" as format_time_point() writes it, and removes it and `end` from the front of `text`.
-std::optional<int64_t> parse_time_point(std::string_view& text, std::string_view end) {
-    const size_t at = text.find(end);
-    if (at == std::string_view::npos) {
-        return std::nullopt;
-    }
-    std::string number(text.substr(0, at));
-    number.erase(std::remove_if(number.begin(), number.end(), [](char c) { return c == ' ' || c == ','; }),
-                 number.end());
-    text.remove_prefix(at + end.size());
-    return parse_duration(number);
-}
-
 std::vector<Stretch> stretches_of(const Trace& trace) {
     std::vector<Stretch> found;
     for (const DataGap& data_gap : trace.data_gaps) {
-        std::string_view text = data_gap.text;
-        if (data_gap.kind != DataGapKind::not_recorded || !text.starts_with(paused)) {
-            continue;
-        }
-        text.remove_prefix(paused.size());
-        const auto from = parse_time_point(text, " to "), until = parse_time_point(text, ":");
-        if (from && until) {
-            found.push_back({*from, *until});
+        if (data_gap.reason == DataGapReason::cupti_paused) {
+            found.push_back({data_gap.number("from_ns"), data_gap.number("until_ns")});
         }
     }
     return found;
