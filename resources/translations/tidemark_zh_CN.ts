@@ -601,52 +601,12 @@
         <translation>步骤 %1 至 %2</translation>
     </message>
     <message>
-        <source>waiting for backward</source>
-        <translation>等待反向</translation>
-    </message>
-    <message>
-        <source>kept after backward</source>
-        <translation>反向后仍保留</translation>
-    </message>
-    <message>
-        <source>released</source>
-        <translation>已释放</translation>
-    </message>
-    <message>
-        <source>gone</source>
-        <translation>已消失</translation>
-    </message>
-    <message>
-        <source>It has never been given to backward.</source>
-        <translation>它从未参与过反向传播。</translation>
-    </message>
-    <message>
-        <source>It has run in backward and kept what it saved (retain_graph=True).</source>
-        <translation>它已在反向中运行过，并保留了所保存的张量（retain_graph=True）。</translation>
-    </message>
-    <message>
-        <source>It released what it saved: a second backward through it raises, if it had saved anything.</source>
-        <translation>它已释放所保存的张量：如果它保存过，再次反向会报错。</translation>
-    </message>
-    <message>
-        <source>At this moment it is not made yet.</source>
-        <translation>此刻它尚未产生。</translation>
-    </message>
-    <message>
-        <source>At this moment it is gone.</source>
-        <translation>此刻它已消失。</translation>
-    </message>
-    <message>
         <source>1 node</source>
         <translation>1 个节点</translation>
     </message>
     <message>
         <source>%1 nodes</source>
         <translation>%1 个节点</translation>
-    </message>
-    <message>
-        <source>not made yet</source>
-        <translation>尚未产生</translation>
     </message>
 </context>
 <context>
@@ -1393,101 +1353,6 @@
     <message>
         <source>Matching commands</source>
         <translation>匹配的命令</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::Components</name>
-    <message>
-        <source>requested by the program</source>
-        <translation>程序请求</translation>
-    </message>
-    <message>
-        <source>rounding</source>
-        <translation>取整</translation>
-    </message>
-    <message>
-        <source>waiting for a stream</source>
-        <translation>等待流</translation>
-    </message>
-    <message>
-        <source>holes in used segments</source>
-        <translation>在用段中的空洞</translation>
-    </message>
-    <message>
-        <source>idle segments</source>
-        <translation>空闲段</translation>
-    </message>
-    <message>
-        <source>free in private pools</source>
-        <translation>私有池中的空闲</translation>
-    </message>
-    <message>
-        <source>other driver memory</source>
-        <translation>其他驱动显存</translation>
-    </message>
-    <message>
-        <source>library %1</source>
-        <translation>库 %1</translation>
-    </message>
-    <message>
-        <source>CUDA context</source>
-        <translation>CUDA 上下文</translation>
-    </message>
-    <message>
-        <source>loaded kernels</source>
-        <translation>已加载的内核</translation>
-    </message>
-    <message>
-        <source>process %1</source>
-        <translation>进程 %1</translation>
-    </message>
-    <message>
-        <source>not explained</source>
-        <translation>无法解释</translation>
-    </message>
-    <message>
-        <source>Bytes the program asked for in tensors that are alive. Summary says who holds them; freeing or shrinking those is the only way to make this smaller.</source>
-        <translation>程序为存活的张量请求的字节。“汇总”会说明由谁持有；只有释放或缩小它们才能减少这一层。</translation>
-    </message>
-    <message>
-        <source>Blocks are larger than what was asked for: sizes are rounded up, and a rest too small to be useful stays with its block. Many small or odd-sized tensors make it grow.</source>
-        <translation>块比请求的大：大小会向上取整，太小而无用的剩余部分也留在块中。许多很小或大小不规则的张量会使它增长。</translation>
-    </message>
-    <message>
-        <source>The program has freed these blocks, but another CUDA stream may still use them. They come back when that stream gets there; record_stream() is what makes them wait.</source>
-        <translation>程序已释放这些块，但另一个 CUDA 流可能仍在使用。等那个流执行到位后它们才会归还；让它们等待的是 record_stream()。</translation>
-    </message>
-    <message>
-        <source>Free memory in segments that also hold something. The allocator reuses it for requests that fit; empty_cache() cannot give it back. Expandable segments make fewer holes.</source>
-        <translation>仍有内容的段中的空闲显存。分配器会把它用于放得下的请求；empty_cache() 无法归还它。可扩展段的空洞较少。</translation>
-    </message>
-    <message>
-        <source>Segments without any block, kept for later. torch.cuda.empty_cache() would give them back to the driver.</source>
-        <translation>没有任何块、留待以后使用的段。torch.cuda.empty_cache() 会把它们还给驱动。</translation>
-    </message>
-    <message>
-        <source>Free memory that belongs to private pools, such as those of CUDA graphs. Nobody else can use it until the graph is gone.</source>
-        <translation>属于私有池（例如 CUDA 图的池）的空闲显存。在图消失之前别人无法使用。</translation>
-    </message>
-    <message>
-        <source>Memory a library took from the driver itself, beside PyTorch&apos;s allocator: workspaces of cuBLAS, buffers of NCCL and the like. Its own settings make it smaller.</source>
-        <translation>某个库绕过 PyTorch 分配器直接向驱动取得的显存：cuBLAS 的工作区、NCCL 的缓冲区等。可用该库自己的设置来减小。</translation>
-    </message>
-    <message>
-        <source>What CUDA itself needs for a process to use the GPU. It is there as long as the process is; fewer processes per GPU means fewer contexts.</source>
-        <translation>CUDA 为让一个进程使用 GPU 而需要的显存。只要进程在它就在；每个 GPU 上进程越少，上下文越少。</translation>
-    </message>
-    <message>
-        <source>Code of GPU kernels that was loaded when first used. It stays; CUDA_MODULE_LOADING=LAZY keeps out what is never used.</source>
-        <translation>首次使用时加载的 GPU 内核代码。它会一直保留；CUDA_MODULE_LOADING=LAZY 可避免加载从不使用的部分。</translation>
-    </message>
-    <message>
-        <source>Another process holds this on the same GPU. nvidia-smi lists it; it is not yours to free here.</source>
-        <translation>由同一 GPU 上的另一个进程持有。nvidia-smi 会列出它；在这里无法释放。</translation>
-    </message>
-    <message>
-        <source>What NVML shows beyond everything that is known: the driver&apos;s own memory, or what was not recorded. Negative: the layers claim more than NVML shows at this moment.</source>
-        <translation>NVML 显示的、超出一切已知部分的显存：驱动自身的显存，或没有记录到的部分。为负：此刻各层之和超过 NVML 的数值。</translation>
     </message>
 </context>
 <context>

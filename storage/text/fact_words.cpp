@@ -114,7 +114,7 @@ std::string node_state_name(const Words& words, NodeState state) {
     switch (state) {
         case NodeState::not_created: return words("not created yet");
         case NodeState::pending: return words("never backpropagated");
-        case NodeState::kept: return words("retained after backward");
+        case NodeState::kept: return words("executed, saved tensors kept (retain_graph)");
         case NodeState::released: return words("released");
         case NodeState::dead: return words("destroyed");
     }

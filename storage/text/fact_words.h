@@ -22,7 +22,7 @@ std::string category_name(const Words& words, Category category);
 /// Memory of a category: "parameters", "activations saved for backward"
 std::string category_words(const Words& words, Category category);
 
-/// "not yet backpropagated", "retained after backward", "released"
+/// "not yet backpropagated", "executed, saved tensors kept (retain_graph)", "released"
 std::string node_state_name(const Words& words, NodeState state);
 /// What the state means, as a sentence.
 std::string node_state_sentence(const Words& words, NodeState state);
