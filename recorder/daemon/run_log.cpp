@@ -85,7 +85,9 @@ void RunLog::on_data_gap(const tidemark_record& record, std::span<const std::byt
     const std::string_view text = text_of(payload);
     const size_t end = std::min(text.find('\0'), text.size());
     const std::string details(text.substr(std::min(end + 1, text.size())));
-    DataGap data_gap{static_cast<DataGapKind>(kind), -1, clock_.time_of(record.ticks)};
+    DataGap data_gap;
+    data_gap.kind = static_cast<DataGapKind>(kind);
+    data_gap.time = clock_.time_of(record.ticks);
     data_gap.reason = fact_from_word<DataGapReason>(text.substr(0, end));
     if (data_gap.reason == DataGapReason::unknown) {
         data_gap.text = details;
@@ -96,7 +98,9 @@ void RunLog::on_data_gap(const tidemark_record& record, std::span<const std::byt
 }
 
 void RunLog::lose(DataGapReason reason, int64_t time, DataGapArguments arguments) {
-    DataGap data_gap{DataGapKind::not_recorded, -1, time};
+    DataGap data_gap;
+    data_gap.kind = DataGapKind::not_recorded;
+    data_gap.time = time;
     data_gap.reason = reason;
     data_gap.arguments = std::move(arguments);
     lose(data_gap);
