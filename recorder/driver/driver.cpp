@@ -110,7 +110,7 @@ struct Failure {
 
 std::string taken_sentence(const char* referrer) {
     const std::string who = *referrer == '\0' ? "another tool" : std::string(referrer);
-    return "Memory that is not PyTorch's is not told apart, because CUPTI is in use by " + who +
+    return "Driver memory is not recorded, because CUPTI is in use by " + who +
            "; run without that tool (nsys, ncu, torch.profiler, cuda-gdb) to record it.";
 }
 
@@ -122,11 +122,11 @@ Failure failure_of(const CuptiLibrary& cupti, int result, const char* referrer) 
         case cupti::virtualized_insufficient_privileges:
             return {
                 "cupti_forbidden", "",
-                "Memory that is not PyTorch's is not told apart, because this user may not use CUPTI; allow it with "
+                "Driver memory is not recorded, because this user may not use CUPTI; allow it with "
                 "the driver option NVreg_RestrictProfilingToAdminUsers=0."};
         default:
             return {"cupti_failed", cupti.reason(result),
-                    "Memory that is not PyTorch's is not told apart, because CUPTI refuses to work (" +
+                    "Driver memory is not recorded, because CUPTI refuses to work (" +
                         cupti.reason(result) + "); a CUPTI of the same CUDA version as the program's usually helps."};
     }
 }
@@ -165,7 +165,7 @@ Failure attach(const tidemark_api& core) {
         if (cupti == nullptr) {
             return {
                 "cupti_missing", "",
-                "Memory that is not PyTorch's is not told apart, because CUPTI was not found; it comes with PyTorch "
+                "Driver memory is not recorded, because CUPTI was not found; it comes with PyTorch "
                 "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere."};
         }
         prepare_call_source();

@@ -76,7 +76,7 @@ protected:
     void TearDown() override { fs::remove(path_); }
 
     /// Feeds the events of one device to the recorder's part. Which pool of small or large requests memory belongs to
-    /// is not among what a recorder is told.
+    /// is not among what a recorder receives.
     std::shared_ptr<const Trace> record(const DeviceHistory& device) {
         Trace head;
         head.settings = snapshot_.settings;
