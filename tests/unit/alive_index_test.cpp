@@ -1,4 +1,5 @@
 // Compares AliveIndex, Curves and columns of recorded traces with their definitions.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,8 +16,7 @@ class ReplayedTrace : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
         Progress progress;
-        auto trace =
-            read_snapshot_trace(std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam() + ".pickle", progress);
+        auto trace = read_snapshot_trace(fmt::format("{}/snapshots/{}.pickle", TIDEMARK_TEST_DATA, GetParam()), progress);
         ASSERT_TRUE(trace) << trace.error().message;
         trace_ = std::move(*trace);
         analysis_ = std::make_unique<Analysis>(trace_, trace_->main_device());
