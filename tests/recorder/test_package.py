@@ -147,7 +147,7 @@ class Package(unittest.TestCase):
         self.assertRegex(ranges[0][0], r"garbage collection \(\d+ objects\)")
         self.assertTrue(ranges[0][1])
 
-    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_steps_are_seen_at_the_first_optimizer(self):
         self.run_program(
             "import torch\n"
@@ -160,7 +160,7 @@ class Package(unittest.TestCase):
         )
         self.assertEqual(self.rows("SELECT number, source FROM step"), [(n, "optimizer") for n in range(3)])
 
-    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_hooks_change_no_result(self):
         text = (
             "import torch\ntorch.manual_seed(1)\n"
@@ -175,7 +175,7 @@ class Package(unittest.TestCase):
         recorded = self.run_program("tidemark.record(sys.argv[1])\n" + text, TORCH_PYTHON)
         self.assertEqual(bare.stdout, recorded.stdout)
 
-    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_modules_get_the_names_people_know(self):
         done = self.run_program(
             "import torch\nfrom tidemark import _modules\n"
@@ -189,7 +189,7 @@ class Package(unittest.TestCase):
         )
         self.assertEqual(done.stdout, "[('Net', True), ('Net.h.1', False)]\n")
 
-    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_a_torch_nobody_knows_is_refused_with_a_sentence(self):
         done = self.run_program(
             "import torch\nfrom tidemark import _build\ntorch.__version__ = '2.99.0'\n"

@@ -56,7 +56,7 @@ graph = _graph.Graph(torch, plugin, core, lambda sentence: print("lost:", senten
 """
 
 
-@unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test --torch")
+@unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
 class WithTorch(unittest.TestCase):
     def lines_of(self, program):
         environment = {**os.environ, "PYTHONPATH": os.path.join(HOME, "python")}
