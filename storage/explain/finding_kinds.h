@@ -11,7 +11,7 @@
 // BOTH: a leak for the classifier, and something else for the diagnosis.
 //
 // A new finding needs a line here, its file, the translations of its sentences, and docs/findings/WORD.md. The script
-// docs/make_finding_pictures.py writes the index and draws the picture. Tests say what is missing.
+// docs/make_pictures.py writes the index and draws the picture. Tests say what is missing.
 #define TIDEMARK_FINDING_KINDS(CLASSIFIER, DIAGNOSIS, BOTH)                \
     CLASSIFIER(exception_retains_frames, "exception-retains-frames")       \
     CLASSIFIER(ctx_retains_tensors, "ctx-retains-tensors")                 \

@@ -54,12 +54,12 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         trace = options.trace or os.path.join(folder, "run.tide")
-        record = [options.tidemark, "record", "--replace", "--with", options.parts, "-o", trace, "--"]
+        record = [options.tidemark, "record", "--force", "--with", options.parts, "-o", trace, "--"]
         gpt2 = [sys.executable, os.path.join(PROGRAMS, "gpt2.py"), "--steps", str(options.steps)]
         reference = gpt2
         if options.reference:
             fewer = os.path.join(folder, "fewer.tide")
-            reference = [options.tidemark, "record", "--replace", "--with", options.reference, "-o", fewer, "--"] + gpt2
+            reference = [options.tidemark, "record", "--force", "--with", options.reference, "-o", fewer, "--"] + gpt2
         pairs = [sys.executable, os.path.join(PROGRAMS, "empty_and_del.py"), "--pairs", str(options.pairs)]
         result = {}
         if options.pairs:

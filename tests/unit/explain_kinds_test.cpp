@@ -143,7 +143,7 @@ TEST(ExplainKinds, HaveARowInTheIndexUnderTheirSeverity) {
         const std::string summary = summary_of(text_of("docs/findings/" + word + ".md"), severity);
         const std::string row = "\n| [" + word + "](findings/" + word + ".md) | " + summary + " |\n";
         EXPECT_EQ(times_in(index, row), 1u) << word;
-        EXPECT_EQ(times_in(index_section(severity), row), 1u) << word << ": run docs/make_finding_pictures.py";
+        EXPECT_EQ(times_in(index_section(severity), row), 1u) << word << ": run docs/make_pictures.py";
     }
     EXPECT_EQ(times_in(index, "](findings/"), static_cast<size_t>(finding_kind_count));
 }
