@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Draws the pictures of the docs and updates what the pages of findings quote, and the index of findings.
 
     docs/make_pictures.py RECORDED [--build build/release] [--only NAME]... [--replace OLD=NEW]...
@@ -31,7 +34,11 @@ SIZE = "1400x790"
 SIZE_WITH_GRAPH = "1600x760"  # the pane of the graph is wider
 
 SEVERITIES = {
-    "leak": "Leaks", "failure": "Failure", "waste": "Waste", "pattern": "Patterns", "background": "Background",
+    "leak": "Leaks",
+    "failure": "Failure",
+    "waste": "Waste",
+    "pattern": "Patterns",
+    "background": "Background",
 }  # and the heading of its table in the index
 
 
@@ -42,6 +49,8 @@ class Page:
         self.path = PAGES / f"{word}.md"
         text = self.path.read_text()
         head = re.search(r"^\*(\w+).*?\* · (.*) · \[all findings\]", text, re.MULTILINE)
+        if head is None:
+            raise SystemExit(f"{self.path}: the second line must be *severity* · summary · [all findings]")
         drawn = re.search(r"^<!-- drawn from: (.*) -->$", text, re.MULTILINE)
         self.word, self.severity, self.summary = word, head[1], head[2]
         self.shown = drawn[1].split() if drawn else None  # the trace that shows it best, and options of the window
@@ -52,16 +61,30 @@ def words():
     return re.findall(r'\(\w+, "([a-z-]+)"\)', KINDS.read_text())
 
 
+def table_with(rows):
+    """Returns a replacement for re.sub: the head of the table that matched, with these rows."""
+    return lambda table: table[1] + rows
+
+
 def update_index():
     """Writes the tables of FINDINGS.md from the heads of the pages."""
     pages = [Page(word) for word in words()]
     text = INDEX.read_text()
     for severity, heading in SEVERITIES.items():
-        rows = "".join(f"| [{page.word}](findings/{page.word}.md) | {page.summary} |\n"
-                       for page in pages if page.severity == severity)
-        text = re.sub(rf"(^## {heading}\n.*?^\|---\|---\|\n)(?:\|[^\n]*\n)*", lambda table: table[1] + rows, text,
-                      count=1, flags=re.MULTILINE | re.DOTALL)
+        rows = "".join(
+            f"| [{page.word}](findings/{page.word}.md) | {page.summary} |\n"
+            for page in pages
+            if page.severity == severity
+        )
+        text = re.sub(
+            rf"(^## {heading}\n.*?^\|---\|---\|\n)(?:\|[^\n]*\n)*",
+            table_with(rows),
+            text,
+            count=1,
+            flags=re.MULTILINE | re.DOTALL,
+        )
     INDEX.write_text(text)
+
 
 # The pictures of the user guide and the README: the trace and the options.
 GUIDE = {
@@ -166,8 +189,8 @@ def update_page(path, name, text):
     path.write_text(re.sub(r"```\n\$ tidemark explain .*?\n```", lambda _: quoted, page, count=1, flags=re.DOTALL))
 
 
-def draw_finding(tools, options, folder, word):
-    shown, *how = Page(word).shown
+def draw_finding(tools, options, folder, page):
+    word, (shown, *how) = page.word, page.shown
     is_path = "/" in shown
     source = ROOT / shown if is_path else options.recorded / f"{shown}.medium.tide"
     name = source.stem if is_path else shown
@@ -175,7 +198,7 @@ def draw_finding(tools, options, folder, word):
     finding = find(tools, trace, word)
     tools.draw(trace, folder / "window.png", finding, how)
     save_small(folder / "window.png", PAGES / "images" / f"{word}.png")
-    update_page(PAGES / f"{word}.md", name, reported(tools, trace, finding))
+    update_page(page.path, name, reported(tools, trace, finding))
 
 
 def draw_guide(tools, folder, name):
@@ -196,8 +219,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for name in options.only or [*words(), *GUIDE]:
             if name not in GUIDE:
-                if Page(name).shown:
-                    draw_finding(tools, options, pathlib.Path(scratch), name)
+                page = Page(name)
+                if page.shown:
+                    draw_finding(tools, options, pathlib.Path(scratch), page)
             else:
                 draw_guide(tools, pathlib.Path(scratch), name)
             print(name)

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Writes the manual page of a program from its own --help, so that the page names every command and option.
 
 make_man_page.py PROGRAM OUTPUT.1.gz [--see-also NAME]

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 # CPack reads this file once for each kind of package.
 #
 # A TGZ contains the full texts of the licenses. A DEB does not: Debian installs them in /usr/share/common-licenses.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The registry of all actions of the window. Menus, shortcuts, the command palette and the list of keys are made
 // from it, so they always agree.
 #pragma once

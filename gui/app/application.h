@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The program: its windows, settings, theme and language. main() makes one and passes it to every window.
 #pragma once
 

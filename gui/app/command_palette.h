@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The command palette (Ctrl+Shift+P): type a part of an action's name and press Enter.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The line above the plots while a run is recorded: its figures, and the buttons Follow and Freeze.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Turns a file into a Session: opens traces, imports snapshots first. With progress and cancel.
 #pragma once
 

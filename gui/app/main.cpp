@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // tidemark-gui [FILE...]: the window. With --render: a picture instead of a window.
 #include <QApplication>
 #include <QCommandLineParser>

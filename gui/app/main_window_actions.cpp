@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The actions of the window, and when each is enabled.
 #include <QActionGroup>
 #include <QApplication>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // File > Record…: the program and the parts to record; then its progress and its traces.
 #pragma once
 

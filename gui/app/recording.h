@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // A program that is recorded: the `tidemark record` that runs it, and the traces of its processes.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // `tidemark-gui --render`: one picture of a trace, without showing a window.
 #pragma once
 

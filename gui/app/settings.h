@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Settings that persist between runs. Tests and --render use settings in memory only.
 #pragma once
 

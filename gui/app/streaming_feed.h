@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Reads a growing trace off the GUI thread and prepares it for the panes.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // What menus, keys and the header do with a trace page.
 #include "gui/app/trace_page.h"
 #include "gui/model/grouping.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The pane from the bytes a program requests up to nvidia-smi's figure: over time, and at the cursor.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The components of the memory breakdown over time, painted by pixel columns. Thread: any.
 #pragma once
 

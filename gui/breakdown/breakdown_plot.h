@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The memory breakdown over time, from requested bytes up to nvidia-smi's figure.
 #pragma once
 

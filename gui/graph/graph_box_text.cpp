@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/graph/graph_box_text.h"
 
 #include "gui/model/graph_text.h"
@@ -27,7 +30,7 @@ QString numbered(const GraphOutline& outline, const OutlineGroup& module) {
 QString states_text(const GroupTotals& totals) {
     QStringList parts;
     for (const auto& [count, state] :
-         {std::pair(totals.pending, NodeState::pending), std::pair(totals.kept, NodeState::kept),
+         {std::pair(totals.never_executed, NodeState::never_executed), std::pair(totals.executed, NodeState::executed),
           std::pair(totals.released, NodeState::released)}) {
         if (count > 0) {
             parts << GraphMap::tr("%1 %2").arg(count_text(count), state_text(state));

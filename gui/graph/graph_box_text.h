@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Titles and figures of the boxes of a graph picture.
 #pragma once
 
@@ -12,7 +15,7 @@ struct GraphMap {
     Q_DECLARE_TR_FUNCTIONS(GraphMap)
 };
 
-/// Returns "3 pending, 2 kept".
+/// Returns "3 never backpropagated, 2 released".
 QString states_text(const GroupTotals& totals);
 /// Returns "SumBackward0, s01.py:31".
 QString place_text(const GraphIndex& index, NodeIndex node);

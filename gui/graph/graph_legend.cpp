@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Paints the legend of the graph picture.
 #include "gui/graph/graph_box_text.h"
 #include "gui/graph/graph_painter.h"
@@ -22,7 +25,7 @@ struct GraphPainter::LegendEntry {
 std::vector<GraphPainter::LegendEntry> GraphPainter::legend_entries() const {
     std::vector<LegendEntry> entries;
     if (colors_ == GraphColors::state) {
-        for (const NodeState state : {NodeState::pending, NodeState::kept, NodeState::released}) {
+        for (const NodeState state : {NodeState::never_executed, NodeState::executed, NodeState::released}) {
             entries.push_back({state_text(state), node_state_color(theme_, state)});
         }
     } else if (colors_ == GraphColors::age) {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/graph/graph_outline.h"
 
 #include <algorithm>
@@ -129,8 +132,8 @@ private:
 
     void add_state(GroupTotals& totals, NodeIndex node) const {
         const NodeState state = index_.state(node, time_point_.time());
-        totals.pending += state == NodeState::pending;
-        totals.kept += state == NodeState::kept;
+        totals.never_executed += state == NodeState::never_executed;
+        totals.executed += state == NodeState::executed;
         totals.released += state == NodeState::released;
         if (const int32_t step = index_.step_of(node); step >= 0) {
             totals.first_step = totals.first_step < 0 ? step : std::min(totals.first_step, step);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // A part of the graph gathered into groups within groups, so that a picture of a million nodes begins with a few boxes:
 // graphs that look alike, modules by their path, repeated modules, repeated chains.
 #pragma once
@@ -30,9 +33,10 @@ enum class GroupKind : uint8_t {
 
 /// States and sizes of a group's nodes at one time. Memory that several nodes saved counts once.
 struct GroupTotals {
-    int64_t shallow_bytes = 0;                     ///< what they saved and have not released
-    int64_t retained_bytes = 0;                    ///< what would be freed with them
-    uint32_t pending = 0, kept = 0, released = 0;  ///< nodes by state; released: those that had saved something
+    int64_t shallow_bytes = 0;   ///< what they saved and have not released
+    int64_t retained_bytes = 0;  ///< what would be freed with them
+    uint32_t never_executed = 0, executed = 0,
+             released = 0;                         ///< nodes by state; released: those that had saved something
     uint32_t saved_alive = 0, saved_released = 0;  ///< saved tensors
     int32_t first_step = -1, last_step = -1;       ///< of those whose step is known
 };

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/graph/graph_painter.h"
 
 #include <QPainterPath>
@@ -113,12 +116,13 @@ double GraphPainter::age_of(const GraphBox& box) const {
 
 QColor GraphPainter::state_color(const GroupTotals& totals) const {
     // Nodes that still retain memory matter more than released ones.
-    if (totals.kept > 0 && totals.pending > 0) {
-        return mixed(node_state_color(theme_, NodeState::kept), node_state_color(theme_, NodeState::pending), 0.5);
+    if (totals.executed > 0 && totals.never_executed > 0) {
+        return mixed(node_state_color(theme_, NodeState::executed), node_state_color(theme_, NodeState::never_executed),
+                     0.5);
     }
-    return node_state_color(theme_, totals.kept > 0      ? NodeState::kept
-                                    : totals.pending > 0 ? NodeState::pending
-                                                         : NodeState::released);
+    return node_state_color(theme_, totals.executed > 0         ? NodeState::executed
+                                    : totals.never_executed > 0 ? NodeState::never_executed
+                                                                : NodeState::released);
 }
 
 QColor GraphPainter::color_of(const GraphBox& box) const {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Draws a graph picture: frames, links, boxes, saved tensors beside them, and the legend.
 #pragma once
 

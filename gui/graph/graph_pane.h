@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The pane that answers why memory is alive: the roots, the drawing of the graph, and the retention path.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The content of the graph pane: the region, notes, figures, the retention path, and search results.
 #include <QComboBox>
 #include <QDataStream>

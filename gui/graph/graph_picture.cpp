@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/graph/graph_picture.h"
 
 #include <algorithm>
@@ -15,8 +18,8 @@ GroupTotals GraphPicture::totals(const GraphBox& box) const {
     totals.shallow_bytes = time_point->shallow_bytes(box.node);
     totals.retained_bytes = time_point->retained_bytes(box.node);
     const NodeState state = index().state(box.node, time_point->time());
-    totals.pending = state == NodeState::pending;
-    totals.kept = state == NodeState::kept;
+    totals.never_executed = state == NodeState::never_executed;
+    totals.executed = state == NodeState::executed;
     totals.released = state == NodeState::released;
     (holds_saved(state) ? totals.saved_alive : totals.saved_released) = box.saved;
     totals.first_step = totals.last_step = index().step_of(box.node);

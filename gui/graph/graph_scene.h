@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The picture of an outline with some of its groups open: boxes within frames, and the links between them.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Search in the graph: words in a node's type, module, line or parameter, and "> 1 MiB" for its shallow size.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The tooltips of boxes and saved tensors in the graph picture.
 #include "gui/graph/graph_box_text.h"
 #include "gui/graph/graph_painter.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The drawing of the graph: zoom with the wheel, drag to move, open and close groups, select nodes.
 #pragma once
 

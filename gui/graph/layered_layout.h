@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Places boxes in layers so that edges lead down, cross little and run straight (after Sugiyama).
 #pragma once
 

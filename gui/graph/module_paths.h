@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The modules that created the nodes of the graph, as a tree of names.
 #pragma once
 

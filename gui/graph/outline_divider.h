@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Divides a part of the graph into groups: graphs by their roots, modules by their path, repeated chains.
 #pragma once
 

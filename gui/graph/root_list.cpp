@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/graph/root_list.h"
 
 #include <QHelpEvent>
@@ -142,7 +145,7 @@ public:
         const double most = static_cast<double>(std::max<int64_t>(list_->roots().most_bytes(), 1));
         painter->fillRect(
             QRectF(room.left(), room.bottom() - 2, room.width() * static_cast<double>(group.reachable_bytes) / most, 3),
-            selected ? text : node_state_color(theme, NodeState::pending));
+            selected ? text : node_state_color(theme, NodeState::never_executed));
         painter->restore();
     }
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The list of the graph's roots at the cursor: name, referrer and reachable bytes of each.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The retention path of a node or an allocation: referrer of the root, path through the graph, block.
 #pragma once
 

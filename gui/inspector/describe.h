@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Describes an allocation, a segment, a stack, a node or a point in time as a Report.
 #pragma once
 

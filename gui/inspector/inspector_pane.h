@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The pane with all details of the selection: an allocation, a segment, a stack, a node, or else the time.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The categories of a device's allocations at one time, as far as the graph read so far knows them.
 #pragma once
 

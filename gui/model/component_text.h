@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The words for the components of the memory breakdown: name, meaning, and what reduces it.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The explanation of a device's memory, made in the background from the analysis and the graph.
 #pragma once
 

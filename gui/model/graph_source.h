@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The autograd graph of a session's trace, which is read and indexed in the background.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Work over a range on two threads: pictures are wide, and every machine has two cores.
 #pragma once
 

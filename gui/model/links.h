@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Links in reports: "allocation:N", "segment:N", "stack:N", "node:N", "time_point:N" and "line:LINE:PATH".
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/model/palette.h"
 
 #include <QApplication>
@@ -138,8 +141,8 @@ QColor category_color(const Theme& theme, Category category) {
 
 QColor node_state_color(const Theme& theme, NodeState state) {
     switch (state) {
-        case NodeState::pending: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
-        case NodeState::kept: return theme.rounding;
+        case NodeState::never_executed: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
+        case NodeState::executed: return theme.rounding;
         default: return theme.unknown;
     }
 }

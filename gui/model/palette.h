@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // One color means one thing in every pane. Safe for color blindness, readable on light and dark.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The one selection of a session. Every pane shows it and may change it; none has its own.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Everything about one open trace: the trace, its analysis per device, the selection, the view of the time axis,
 // the colors. Panes get a Session and nothing else.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Numbers and names as the panes show them. Thin, translated wrappers around storage/base/units.h.
 #pragma once
 

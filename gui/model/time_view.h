@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The shared horizontal axis: the shown span, its unit, and an undo history of zooms.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The scrolling part of the segment map: paints a memory state, handles mouse and keys, changes the selection.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The places of all segments in the segment map. Pure geometry in logical pixels, without painting.
 //
 // Segments are grouped by pool and stream. A segment is a bar whose length shows its bytes; a bar longer than a

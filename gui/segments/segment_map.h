@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The pane with the allocator's memory at the cursor: every segment with its blocks in place.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/segments/segment_painter.h"
 
 #include <QCoreApplication>
@@ -227,7 +230,8 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     }
     std::fill(columns_.begin() + from, columns_.begin() + to, column);
 
-    const double rounding_bytes = static_cast<double>(rounding_of(scene_->session->device().allocations, block.allocation));
+    const double rounding_bytes =
+        static_cast<double>(rounding_of(scene_->session->device().allocations, block.allocation));
     const double slice = std::round(rounding_bytes * columns_per_byte);
     if (slice >= 1) {
         const QRgb rounding = scene_->theme.rounding.rgb();

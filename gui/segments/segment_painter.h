@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Draws the segment map: bars, blocks, marks, legend. The cost depends on the pixels shown, not on the blocks.
 #pragma once
 

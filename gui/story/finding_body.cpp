@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/story/finding_body.h"
 
 #include <QClipboard>
@@ -52,7 +55,7 @@ void FindingBody::add_story(const Finding& finding) {
 }
 
 void FindingBody::add_evidence(const Finding& finding) {
-    add_heading(tr("Where to look"));
+    add_heading(tr("Evidence"));
     QString rows;
     for (size_t i = 0; i < finding.evidence.size(); ++i) {
         rows += QStringLiteral("<tr><td style=\"padding-right:5px\">%1.</td><td><a href=\"%2\">%3</a></td></tr>")
@@ -61,7 +64,7 @@ void FindingBody::add_evidence(const Finding& finding) {
                     .arg(rich_text(to_qstring(finding.evidence[i].text)));
     }
     if (!rows.isEmpty()) {
-        auto* links = new TextBlock(tr("Where to look"));
+        auto* links = new TextBlock(tr("Evidence"));
         links->show_html(QStringLiteral("<table cellspacing=\"0\" cellpadding=\"1\">%1</table>").arg(rows));
         connect(links, &QTextBrowser::anchorClicked, this,
                 [this](const QUrl& url) { emit evidence_asked(url.toString().toInt()); });
@@ -112,13 +115,13 @@ void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
 void FindingBody::add_certainty(const Finding& finding, const Words& words) {
     const QString faint = Theme::current().faint_text.name();
     QString html = QStringLiteral("<p style=\"margin:0; color:%1\">%2</p>")
-                       .arg(faint, tr("How sure: %1").arg(rich_text(to_qstring(confidence_phrase(finding, words)))));
+                       .arg(faint, tr("Confidence: %1").arg(rich_text(to_qstring(confidence_phrase(finding, words)))));
     for (const std::string& unknown : finding.unknowns) {
         html += QStringLiteral("<p style=\"margin:3px 0 0 0; color:%1\">%2</p>")
                     .arg(faint, tr("Not known: %1").arg(rich_text(to_qstring(unknown))));
     }
     column_->addSpacing(gap);
-    add_text(tr("How sure it is"), html);
+    add_text(tr("Confidence"), html);
 }
 
 }  // namespace tidemark::gui

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The content of an open finding card: what happened, where to look, the recommended fix, the confidence.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // One finding: its severity, title, bytes, line and referrer; opened, everything else.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/story/share_bar.h"
 
 #include <QEvent>
@@ -107,7 +110,7 @@ void ShareBar::fill() {
         row(swatch(share_color(theme, shares_, i)), rich_text(to_qstring(shares_[i].name)), shares_[i].bytes,
             percent_text(shares_[i].of_total, 1));
     }
-    row(QString(), QStringLiteral("<b>%1</b>").arg(tr("together")), total_, QString());
+    row(QString(), QStringLiteral("<b>%1</b>").arg(tr("total")), total_, QString());
     legend_->show_html(
         QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"1\">%1</table>").arg(rows));
     bar_->update();

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The composition of the memory: one bar, its parts named below with numbers that add up.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "gui/story/story_pane.h"
 
 #include <QClipboard>
@@ -228,7 +231,7 @@ void StoryPane::add_findings(QVBoxLayout& column) {
         }
         if (number == 0) {
             column.addSpacing(gap / 2);
-            column.addWidget(heading(tr("What was found")));
+            column.addWidget(heading(tr("Findings")));
         }
         column.addWidget(make_card(static_cast<int>(i), ++number));
     }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The pane to read first: the summary, the composition of the memory, and the findings with their evidence one
 // click away.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The walk through a finding's evidence: the step and the number of steps, its text, back and forward.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Every allocation of a device as rows of a table: no object per row, texts are made on demand.
 #pragma once
 

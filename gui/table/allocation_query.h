@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // A query for allocations of a device: filters and order. Pure functions for a worker thread.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The allocation sites of memory active at the cursor, and the allocator's counters, as tables.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The pane with the allocation sites of active memory at the cursor, and the counters of torch.cuda.memory_stats().
 #pragma once
 

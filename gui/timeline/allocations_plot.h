@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Every allocation as a band over its lifetime, with those never freed at the bottom. Zooms until every
 // allocation can be seen, named and selected.
 #pragma once

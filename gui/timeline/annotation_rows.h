@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Annotations in nested rows: within a row they never overlap, so a row is searched by bisection.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The places of findings on the time axis: a flag where each begins, and the times of its evidence.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The whole run, always visible: the highest allocated bytes of every pixel column, reserved above,
 // marks, flags of out-of-memory events and of findings, and a brush over what the other plots show.
 #pragma once

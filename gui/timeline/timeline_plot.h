@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Memory over time: active bytes stacked by group under the lines of allocated, active and reserved; annotations,
 // marks, out-of-memory events and the peak on top.
 #pragma once

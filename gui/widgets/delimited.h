@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Tables as text: CSV files (RFC 4180, UTF-8) and tab-separated lines for the clipboard.
 #pragma once
 

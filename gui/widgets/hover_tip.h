@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The tooltip of plots: rich, follows the pointer inside the window, and can be pinned.
 #pragma once
 

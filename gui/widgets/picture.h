@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The pictures inside the plots, painted by pixel columns from immutable data. Thread: any.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Requests of plots for pictures, and the drawing of an older picture in the meantime.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // A short document of headings, fields, frames and links that reads the same on screen and as plain text.
 #pragma once
 

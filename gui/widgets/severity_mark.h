@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The severity of a finding at a glance: a shape, a color and a word, so that none is needed alone.
 #pragma once
 

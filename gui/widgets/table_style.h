@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The style of all tables: rows of one height, room between columns, small color swatches.
 #pragma once
 

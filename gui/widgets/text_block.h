@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // A text that grows with its length: it breaks anywhere and is never cut, its links work with mouse and keyboard; the
 // wheel scrolls the widget around it.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The base of all plots over time: the shared axis, keys, wheel and mouse, cursor, selected range, export.
 #pragma once
 

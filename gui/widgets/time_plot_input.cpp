@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Mouse, wheel and keys of the plots over time.
 #include <QApplication>
 #include <QLineEdit>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark breakdown: from the bytes a program requested up to what nvidia-smi shows.
 #include "storage/breakdown/breakdown.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark check: memory limits of a run, for continuous integration.
 #include <fmt/format.h>
 

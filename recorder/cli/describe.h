@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Phrases that several commands share, and the JSON all of them have in common.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark diff: the differences between two states of memory.
 #include <fmt/format.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark explain: why memory went up and was not freed, in words.
 #include "storage/explain/explain.h"
 

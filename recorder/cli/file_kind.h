@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What a file is by its first bytes, and whether a new trace may replace it.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark graph: the autograd graphs that are alive at a point in time, the memory they retain, and their referrers.
 #include <fmt/format.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "recorder/cli/graph_dot.h"
 
 #include <fmt/format.h>
@@ -104,8 +107,8 @@ std::vector<Shape> shapes_of(const GraphView& view, std::span<const NodeIndex> n
 
 constexpr const char* color_of(NodeState state) {
     switch (state) {
-        case NodeState::pending: return "#f6c26b";
-        case NodeState::kept: return "#ef8a80";
+        case NodeState::never_executed: return "#f6c26b";
+        case NodeState::executed: return "#ef8a80";
         default: return "#d9d9d9";
     }
 }

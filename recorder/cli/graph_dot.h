@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The graph in the language of Graphviz' `dot`, grouped into at most about 300 shapes.
 #pragma once
 

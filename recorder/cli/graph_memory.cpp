@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One allocation: its categories over time, the nodes that retain it, their referrers, and what frees it.
 #include <fmt/format.h>
 
@@ -104,7 +107,7 @@ Retainers::Retainers(const GraphView& view, AllocationRef memory) {
     owners = owners_text(view, roots);
 }
 
-bool is_kept(const GraphView& view, NodeIndex node) { return view.state(node) == NodeState::kept; }
+bool is_kept(const GraphView& view, NodeIndex node) { return view.state(node) == NodeState::executed; }
 
 /// "when backward runs through both nodes that saved it and releases it"
 std::string backward_text(const GraphView& view, const std::vector<NodeIndex>& nodes) {

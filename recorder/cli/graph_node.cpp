@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One node of the graph: its origin, its state, the memory it retains and what retains it.
 #include <fmt/format.h>
 
@@ -44,7 +47,7 @@ std::string lifetime_text(const GraphView& view, NodeIndex node) {
     } else {
         text += words("backpropagated at {time}, saved tensors kept (retain_graph)", executed);
     }
-    return state == NodeState::dead
+    return state == NodeState::destroyed
                ? text + words("; ") +
                      words("destroyed at {time}", with("time", format_time_point(nodes.destroyed[node])))
                : text;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // All graphs at a point in time: their roots, grouped by type, line and referrer, and their growth.
 #include <fmt/format.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The pages of `tidemark graph`: all graphs, or one node, root or allocation, as text or JSON.
 #pragma once
 

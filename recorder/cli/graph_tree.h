@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Nodes of the graph grouped by module and type, so that a few lines show thousands of them.
 #pragma once
 

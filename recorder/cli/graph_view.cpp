@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "recorder/cli/graph_view.h"
 
 #include <fmt/format.h>
@@ -252,10 +255,10 @@ const ReferrerGroup* ReferrerGroups::of(const Referrer* referrer) const {
 std::string_view state_word(NodeState state) {
     switch (state) {
         case NodeState::not_created: return "not_created";
-        case NodeState::pending: return "pending";
-        case NodeState::kept: return "kept";
+        case NodeState::never_executed: return "never_executed";
+        case NodeState::executed: return "executed";
         case NodeState::released: return "released";
-        case NodeState::dead: return "destroyed";
+        case NodeState::destroyed: return "destroyed";
     }
     return {};
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The base of the commands about the autograd graph: the graph of a trace at a point in time, and the names of its
 // nodes, memory and referrers.
 #pragma once
@@ -109,7 +112,7 @@ private:
     std::unordered_map<const Referrer*, const ReferrerGroup*> group_of_;
 };
 
-/// The word of JSON: "pending", "kept", ...
+/// The word of JSON: "never_executed", "executed", ...
 std::string_view state_word(NodeState state);
 nlohmann::ordered_json links_json(const GraphTables& tables, std::span<const PathLink> links);
 /// null for an event that never happened or is unknown.

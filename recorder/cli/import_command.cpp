@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark import: converts PyTorch snapshots to traces.
 #include "storage/import/import.h"
 

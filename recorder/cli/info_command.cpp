@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark info: the origin, the contents and the data gaps of a trace.
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark: everything the window shows, as text and JSON, on a machine without a display.
 #include <fmt/format.h>
 

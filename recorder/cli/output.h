@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Everything the command prints goes through here: results to stdout, the rest to stderr.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Runs other programs: the user's command in the foreground, and short helper programs.
 #pragma once
 

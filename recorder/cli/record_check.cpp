@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "recorder/cli/record_check.h"
 
 #include <dlfcn.h>
@@ -42,7 +45,7 @@ if os.path.exists(headers_module):
     headers = runpy.run_path(headers_module)
     cuda = facts.get("cuda") or ""
     facts["cuda_headers"] = ", ".join(headers["find"](site_packages, cuda))
-    facts["cuda_headers_remedy"] = headers["remedy"](cuda)
+    facts["cuda_headers_fix"] = headers["fix"](cuda)
 print(json.dumps(facts))
 )";
 
@@ -155,7 +158,7 @@ CheckedPart check_cuda_headers(const json& facts, const Words& words) {
     if (const std::string folder = text_of(facts, "cuda_headers"); !folder.empty()) {
         return {"cuda_headers", words("CUDA headers"), true, folder, ""};
     }
-    const std::string known = text_of(facts, "cuda_headers_remedy");
+    const std::string known = text_of(facts, "cuda_headers_fix");
     const std::string fix = known.empty() ? "install the CUDA Toolkit and set CUDA_HOME" : known;
     return {"cuda_headers", words("CUDA headers"), false, words("not found"),
             words("PyTorch's headers need them to build the plugin: {fix}.", with("fix", fix))};

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark record: runs a program and records its GPU memory.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

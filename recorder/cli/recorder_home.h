@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // TIDEMARK_HOME: the folder with the parts of the recorder that programs load, and that are started beside them.
 #pragma once
 

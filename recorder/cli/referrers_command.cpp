@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark referrers: the referrers that a heap scan found for tensors that keep graphs alive.
 #include <fmt/format.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark render: a picture of the window, drawn by the viewer without a display.
 #include <fmt/format.h>
 #include <unistd.h>

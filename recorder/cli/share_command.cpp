@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark share: one compact file for a teammate, without private data.
 #include "storage/export/share.h"
 

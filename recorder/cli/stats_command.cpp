@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark stats: torch.cuda.memory_stats() and memory_summary() at any point in time.
 #include <fmt/format.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Counters in PyTorch's formats: the table of torch.cuda.memory_summary() and the keys of memory_stats().
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reports as files. A file appears complete or not at all, and never replaces a file that must not be lost.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Options of commands about a point in time: the trace, the point in time and the devices.
 #pragma once
 

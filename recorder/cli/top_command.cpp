@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark top: what occupies the memory at a point in time.
 #include <fmt/format.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 /* The recorder inside a recorded process: starts the recorder process, provides rings, takes records.
  *
  * C ABI. A process has at most one recording at a time. Its state is global because a process has one allocator, one

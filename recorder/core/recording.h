@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One recording of this process: the shared memory, the recorder process, the rings of the threads.
 //
 // Never destroyed: any thread may be pushing a record when the recording ends, so the mapping stays. Its pages are

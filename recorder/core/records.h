@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 /* Messages from the training process to the recorder process: 64-byte records in shared-memory rings.
  *
  * C ABI, shared by all parts of the recorder (plugin, driver part, Python package, recorder process).

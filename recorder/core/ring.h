@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Layout of the shared memory between a training process (producers) and its recorder process (the consumer).
 //
 // One anonymous shared file per recorded process: a RegionHeader, `ring_count` RingHeaders, then the slots of each

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The allocator's state as PyTorch reports it or as events produce it, and the differences of two states.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The definitions of the program's threads: texts, stacks, ops and pools, each with ids of its own.
 #pragma once
 

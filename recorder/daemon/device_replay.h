@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One device's allocator, moved forward event by event from an exact start state; what happens becomes rows.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One device: orders its events, holds them until the start state is known, replays them, and compares the result with
 // PyTorch's own state from time to time.
 #pragma once

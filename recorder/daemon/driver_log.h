@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Driver memory from TIDEMARK_DRIVER records, and which of it belongs to the allocator's segments. Records and segment
 // events come in either order; the later one makes the match.
 #pragma once

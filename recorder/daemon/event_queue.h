@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Orders one device's events, which come from many rings and are numbered without gaps.
 #pragma once
 

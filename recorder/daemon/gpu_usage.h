@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Writes NVML's readings as samples, and estimates the memory of the program's context and kernels from them.
 #pragma once
 

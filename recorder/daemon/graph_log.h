@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The autograd graph: nodes, labels of allocations, referrers of tensors.
 //
 // Messages come from many rings. So the destruction of a node may be read before its creation, its execution before the

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // tidemark-recorder: runs beside a recorded program and writes its trace. The core library starts it.
 #include <fcntl.h>
 #include <fmt/format.h>

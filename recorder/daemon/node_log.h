@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Autograd nodes from creation to destruction, and which of them are written.
 //
 // Nodes become rows by rising id, at the second commit after their own: by then messages in other rings have come. The

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Samples NVML five times a second and on request. Uses its own thread: NVML may be slow, and the rings must not wait.
 #pragma once
 

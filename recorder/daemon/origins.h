@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The attribution of events besides the stack: thread, op, module, phase, compile context, metadata. Each combination
 // is one row.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "recorder/daemon/recorder.h"
 
 #include <fmt/format.h>
@@ -63,7 +66,7 @@ Status Recorder::run(const std::atomic<int>& asked_to_end) {
         status = finish();
     }
     if (!status) {
-        run_log_.lose(DataGapReason::recorder_failed, clock_.now(), {{"details", status.error().message}});
+        run_log_.add_data_gap(DataGapReason::recorder_failed, clock_.now(), {{"details", status.error().message}});
     }
     session_.report(report(status ? "finished" : "failed"));
     return status;
@@ -89,7 +92,7 @@ Status Recorder::record(const std::atomic<int>& asked_to_end) {
 
 bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
     if (const int signal = asked_to_end.load(); signal != 0 && !ending_) {
-        run_log_.lose(DataGapReason::recorder_stopped, clock_.now(), {{"signal", fmt::to_string(signal)}});
+        run_log_.add_data_gap(DataGapReason::recorder_stopped, clock_.now(), {{"signal", fmt::to_string(signal)}});
         ending_ = Ending{ProcessEnd::stopped, std::nullopt, false};
     }
     if (!ending_ && Clock::now() - last_check_ >= check_period) {
@@ -249,7 +252,7 @@ void Recorder::take_readings() {
         }
     }
     for (const std::string& sentence : sampler_.take_failures()) {
-        run_log_.lose(DataGapReason::nvml_failed, clock_.now(), {{"details", sentence}});
+        run_log_.add_data_gap(DataGapReason::nvml_failed, clock_.now(), {{"details", sentence}});
     }
     gpu_usage_.attribute_quiet_readings(read_until_);
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The recorder process: reads the rings of the program's threads and writes the trace.
 #pragma once
 

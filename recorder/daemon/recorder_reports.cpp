@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of Recorder that reports on the process and on the recording as a whole.
 #include <fmt/format.h>
 
@@ -81,18 +84,18 @@ void Recorder::report_dropped_records() {
     }
     const auto others = static_cast<int64_t>(dropped) - events;
     if (others > 0) {
-        run_log_.lose(
+        run_log_.add_data_gap(
             {DataGapKind::recorder_overrun, -1, clock_.now(), others, 0, DataGapReason::records_dropped, {}, {}});
     }
     if (damages > 0) {
-        run_log_.lose({DataGapKind::not_recorded,
-                     -1,
-                     clock_.now(),
-                     static_cast<int64_t>(damages),
-                     0,
-                     DataGapReason::shared_memory_damaged,
-                     {},
-                     {}});
+        run_log_.add_data_gap({DataGapKind::not_recorded,
+                               -1,
+                               clock_.now(),
+                               static_cast<int64_t>(damages),
+                               0,
+                               DataGapReason::shared_memory_damaged,
+                               {},
+                               {}});
     }
 }
 
@@ -123,8 +126,8 @@ Status Recorder::finish() {
     take_readings();
     gpu_usage_.attribute_quiet_readings(INT64_MAX);  // no later change can disturb the last readings
     for (const auto& [from, until] : driver_.gaps(duration)) {
-        run_log_.lose(DataGapReason::cupti_paused, duration,
-                    {{"from_ns", fmt::to_string(from)}, {"until_ns", fmt::to_string(until)}});
+        run_log_.add_data_gap(DataGapReason::cupti_paused, duration,
+                              {{"from_ns", fmt::to_string(from)}, {"until_ns", fmt::to_string(until)}});
     }
     graph_.report_rest(duration);
     writer_.meta("recorded.checks", fmt::format("{}", checks));

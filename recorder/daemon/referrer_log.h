@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Heap scans of the program, and the referrers of tensors that they found.
 #pragma once
 

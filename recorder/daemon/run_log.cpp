@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "recorder/daemon/run_log.h"
 
 #include <algorithm>
@@ -94,19 +97,19 @@ void RunLog::on_data_gap(const tidemark_record& record, std::span<const std::byt
     } else if (!details.empty()) {
         data_gap.arguments = {{"details", details}};
     }
-    lose(data_gap);
+    add_data_gap(data_gap);
 }
 
-void RunLog::lose(DataGapReason reason, int64_t time, DataGapArguments arguments) {
+void RunLog::add_data_gap(DataGapReason reason, int64_t time, DataGapArguments arguments) {
     DataGap data_gap;
     data_gap.kind = DataGapKind::not_recorded;
     data_gap.time = time;
     data_gap.reason = reason;
     data_gap.arguments = std::move(arguments);
-    lose(data_gap);
+    add_data_gap(data_gap);
 }
 
-void RunLog::lose(const DataGap& data_gap) {
+void RunLog::add_data_gap(const DataGap& data_gap) {
     writer_.data_gap(data_gap);
     if (data_gaps_.size() < most_data_gaps_repeated) {
         data_gaps_.push_back(data_gap_words(Words(Language::english), data_gap));

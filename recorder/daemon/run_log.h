@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Records of the run besides allocator events: steps, marks, named spans, settings, data gaps.
 #pragma once
 
@@ -28,9 +31,9 @@ public:
     const std::map<std::string, std::string>& settings() const { return settings_; }
     /// Returns sentences about what could not be recorded.
     const std::vector<std::string>& data_gaps() const { return data_gaps_; }
-    void lose(const DataGap& data_gap);
+    void add_data_gap(const DataGap& data_gap);
     /// A part of the whole trace that is not recorded.
-    void lose(DataGapReason reason, int64_t time, DataGapArguments arguments = {});
+    void add_data_gap(DataGapReason reason, int64_t time, DataGapArguments arguments = {});
 
 private:
     StreamingWriter& writer_;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Queries of the CUDA driver, which the program has loaded. None of them allocates or synchronizes.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The few declarations of CUPTI and of the CUDA driver that the driver part needs, so that no CUDA header is needed to
 // build it.
 //

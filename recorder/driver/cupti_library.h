@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // CUPTI, loaded at run time: the copy that this process has loaded or would load, never a second one.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Paths where CUPTI may lie if the process has not loaded it.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "recorder/driver/driver.h"
 
 #include <pthread.h>
@@ -108,33 +111,32 @@ struct Failure {
     bool empty() const { return sentence.empty(); }
 };
 
-std::string taken_sentence(const char* referrer) {
-    const std::string who = *referrer == '\0' ? "another tool" : std::string(referrer);
+std::string taken_sentence(const char* subscriber) {
+    const std::string who = *subscriber == '\0' ? "another tool" : std::string(subscriber);
     return "Driver memory is not recorded, because CUPTI is in use by " + who +
            "; run without that tool (nsys, ncu, torch.profiler, cuda-gdb) to record it.";
 }
 
-Failure failure_of(const CuptiLibrary& cupti, int result, const char* referrer) {
+Failure failure_of(const CuptiLibrary& cupti, int result, const char* subscriber) {
     switch (result) {
         case cupti::multiple_subscribers:
-        case cupti::max_limit_reached: return {"cupti_busy", referrer, taken_sentence(referrer)};
+        case cupti::max_limit_reached: return {"cupti_busy", subscriber, taken_sentence(subscriber)};
         case cupti::insufficient_privileges:
         case cupti::virtualized_insufficient_privileges:
-            return {
-                "cupti_forbidden", "",
-                "Driver memory is not recorded, because this user may not use CUPTI; allow it with "
-                "the driver option NVreg_RestrictProfilingToAdminUsers=0."};
+            return {"cupti_forbidden", "",
+                    "Driver memory is not recorded, because this user may not use CUPTI; allow it with "
+                    "the driver option NVreg_RestrictProfilingToAdminUsers=0."};
         default:
             return {"cupti_failed", cupti.reason(result),
-                    "Driver memory is not recorded, because CUPTI refuses to work (" +
-                        cupti.reason(result) + "); a CUPTI of the same CUDA version as the program's usually helps."};
+                    "Driver memory is not recorded, because CUPTI refuses to work (" + cupti.reason(result) +
+                        "); a CUPTI of the same CUDA version as the program's usually helps."};
     }
 }
 
 /// Returns 0, or CUPTI's error with the name of the current subscriber if CUPTI reports one.
-int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& referrer) {
+int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& subscriber) {
     if (now.cupti.subscribe_v2 != nullptr) {
-        cupti::SubscriberParams params{sizeof params, "Tidemark", referrer.data(), referrer.size()};
+        cupti::SubscriberParams params{sizeof params, "Tidemark", subscriber.data(), subscriber.size()};
         return now.cupti.subscribe_v2(&now.subscriber, called_back, &now, &params);
     }
     return now.cupti.subscribe(&now.subscriber, called_back, &now);
@@ -143,10 +145,10 @@ int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& 
 /// Returns an empty failure when it is subscribed.
 Failure listen(Listener& now) {
     if (!now.listening) {
-        std::array<char, cupti::old_subscriber_name_size> referrer{};
-        if (const int result = subscribe(now, referrer); result != cupti::success) {
-            referrer.back() = '\0';
-            return failure_of(now.cupti, result, referrer.data());
+        std::array<char, cupti::old_subscriber_name_size> subscriber{};
+        if (const int result = subscribe(now, subscriber); result != cupti::success) {
+            subscriber.back() = '\0';
+            return failure_of(now.cupti, result, subscriber.data());
         }
         for (const CallbackId& wanted : wanted_callbacks()) {
             // If this CUPTI does not know a callback, the program cannot call the function.
@@ -163,10 +165,9 @@ Failure attach(const tidemark_api& core) {
     if (listener == nullptr) {
         const CuptiLibrary* cupti = CuptiLibrary::load();
         if (cupti == nullptr) {
-            return {
-                "cupti_missing", "",
-                "Driver memory is not recorded, because CUPTI was not found; it comes with PyTorch "
-                "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere."};
+            return {"cupti_missing", "",
+                    "Driver memory is not recorded, because CUPTI was not found; it comes with PyTorch "
+                    "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere."};
         }
         prepare_call_source();
         pthread_atfork(nullptr, nullptr, renew_in_child);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 /* Records calls of the CUDA driver inside the calling process, through CUPTI's callback API.
  *
  * CUPTI allows one subscriber. The driver part subscribes on request, and pauses and resumes on request, so that the

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The driver memory of this process: gives sizes for frees, and knows when physical memory is freed.
 //
 // Gets the beginnings and ends of driver calls in any order of threads, and returns the changes. Another thread may get

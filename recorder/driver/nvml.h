@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Memory in use per device and per process, as the driver reports it: NVML, loaded at run time.
 //
 // Needs neither NVML's header nor its library to build. The recorder process uses it, never the training process.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The few declarations of nvml.h that nvml.cpp needs, so that no NVIDIA header is needed to build.
 //
 // Names and layouts as in nvml.h of driver 450 and later (11.0 to 13.x); what came later is looked up by name at run

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The parts of CPython's layout that make up a stack: 64-bit builds with the interpreter lock; offsets in bytes.
 //
 // Source: Include/cpython/pystate.h, Include/internal/pycore_frame.h, Include/cpython/code.h and

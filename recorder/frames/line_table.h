@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Finds source lines of Python's bytecode. Format: CPython's Objects/locations.md (since 3.11).
 #pragma once
 

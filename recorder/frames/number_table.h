@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A map from hashes to numbers; a look-up takes one or two cache lines. Not thread-safe.
 #pragma once
 

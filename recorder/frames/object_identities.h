@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Checks whether addresses still belong to the same Python objects: destroyed objects are replaced by others.
 #pragma once
 

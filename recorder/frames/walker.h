@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 /* Walks the Python frames of the calling thread. C ABI, called by the Python package.
  *
  * No other thread changes the frames of a thread that has released the interpreter lock (as PyTorch does around every

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads the local variables of a frame from memory: before Python 3.13, f_locals would keep them alive.
 #pragma once
 

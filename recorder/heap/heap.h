@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 /* Searches the Python heap for retention paths to given objects. C ABI, called by the Python package.
  *
  * A search asks objects for their references as the garbage collector does (tp_traverse), and changes no reference

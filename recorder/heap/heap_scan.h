@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A search for retention paths from roots to targets. Requires the interpreter lock; see heap.h.
 //
 // The program may run between two calls. Then remembered addresses may belong to other objects, which count as visited

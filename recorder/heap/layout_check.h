@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Checks the layouts of objects and frames against what Python reports. Reads safely: a wrong layout does no harm.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The parts of CPython's object layout that a heap scan reads: Python 3.10 to 3.14, 64-bit builds with the interpreter
 // lock.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // All objects that the garbage collector tracks, for the duration of one call.
 //
 // The list must not live longer: Python resizes a tuple in place while it is the only owner, and the list refers to

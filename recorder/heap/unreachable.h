@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Objects that no root reaches: a reference cycle, code outside Python or an expression in progress retains them.
 #pragma once
 

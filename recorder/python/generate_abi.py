@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Generates tidemark/_abi.py from the recorder's C headers: constants, ctypes structures and function prototypes.
 
     generate_abi.py HEADER... --python FILE    writes the module

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Finds the Python stack of the forward op that made an autograd node.
 //
 // A node carries the value of its thread's sequence counter. The forward op sees the same value. Several ops may see

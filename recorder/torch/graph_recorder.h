@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Records the autograd graph: when nodes are created, executed and destroyed.
 //
 // Every node gets a tag: a pre-hook that changes nothing. The tag knows the node's id. The engine calls it when it

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Records what memory is to the program, as labels of the allocations that hold it.
 #pragma once
 

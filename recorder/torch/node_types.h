@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Classes of autograd nodes: the name in Python, and where a node keeps its saved tensors.
 #pragma once
 

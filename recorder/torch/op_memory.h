@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The memory that the current op of a thread allocated and has not freed. What is neither a result nor saved by the
 // graph when the op ends is the op's workspace.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Ids of the paths of nested ops: "MulBackward0" under "evaluate_function: MulBackward0" has one id. Not thread-safe.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 /* C ABI of the plugin inside PyTorch, called by the Python package.
  *
  * The package builds it from these sources on first use, per torch version, against torch's own headers. It links c10,

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads saved tensors without unpacking them: unpacking runs hooks (recomputation, copies from the host), throws if
 // they were released, and creates tensors.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads where a tensor lies without calling the tensor: subclasses run Python code, copy-on-write storages would be
 // copied, and fake ones throw.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The plugin's state of the calling thread: its ring, its open ops, its phase.
 #pragma once
 

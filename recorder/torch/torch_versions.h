@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What differs between the torch versions the plugin is built for (2.4 to 2.15).
 #pragma once
 

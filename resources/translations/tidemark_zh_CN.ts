@@ -1453,8 +1453,8 @@
         <translation>发生了什么</translation>
     </message>
     <message>
-        <source>Where to look</source>
-        <translation>看哪里</translation>
+        <source>Evidence</source>
+        <translation>证据</translation>
     </message>
     <message>
         <source>Show me</source>
@@ -1489,16 +1489,16 @@
         <translation>代码</translation>
     </message>
     <message>
-        <source>How sure: %1</source>
-        <translation>把握程度：%1</translation>
+        <source>Confidence: %1</source>
+        <translation>置信度：%1</translation>
     </message>
     <message>
         <source>Not known: %1</source>
         <translation>未知：%1</translation>
     </message>
     <message>
-        <source>How sure it is</source>
-        <translation>把握程度</translation>
+        <source>Confidence</source>
+        <translation>置信度</translation>
     </message>
 </context>
 <context>
@@ -3001,7 +3001,7 @@
         <translation>内存在哪里</translation>
     </message>
     <message>
-        <source>together</source>
+        <source>total</source>
         <translation>合计</translation>
     </message>
 </context>
@@ -3190,7 +3190,7 @@
         <translation>简而言之</translation>
     </message>
     <message>
-        <source>What was found</source>
+        <source>Findings</source>
         <translation>发现</translation>
     </message>
     <message>

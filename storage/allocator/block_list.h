@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Blocks linked by address within their segment, addressed by index. Indexes of dropped blocks are used again.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The allocator's segments and blocks, moved forward one event at a time, with every counter kept as it keeps them.
 //
 // The event folder derives block sizes with it; the replay of a trace knows them. Not thread-safe. All addresses and

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The counters of torch.cuda.memory_stats(), kept the way the allocator keeps them.
 // Source of names and meaning: c10/core/CachingDeviceAllocator.h (DeviceStats) and torch/cuda/memory.py.
 #pragma once

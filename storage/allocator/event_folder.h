@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Folds the events of one device's allocator into lifetimes of allocations and segments.
 //
 // The recorder folds events while they arrive, the importer folds those of a snapshot. Both start from a known state

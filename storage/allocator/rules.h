@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // How PyTorch's caching allocator turns a request into a block.
 // Source: c10/cuda/CUDACachingAllocator.cpp (round_size, should_split, get_pool), torch 2.1 to 2.12.
 #pragma once

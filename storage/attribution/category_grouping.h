@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Stacked pictures by category, which follow an allocation from one category to the next.
 #pragma once
 

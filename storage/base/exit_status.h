@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The exit statuses of the command and of the window's program. Scripts rely on these numbers: never change them.
 #pragma once
 

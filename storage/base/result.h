@@ -1,11 +1,13 @@
-// Errors are values. A function that can fail for a reason a file, a user or the machine can cause
-// returns Result<T> (or Status); the caller passes it on or reports it to the user, once.
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Errors are values. A function that can fail because of a file, a user or the machine returns Result<T> (or Status);
+// the caller passes the error on or reports it to the user, once.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <tl/expected.hpp>
 #include <utility>
-#include <variant>
 
 namespace tidemark {
 
@@ -26,41 +28,21 @@ struct Error {
 inline Error usage_error(std::string message) { return {ErrorKind::usage, std::move(message)}; }
 inline Error input_error(std::string message) { return {ErrorKind::input, std::move(message)}; }
 inline Error environment_error(std::string message) { return {ErrorKind::environment, std::move(message)}; }
-inline Error canceled_error() { return {ErrorKind::canceled, "Cancelled."}; }
+inline Error canceled_error() { return {ErrorKind::canceled, "Canceled."}; }
 
+/// tl::expected that must not be ignored, and that an Error converts to: `return usage_error(...)`.
 template <class T>
-class [[nodiscard]] Result {
+class [[nodiscard]] Result : public tl::expected<T, Error> {
 public:
-    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-
-    explicit operator bool() const { return state_.index() == 0; }
-    T& operator*() & { return std::get<0>(state_); }
-    const T& operator*() const& { return std::get<0>(state_); }
-    T&& operator*() && { return std::get<0>(std::move(state_)); }
-    T* operator->() { return &std::get<0>(state_); }
-    const T* operator->() const { return &std::get<0>(state_); }
-    const Error& error() const { return std::get<1>(state_); }
-
-private:
-    std::variant<T, Error> state_;
+    using tl::expected<T, Error>::expected;
+    Result(Error error) : tl::expected<T, Error>(tl::unexpect, std::move(error)) {}
 };
 
-class [[nodiscard]] Status {
-public:
-    Status() = default;
-    Status(Error error) : error_(std::move(error)) {}
-
-    explicit operator bool() const { return !error_; }
-    const Error& error() const { return *error_; }
-
-private:
-    std::optional<Error> error_;
-};
+using Status = Result<void>;
 
 }  // namespace tidemark
 
-/// Hands the error of a Status or Result expression to the caller.
+/// Returns the error of a Status or Result expression to the caller.
 #define TIDEMARK_TRY(expression)                                 \
     do {                                                         \
         if (auto tidemark_try_ = (expression); !tidemark_try_) { \

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Numbers as people read them: binary units with three significant digits, times, addresses, counts.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // UTF-8 by utf8proc: characters, their width in a terminal, and repair of broken text.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The memory breakdown: components from the bytes a program requested up to what nvidia-smi shows. They add up exactly.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Driver memory of the recorded process outside the caching allocator: libraries, kernels, the context.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Walks along a device's history and tracks, for every range of reserved memory, how much of it blocks use.
 #pragma once
 

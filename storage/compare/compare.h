@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Two states of memory side by side: what is only in one, what is in both, what grew.
 #pragma once
 

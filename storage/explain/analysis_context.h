@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The analysis context: everything about one device of a trace that diagnoses ask for, computed once.
 #pragma once
 
@@ -6,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "storage/analysis/analysis.h"
 #include "storage/breakdown/breakdown.h"
 #include "storage/explain/iterations.h"
 #include "storage/explain/leak_suspects.h"
@@ -13,7 +17,6 @@
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
 #include "storage/graph/referrer_groups.h"
-#include "storage/analysis/analysis.h"
 
 namespace tidemark {
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Backward passes, reconstructed from the graph: where each began, its forward pass, and the gradients it allocated.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The composition of memory at one point in time: parameters, gradients, optimizer state, ...
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Data gaps of a trace, in words, with what would have recorded the data.
 #pragma once
 

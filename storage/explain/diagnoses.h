@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Diagnoses. Each has one descriptor in a file of its own, diagnoses/NAME.cpp, and a line in finding_kinds.h.
 #pragma once
 

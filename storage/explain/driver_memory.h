@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Memory that the process allocated from the driver outside PyTorch's allocator, by library.
 #pragma once
 

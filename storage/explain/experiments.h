@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Replays of the recorded run with other allocator settings, as findings quote them.
 #pragma once
 

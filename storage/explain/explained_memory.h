@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Whether findings explain the memory: what every program has is reported as the answer only if nothing else does.
 #pragma once
 

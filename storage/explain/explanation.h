@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The explanation of one device of a trace: a summary, the memory breakdown, and findings.
 #pragma once
 

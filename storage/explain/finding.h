@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A finding: what a diagnosis says about a trace, in words, with bytes, evidence and recommended fixes.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The list of all kinds of findings. Each line makes the identifier, the word, and the descriptor's declaration.
 #pragma once
 

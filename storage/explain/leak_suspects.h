@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Leak suspects: memory that grows from iteration to iteration, grouped by what retains it. Each suspect has one cause.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Private pools of the allocator: CUDA graphs and compiled code keep memory in them.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Memory that empty_cache() returned to the driver, and what the allocator requested again.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/explain/summary.h"
 
 #include <algorithm>
@@ -155,8 +158,7 @@ std::string first_step(const Words& words, const Explanation& explanation) {
     }
     std::string text = words("First: {title}.", title);
     if (!first.fixes.empty()) {
-        text = words.sentences(
-            {text, first.fixes[0].text, has_two_ways(first) ? first.fixes[1].text : std::string()});
+        text = words.sentences({text, first.fixes[0].text, has_two_ways(first) ? first.fixes[1].text : std::string()});
     }
     return text;
 }

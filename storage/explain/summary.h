@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The summary: three sentences about where the memory is, whether it grows, and what to do first.
 #pragma once
 

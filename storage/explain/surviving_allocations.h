@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Surviving allocations: allocations that outlive their iteration, added up by the stack that allocated them.
 #pragma once
 

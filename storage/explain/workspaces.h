@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Workspaces of cuBLAS in PyTorch's memory: one for each thread and stream that multiplies matrices.
 #pragma once
 

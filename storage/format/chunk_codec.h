@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Allocations as compact columns: what the viewer reads instead of rows, because it is much faster.
 //
 // A chunk holds up to chunk_capacity consecutive allocations of one device. Each column is stored as differences or

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/format/schema.h"
 
 #include <fmt/format.h>
@@ -105,7 +108,7 @@ CREATE VIEW live_at_peak AS SELECT allocations.* FROM allocations JOIN meta ON m
 CREATE VIEW nodes AS SELECT autograd_node.id, type.text AS type, variable.text AS variable, module.text AS module,
   op.text AS op, autograd_node.sequence, autograd_node.stack, output,
   CASE WHEN destroyed_time IS NOT NULL THEN 'destroyed' WHEN released_time IS NOT NULL THEN 'released'
-    WHEN executed_time IS NOT NULL THEN 'executed' ELSE 'alive' END AS state,
+    WHEN executed_time IS NOT NULL THEN 'executed' ELSE 'never_executed' END AS state,
   created_time, executed_time, released_time, destroyed_time
   FROM autograd_node LEFT JOIN string type ON type.id = autograd_node.type
   LEFT JOIN string variable ON variable.id = autograd_node.variable

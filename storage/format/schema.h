@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The trace file: one SQLite database. FORMAT.md beside this file explains every table for people.
 #pragma once
 

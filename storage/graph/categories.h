@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The category of each allocation over time: what it is to the program.
 //
 // At any time the first of these that holds:

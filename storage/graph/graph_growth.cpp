@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/graph/graph_growth.h"
 
 #include <algorithm>
@@ -258,7 +261,7 @@ std::vector<PendingRoots> roots_never_run(const GraphState& time_point, const Re
     const GraphNodes& nodes = index.tables().nodes;
     std::map<std::pair<uint32_t, StackId>, PendingRoots> by_place;
     for (const NodeIndex root : time_point.roots()) {
-        if (index.state(root, time_point.time()) == NodeState::pending && !index.is_leaf(root)) {
+        if (index.state(root, time_point.time()) == NodeState::never_executed && !index.is_leaf(root)) {
             by_place[{nodes.type[root], nodes.stack[root]}].roots.push_back(root);
         }
     }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // How the graph grows from step to step, and which graphs were never backpropagated.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/graph/graph_index.h"
 
 #include <algorithm>
@@ -68,11 +71,11 @@ void GraphIndex::find_makers() {
 
 NodeState GraphIndex::state(NodeIndex node, int64_t time) const {
     const GraphNodes& nodes = tables_->nodes;
-    return nodes.created[node] > time     ? NodeState::not_created
-           : nodes.destroyed[node] <= time     ? NodeState::dead
-           : nodes.released[node] <= time ? NodeState::released
-           : nodes.executed[node] <= time ? NodeState::kept
-                                          : NodeState::pending;
+    return nodes.created[node] > time      ? NodeState::not_created
+           : nodes.destroyed[node] <= time ? NodeState::destroyed
+           : nodes.released[node] <= time  ? NodeState::released
+           : nodes.executed[node] <= time  ? NodeState::executed
+                                           : NodeState::never_executed;
 }
 
 NodeIndex GraphIndex::find(int64_t id) const {

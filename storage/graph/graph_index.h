@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Indexes of the graph, built once after reading: edges in both directions, and which node made or saved which memory.
 #pragma once
 
@@ -11,16 +14,18 @@
 
 namespace tidemark {
 
-/// The state of a node. Only pending and kept nodes hold what they saved.
+/// The state of a node. Only nodes of the states `never_executed` and `executed` retain saved tensors.
 enum class NodeState : uint8_t {
     not_created,
-    pending,   ///< alive, no backward executed it
-    kept,      ///< alive, a backward executed it and left what it saved (retain_graph)
-    released,  ///< alive, but what it saved was released: a second backward through it raises if it had saved any
-    dead,
+    never_executed,  ///< alive, no backward has executed it
+    executed,        ///< alive, a backward has executed it and retained its saved tensors (retain_graph)
+    released,        ///< alive, its saved tensors are released: a second backward raises if it had saved any
+    destroyed,
 };
-constexpr bool is_alive(NodeState state) { return state != NodeState::not_created && state != NodeState::dead; }
-constexpr bool holds_saved(NodeState state) { return state == NodeState::pending || state == NodeState::kept; }
+constexpr bool is_alive(NodeState state) { return state != NodeState::not_created && state != NodeState::destroyed; }
+constexpr bool holds_saved(NodeState state) {
+    return state == NodeState::never_executed || state == NodeState::executed;
+}
 
 /// An allocation as a key of maps.
 constexpr uint64_t memory_key(AllocationRef a) { return uint64_t{a.device} << 32 | a.index; }

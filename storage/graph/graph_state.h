@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The graph at one time: its roots, and the shallow, reachable and retained bytes of its nodes.
 //
 // Bytes are block bytes of allocations that are allocated at that time, each counted once. Memory that something

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/graph/referrer_groups.h"
 
 #include <fmt/format.h>
@@ -52,14 +55,13 @@ void find_range(const GraphTables& tables, ReferrerGroup& group) {
 }
 
 /// What nodes saved has tensors that only C++ holds: these nodes, and nobody beside the graph.
-bool is_the_graphs_own(const GraphState& time_point, const Referrer& referrer) {
+bool is_the_graphs_own(const GraphState& state, const Referrer& referrer) {
     if (referrer.links.empty() || !is_native(referrer)) {
         return false;
     }
-    const auto parents =
-        referrer.node == no_node ? std::span<const NodeIndex>() : time_point.index().parents(referrer.node);
-    return std::any_of(parents.begin(), parents.end(), [&](NodeIndex parent) { return time_point.is_alive(parent); }) ||
-           (referrer.allocation && !time_point.retainers(referrer.allocation).empty());
+    const auto parents = referrer.node == no_node ? std::span<const NodeIndex>() : state.index().parents(referrer.node);
+    return std::any_of(parents.begin(), parents.end(), [&](NodeIndex parent) { return state.is_alive(parent); }) ||
+           (referrer.allocation && !state.retainers(referrer.allocation).empty());
 }
 
 }  // namespace
@@ -121,11 +123,11 @@ const Referrer* ReferrerIndex::of(AllocationRef allocation) const {
     return found == by_memory_.end() ? nullptr : &index_.tables().referrers[found->second];
 }
 
-std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const ReferrerIndex& referrers) {
-    const GraphTables& tables = time_point.index().tables();
+std::vector<ReferrerGroup> referrer_groups(const GraphState& state, const ReferrerIndex& referrers) {
+    const GraphTables& tables = state.index().tables();
     std::map<std::string, ReferrerGroup> by_shape;
     for (const uint32_t h : referrers.referrers()) {
-        if (is_the_graphs_own(time_point, tables.referrers[h])) {
+        if (is_the_graphs_own(state, tables.referrers[h])) {
             continue;
         }
         by_shape[shape_of(tables, tables.referrers[h])].referrers.push_back(h);
@@ -157,7 +159,7 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const R
         }
         group.allocations = static_cast<int64_t>(memory.size());
     }
-    const std::vector<Reachable> kept = time_point.reachable_from(held);
+    const std::vector<Reachable> kept = state.reachable_from(held);
     for (size_t g = 0; g < groups.size(); ++g) {
         groups[g].nodes = kept[g].nodes;
         groups[g].reachable_bytes = kept[g].bytes;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What refers to the tensors that keep graphs alive, as the latest heap scan found it. Paths that differ only in an
 // index are one group: "list `outputs` (variable of main, s01.py:31), elements 0 to 99".
 #pragma once
@@ -61,7 +64,7 @@ struct ReferrerGroup {
 
 /// Returns the groups, most reachable bytes first; of more than 252 groups those with most tensors. Tensors that only
 /// nodes refer to, because they saved them, are left out: the graph does not retain itself.
-std::vector<ReferrerGroup> referrer_groups(const GraphState& time_point, const ReferrerIndex& referrers);
+std::vector<ReferrerGroup> referrer_groups(const GraphState& state, const ReferrerIndex& referrers);
 
 /// Appends a link as code writes it: ".attribute", "[\"key\"]", "[7]", or a name where there is none yet. Returns
 /// false, and appends nothing, for other links.

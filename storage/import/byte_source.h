@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A file as a stream of plain bytes: gzip, xz and zstd are recognised by content and unpacked on the way.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // An array that grows without moving: no doubling peak, stable addresses, and chunks are returned to the system early.
 #pragma once
 

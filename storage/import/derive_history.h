@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Derives what a trace holds (lifetimes of allocations with their true block sizes, segments, the order of events) from
 // what an allocator reported: events, and the state at their end.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The seed for hashes of file contents. Each process has its own, so that no file can be made to collide.
 #pragma once
 

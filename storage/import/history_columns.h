@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Turns the rows that an event folder makes into the columns of a trace in memory.
 #pragma once
 

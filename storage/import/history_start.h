@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What was there before the first event of a snapshot's history.
 //
 // A history that lost its beginning gets its start state from its end: a block that is freed but never allocated, or

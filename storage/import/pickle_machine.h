@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A pickle virtual machine that executes nothing: it builds data through a consumer and refuses, by name, every
 // opcode that would import, call or fetch something.
 #pragma once

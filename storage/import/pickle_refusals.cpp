@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What the pickle machine refuses to run, and its errors.
 #include "storage/import/pickle_machine.h"
 

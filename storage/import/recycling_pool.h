@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A pool of short-lived vectors: a released vector keeps its memory for the next user.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A PyTorch CUDA memory snapshot in memory: what `torch.cuda.memory._snapshot()` holds, compact and typed.
 // Source of the layout: torch/csrc/cuda/memory_snapshot.cpp and torch/csrc/cuda/Module.cpp.
 #pragma once

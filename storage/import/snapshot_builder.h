@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Folds pickled values into a Snapshot while they arrive, so that no tree of 600,000 dicts ever exists.
 #pragma once
 

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads the fields of a snapshot's dicts.
 #include <algorithm>
 
-#include "storage/import/pickle_text.h"
 #include "storage/base/utf8.h"
+#include "storage/import/pickle_text.h"
 #include "storage/import/snapshot_builder.h"
 
 namespace tidemark {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The last step of SnapshotBuilder: from the pickle's top value to the Snapshot.
 #include <fmt/format.h>
 

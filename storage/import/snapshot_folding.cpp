@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Folds dicts into events, frames, blocks, segments and annotations.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "storage/import/pickle_text.h"
 #include "storage/base/utf8.h"
+#include "storage/import/pickle_text.h"
 #include "storage/import/snapshot_builder.h"
 
 namespace tidemark {

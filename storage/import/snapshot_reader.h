@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads a PyTorch memory snapshot: what torch.cuda.memory._dump_snapshot() wrote, of torch 2.1 and later, or its C++
 // writer; plain, gzip, xz or zstd. Nothing in the file is executed.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The words of PyTorch's snapshot schema as numbers: the text pool's first entries.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Whole stacks looked up at once. A trace lists each of its few thousand stacks hundreds of times.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The distinct texts of one pickle, numbered in order of appearance.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Streaming gzip, xz and zstd decompression with bounded memory behind one small interface.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The database behind a trace: how it lies on the disk, and a connection that suits.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One device's share of a trace's tables: segments, allocations, other events.
 #pragma once
 

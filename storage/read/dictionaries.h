@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What other rows of a trace refer to by id: strings, frames, stacks, streams, pools, origins.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/read/follow.h"
 
 #include <optional>
@@ -78,7 +81,7 @@ Result<std::shared_ptr<const Trace>> TraceFollower::poll(Progress& progress) {
         s.connection.reset();
         return s.growing->take();
     }
-    return s.growing->is_empty() ? Result(std::shared_ptr<const Trace>()) : s.growing->copy();
+    return s.growing->is_empty() ? Result<std::shared_ptr<const Trace>>(nullptr) : s.growing->copy();
 }
 
 bool TraceFollower::ended() const { return state_->ended; }

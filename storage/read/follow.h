@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Follows a trace while it is written: the columns grow by what was committed since the last poll.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A trace that grows: read once when a file is opened, repeatedly when it is followed.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Opening a trace: hostile until proven fine, then immutable columns in memory.
 #pragma once
 

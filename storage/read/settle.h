@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Completes and checks columns as they were read, so that everything may rely on them.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Finds the allocations that are alive at an event without replaying, in O(alive) at any event of any trace.
 //
 // Allocations are sorted into classes by lifetime (powers of two, in events); within a class by alloc event.

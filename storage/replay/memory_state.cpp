@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/replay/memory_state.h"
 
 #include <algorithm>
@@ -18,9 +21,8 @@ std::vector<SegmentState> segments_alive(const DeviceHistory& device, EventNumbe
             alive.push_back(s);
         }
     }
-    std::sort(alive.begin(), alive.end(), [&](uint32_t a, uint32_t b) {
-        return device.segments[a].address < device.segments[b].address;
-    });
+    std::sort(alive.begin(), alive.end(),
+              [&](uint32_t a, uint32_t b) { return device.segments[a].address < device.segments[b].address; });
     std::vector<SegmentState> result;
     for (uint32_t s : alive) {
         const Segment& piece = device.segments[s];

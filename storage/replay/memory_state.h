@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The allocator's memory at one event: segments with their blocks, exact sizes, free gaps between them.
 #pragma once
 

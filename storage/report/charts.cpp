@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/report/charts.h"
 
 #include <algorithm>
@@ -15,7 +18,9 @@ std::string figure(const std::string& title, const std::string& plot, const std:
     return fmt::format("<figure><figcaption>{}</figcaption>{}{}</figure>\n", html_escaped(title), plot, legend);
 }
 
-bool counts_steps(const ReportInput& reported) { return reported.context.iterations().source() == IterationSource::steps; }
+bool counts_steps(const ReportInput& reported) {
+    return reported.context.iterations().source() == IterationSource::steps;
+}
 
 /// A number per iteration, or per slice of iterations.
 struct Levels {
@@ -27,8 +32,8 @@ struct Levels {
 Levels after_warm_up(const Iterations& iterations, std::span<const int64_t> values, size_t iterations_per_value) {
     constexpr size_t warm_up = 2, enough = 6;
     Levels levels;
-    for (size_t i = values.size() > enough ? (warm_up + iterations_per_value - 1) / iterations_per_value : 0; i < values.size();
-         ++i) {
+    for (size_t i = values.size() > enough ? (warm_up + iterations_per_value - 1) / iterations_per_value : 0;
+         i < values.size(); ++i) {
         const size_t iteration = std::min((i + 1) * iterations_per_value, iterations.size()) - 1;
         levels.numbers.push_back(static_cast<double>(iterations[iteration].number));
         levels.bytes.push_back(values[i]);
@@ -83,8 +88,9 @@ std::string floor_chart(const ReportInput& reported, const Words& words) {
         return {};
     }
     const Levels levels = after_warm_up(reported.context.iterations(), floor, 1);
-    const std::string title = counts_steps(reported) ? words("What stays: the lowest allocated memory of each step")
-                                                 : words("What stays: the lowest allocated memory of each iteration");
+    const std::string title = counts_steps(reported)
+                                  ? words("What stays: the lowest allocated memory of each step")
+                                  : words("What stays: the lowest allocated memory of each iteration");
     return figure(title, levels_plot(levels, 200, title), "");
 }
 
@@ -97,9 +103,10 @@ std::string finding_chart(const ReportInput& reported, const Finding& finding, c
     if (values.size() < 3 || *std::max_element(values.begin(), values.end()) == 0) {
         return {};
     }
-    const Levels levels = after_warm_up(reported.context.iterations(), values, reported.context.surviving_allocations().iterations_per_slice());
+    const Levels levels = after_warm_up(reported.context.iterations(), values,
+                                        reported.context.surviving_allocations().iterations_per_slice());
     const std::string title = counts_steps(reported) ? words("Memory from this line at the end of each step")
-                                                 : words("Memory from this line at the end of each iteration");
+                                                     : words("Memory from this line at the end of each iteration");
     return figure(title, levels_plot(levels, 150, title), "");
 }
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -271,8 +274,8 @@ void ComponentsChart::iterations() {
     }
     const bool is_steps = iterations.source() == IterationSource::steps;
     legend("iteration", every == 1 ? is_steps ? words_("a step begins") : words_("an iteration begins")
-                    : is_steps ? words_("every {n}th step begins", with("n", every))
-                               : words_("every {n}th iteration begins", with("n", every)));
+                        : is_steps ? words_("every {n}th step begins", with("n", every))
+                                   : words_("every {n}th iteration begins", with("n", every)));
 }
 
 std::string ComponentsChart::hint(const Slice& slice) const {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The style sheet of HTML reports: light and dark, as the reader's system is.
 #pragma once
 
@@ -20,7 +23,7 @@ body { margin: 0; background: var(--page); color: var(--text); overflow-wrap: br
 main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.2rem 3rem; }
 h1 { font-size: 1.55rem; line-height: 1.3; margin: .2rem 0 .6rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
 h4 { font-size: .95rem; margin: 1rem 0 .2rem; } p { margin: .5rem 0; } .quiet { color: var(--quiet); font-size: .9rem; }
-.headline p { font-size: 1.08rem; } section.device + section.device { border-top: 3px solid var(--rule); margin-top: 3rem; padding-top: 1rem; }
+.summary p { font-size: 1.08rem; } section.device + section.device { border-top: 3px solid var(--rule); margin-top: 3rem; padding-top: 1rem; }
 code, pre { font: .88em ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace; }
 pre { background: var(--page); border: 1px solid var(--rule); border-radius: 6px; padding: .6rem .8rem; overflow-x: auto; margin: .4rem 0; }
 .bar { display: flex; height: 1.4rem; border-radius: 5px; overflow: hidden; background: var(--rule); margin: .5rem 0; }

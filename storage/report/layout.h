@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Text in columns: its width in a terminal, and line breaks. Names come from files that strangers send.
 #pragma once
 

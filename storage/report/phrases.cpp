@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/report/phrases.h"
 
 #include "storage/base/units.h"
@@ -56,7 +59,7 @@ std::string page_title(const ReportInput& reported, const Words& words) {
 
 std::string total_phrase(const ReportInput& reported, const Words& words) {
     return reported.context.row().device_used ? words("total, as nvidia-smi shows it")
-                                     : words("known total; nvidia-smi may show more");
+                                              : words("known total; nvidia-smi may show more");
 }
 
 std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {

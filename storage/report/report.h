@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // An explanation as a document: for a terminal, for programs, for a ticket, for a browser.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include <filesystem>
 
 #include "storage/base/units.h"
@@ -116,7 +119,8 @@ std::string fix_list(const ReportInput& reported, const Finding& finding, const 
             fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(reported, fix, words)})),
                         fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
     }
-    return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("Recommended fix")), items);
+    return items.empty() ? ""
+                         : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("Recommended fix")), items);
 }
 
 std::string finding_card(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
@@ -140,7 +144,7 @@ std::string summary(const Explanation& explanation) {
         const std::string_view tag = text.empty() ? "h1" : "p";
         text += fmt::format("<{0}>{1}</{0}>\n", tag, marked_up(sentence));
     }
-    return "<div class=\"headline\">\n" + text + "</div>\n";
+    return "<div class=\"summary\">\n" + text + "</div>\n";
 }
 
 std::string device_section(const ReportInput& reported, const Words& words) {
@@ -171,9 +175,9 @@ std::string report_html(std::span<const ReportInput> devices, const Words& words
     for (const ReportInput& reported : devices) {
         page += device_section(reported, words);
     }
-    const std::string by = words(
-        "{trace}, explained by Tidemark {version}. Markers, bars and columns show details under the pointer.",
-        with("trace", name), with("version", TIDEMARK_VERSION));
+    const std::string by =
+        words("{trace}, explained by Tidemark {version}. Markers, bars and columns show details under the pointer.",
+              with("trace", name), with("version", TIDEMARK_VERSION));
     return page + fmt::format("<footer class=\"quiet\">{}</footer>\n</main>\n</body>\n</html>\n", html_escaped(by));
 }
 

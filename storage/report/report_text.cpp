@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <cmath>
 
@@ -184,7 +187,10 @@ void Page::fixes(const Finding& finding) {
     if (finding.fixes.empty()) {
         return;
     }
-    paragraph(4, finding.fixes.size() == 1 ? words_("Recommended fix") : words_("Recommended fixes, each sufficient by itself"), bold);
+    paragraph(
+        4,
+        finding.fixes.size() == 1 ? words_("Recommended fix") : words_("Recommended fixes, each sufficient by itself"),
+        bold);
     for (const Fix& fix : finding.fixes) {
         labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(reported_, fix, words_)}));
         for (const std::string& line : split_lines(plain_lines(fix.code))) {

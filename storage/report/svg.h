@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Plots as SVG inside a page; the style sheet of the page sets the colors.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // SQLite behind three small owners. Errors carry SQLite's own words and the file's name.
 #pragma once
 

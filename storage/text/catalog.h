@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Compiled gettext catalogs (.mo). glibc's gettext() needs an installed locale, which containers lack, so the program
 // reads the catalogs that are embedded in it itself.
 #pragma once

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 # Writes a C++ file whose function `name` returns the bytes of `catalog`.
 file(READ ${catalog} bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The catalogs of resources/translations, compiled by msgfmt and embedded by translations.cmake.
 #pragma once
 

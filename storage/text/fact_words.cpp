@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/text/fact_words.h"
 
 namespace tidemark {
@@ -113,10 +116,10 @@ std::string category_words(const Words& words, Category category) {
 std::string node_state_name(const Words& words, NodeState state) {
     switch (state) {
         case NodeState::not_created: return words("not created yet");
-        case NodeState::pending: return words("never backpropagated");
-        case NodeState::kept: return words("executed, saved tensors kept (retain_graph)");
+        case NodeState::never_executed: return words("never backpropagated");
+        case NodeState::executed: return words("executed, saved tensors kept (retain_graph)");
         case NodeState::released: return words("released");
-        case NodeState::dead: return words("destroyed");
+        case NodeState::destroyed: return words("destroyed");
     }
     return {};
 }
@@ -124,14 +127,14 @@ std::string node_state_name(const Words& words, NodeState state) {
 std::string node_state_sentence(const Words& words, NodeState state) {
     switch (state) {
         case NodeState::not_created: return words("The node does not exist yet at this time.");
-        case NodeState::pending: return words("The node was never backpropagated.");
-        case NodeState::kept:
+        case NodeState::never_executed: return words("The node was never backpropagated.");
+        case NodeState::executed:
             return words("Backward has executed the node and retained its saved tensors (retain_graph=True).");
         case NodeState::released:
             return words(
                 "Backward has executed the node and released its saved tensors: a second backward through it raises "
                 "an error if it had saved any.");
-        case NodeState::dead: return words("The node is destroyed at this time.");
+        case NodeState::destroyed: return words("The node is destroyed at this time.");
     }
     return {};
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What readers see for the facts of a trace (storage/format/facts.h), in the reader's language. Command, reports and
 // window have no other words for them.
 #pragma once

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 # Extracts the sentences of all Words from the sources, compiles the catalogs and embeds them.
 find_program(XGETTEXT xgettext REQUIRED)
 find_program(MSGFMT msgfmt REQUIRED)

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Sentences in the reader's language. The code says them in English, and a catalog translates them.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A window of time cut into pixel columns. Each column shows one state: the one with most active memory in it.
 #pragma once
 

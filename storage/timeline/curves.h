@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Memory over the whole trace, at any zoom, without ever losing a peak.
 //
 // Per event there are four values (bytes): allocated, active, requested, reserved. A pyramid keeps minimum and maximum

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The facts of a trace: enums for the words that its tables hold.
 //
 // A fact is read from its word once, when a trace is read (storage/read, storage/graph/read_graph), and becomes a word

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The autograd graph of a run, its saved tensors, the categories of allocations, and the referrers of tensors: the
 // tables autograd_node, autograd_edge, saved_tensor, allocation_category, heap_scan, referrer and path_link as columns.
 //

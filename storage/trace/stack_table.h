@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Interned strings, frames and stacks. Stacks share their callers: a stack is its innermost frame and the
 // stack that called it. Id 0 is always "nothing": the empty string, no frame, no stack.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The shape of a trace in memory: what the tables of schema.h hold, as columns.
 //
 // One DeviceHistory per device holds every allocation as structure-of-arrays (about 60 bytes each) and the

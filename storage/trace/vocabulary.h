@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The enumerations of a trace. The file holds their numbers: never renumber, only append.
 #pragma once
 

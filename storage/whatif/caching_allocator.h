@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A model of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.1 to 2.12): which block serves a
 // request, when the driver is called, which memory is returned to it.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Where the model's memory comes from: what cudaMalloc, cudaFree and the driver's virtual memory calls are to PyTorch.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Expandable segments of the allocator model: a range of addresses per pool and stream, in which memory is mapped
 // where free blocks are not enough, in portions of 2 MiB (small pool) or 20 MiB.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The blocks of the allocator model: linked by address within a segment, filed by size where they are free.
 #pragma once
 

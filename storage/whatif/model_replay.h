@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One replay of a recording in the allocator model with the recorded settings, compared event by event.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Memory that came from the driver and was returned to it in a recording, one move per event.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What would have happened with other allocator settings: the program's recorded requests, given to a model of
 // PyTorch's caching allocator.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The file of a growing trace: one batch of rows is one transaction. Used by one thread at a time.
 #pragma once
 

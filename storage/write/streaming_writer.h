@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Writes a trace while the run goes on: rows as they become known, committed about every 100 ms.
 //
 // The file is in WAL mode while it is written, so that readers follow it; finish() makes it one ordinary file. The

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // How a row of each table is written: shared by the writer of whole traces and the writer of growing ones.
 //
 // A row with an id that is there already replaces it; allocations, which are many, are added and then ended. Not

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The only code that writes a trace file.
 //
 // Everything goes to a new file beside the target, which takes the target's name only when it is complete: a writer

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Measures reading and querying a graph of a million alive nodes: 100 steps of a model of 400 layers whose losses are
 // retained. Counters are percentiles of single queries in µs, and memory in MiB.
 #include <benchmark/benchmark.h>

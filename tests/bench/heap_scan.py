@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures heap scans in a heap of many objects.
 
     TIDEMARK_HOME=BUILD/recorder/lib/tidemark python tests/bench/heap_scan.py [--objects 1000000]

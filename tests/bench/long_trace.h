@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Traces of any length for benchmarks, made by repeating a real trace.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // make_long_trace SNAPSHOT EVENTS OUT.tide: writes a long trace for benchmarks.
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Measures the recorder process: events per second, host memory and the size of its traces.
 //
 // recorder_bench full PAIRS OUTPUT: fills a ring with PAIRS allocations and their frees before the recorder starts, so

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Measures what recording costs a training program on a GPU: medians and ratios of alternating runs.
 
     python tests/bench/recorder_overhead.py TIDEMARK [--iterations 7] [--steps 100] [--pairs 1000000]

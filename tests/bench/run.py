@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares Tidemark with CPython's pickle.load on the same machine and prints ratios.
 
     run.py BUILD_DIR [--iterations N] [--long]

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // trace_bench TRACE.tide: measures opening a trace and queries on it, in process. Prints JSON, times in ms.
 #include <sys/resource.h>
 

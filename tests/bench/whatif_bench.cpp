@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // whatif_bench TRACE.tide: measures the allocator model per event. Prints JSON, CPU time in ns, best of five runs.
 #include <sys/resource.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // window_bench frames|latency TRACE [--size WxH] [--seconds N]: measures the window, offscreen by default. Prints JSON.
 #include <QApplication>
 #include <QCommandLineParser>

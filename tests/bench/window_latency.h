@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // How long it takes from an event to its picture, while a run is recorded.
 #pragma once
 

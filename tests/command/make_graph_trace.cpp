@@ -1,11 +1,15 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Writes a trace with a graph small enough to check by eye:
 //
-//   make_graph_trace FILE.tide STEPS searched|unsearched
+//   make_graph_trace FILE.tide STEPS scanned|unscanned
 //
 // Device 0: the parameter Net.fc.weight (4096 bytes), then one allocation of 1024 bytes per step, one step every 10 µs.
 // A step makes MmBackward0 in Net.layers.S.fc, which saves its step's memory and the weight, and above it SumBackward0,
-// whose tensor is element S of the list `outputs`; no backward runs them. At the end a loss that backward has run with
-// retain_graph, held by trainer.loss, and a node that has died. With `searched` the heap is searched at the end.
+// whose tensor is element S of the list `outputs`; no backward executes them. At the end, a loss that backward executed
+// with retain_graph, retained by trainer.loss, and a node that is destroyed. With `scanned`, a heap scan ends the
+// trace.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -100,11 +104,11 @@ GraphTables graph_of(Trace& trace, bool is_scanned) {
 int main(int argc, char** argv) {
     using namespace tidemark;
     if (argc != 4) {
-        std::fputs("usage: make_graph_trace FILE.tide STEPS searched|unsearched\n", stderr);
+        std::fputs("usage: make_graph_trace FILE.tide STEPS scanned|unscanned\n", stderr);
         return 2;
     }
     Trace trace = test::trace_of_steps(std::atoi(argv[2]));
-    const GraphTables graph = test::graph_of(trace, std::string_view(argv[3]) == "searched");
+    const GraphTables graph = test::graph_of(trace, std::string_view(argv[3]) == "scanned");
     Progress progress;
     const Status written = write_trace(trace, peak_events(trace), argv[1], IfExists::replace, progress, &graph);
     if (!written) {

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the command tests share: the binary, the snapshots, a folder per test."""
 
 import hashlib
@@ -67,10 +70,10 @@ def made_up_snapshot(devices=1, function="step", steps=10):
     return pickle.dumps({"segments": segments, "device_traces": traces}, protocol=4)
 
 
-def make_graph_trace(path, steps=STEPS, searched=True):
+def make_graph_trace(path, steps=STEPS, scanned=True):
     """A trace with a graph, see make_graph_trace.cpp. Nodes: 1 AccumulateGrad, then per step MmBackward0 and
     SumBackward0, at last MseLossBackward0 (run with retain_graph) and ReluBackward0 (dead)."""
-    arguments = [path, str(steps), "searched" if searched else "unsearched"]
+    arguments = [path, str(steps), "scanned" if scanned else "unscanned"]
     subprocess.run([os.environ["TIDEMARK_MAKE_GRAPH_TRACE"], *arguments], check=True)
     return path
 

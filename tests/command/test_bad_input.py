@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Clear sentence, right status, nothing half-written, input unchanged, no crash."""
 
 import os

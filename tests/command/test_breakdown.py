@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
 import contextlib
 import sqlite3
 

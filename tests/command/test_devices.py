@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Traces of several devices, and names that strangers chose."""
 
 from support import USAGE, CommandTest, made_up_snapshot

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
 import json
 import os
 import pathlib
@@ -217,7 +219,7 @@ class Explain(CommandTest):
             self.assertIn("space", self.run_failing(ENVIRONMENT, "explain", LEAK, "-o", "/dev/full"))
 
     def test_without_a_graph_it_says_what_is_missing(self):
-        trace = make_graph_trace(self.folder / "graph.tide", searched=False)
+        trace = make_graph_trace(self.folder / "graph.tide", scanned=False)
         self.assertTrue(
             json.dumps(self.json_of("explain", trace)["findings"] + self.json_of("explain", trace)["unknowns"])
         )

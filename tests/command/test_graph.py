@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
 import shutil
 import subprocess
 import unittest
@@ -25,14 +27,16 @@ class Graph(CommandTest):
         self.assertEqual(graph["alive_nodes"], 2 * STEPS + 2)
         self.assertEqual(graph["reachable_bytes"], 1024 * STEPS)
         outputs, loss = graph["root_groups"]
-        self.assertEqual((outputs["type"], outputs["state"], outputs["graphs"]), ("SumBackward0", "pending", STEPS))
+        self.assertEqual(
+            (outputs["type"], outputs["state"], outputs["graphs"]), ("SumBackward0", "never_executed", STEPS)
+        )
         self.assertEqual((outputs["reachable_bytes"], outputs["nodes"]), (1024 * STEPS, 2 * STEPS + 1))
         # The last step's memory is the loss' as well, and the weight stays.
         self.assertEqual(outputs["retained_bytes"], 1024 * (STEPS - 1))
         self.assertEqual((outputs["first_step"], outputs["last_step"]), (0, STEPS - 1))
         self.assertIn("outputs", outputs["referrer"]["text"])
         self.assertEqual(outputs["roots"], [3 + 2 * step for step in range(STEPS)])
-        self.assertEqual((loss["type"], loss["state"], loss["graphs"]), ("MseLossBackward0", "kept", 1))
+        self.assertEqual((loss["type"], loss["state"], loss["graphs"]), ("MseLossBackward0", "executed", 1))
         nodes = [one["nodes"] for one in graph["growth"]["slices"]]
         self.assertEqual(nodes, sorted(nodes))
         text = self.text()
@@ -112,8 +116,8 @@ class Graph(CommandTest):
         weight = self.graph("--node", "1")["output"]["id"]
         self.assertIn("It is freed when its model is deleted", self.text("--alloc", weight))
 
-    def test_unsearched_says_so(self):
-        self.trace = make_graph_trace(self.folder / "unsearched.tide", searched=False)
+    def test_unscanned_says_so(self):
+        self.trace = make_graph_trace(self.folder / "unscanned.tide", scanned=False)
         self.assertIn("there was no heap scan", self.text())
         self.assertIn("the owner of the result of node 3", self.text("--alloc", self.memory_of_step(0)))
         self.assertIsNone(self.graph("--root", "3")["referrer"])

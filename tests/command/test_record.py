@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """tidemark record with programs that stand in for a recorded one and its recorder processes: no GPU, no torch."""
 
 import json

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Runs that Tidemark recorded on an H200: every counter at every mark is what torch.cuda.memory_stats() said."""
 
 import json
@@ -45,7 +48,7 @@ class Breakdowns(CommandTest):
                         continue
                     self.assertEqual(sum(layer["bytes"] for layer in breakdown["components"]), used)
                     # Kernels show up in NVML's figure before anything can say how much of it they are: up to 100 MiB
-                    # are unexplained until the next look at a quiet moment.
+                    # are unexplained until the next sample taken while no kernel runs.
                     allowed = max(50 << 20, used // 50) if at == "end" else 100 << 20
                     unknown = sum(row["bytes"] for row in breakdown["components"] if row["component"] == "unknown")
                     self.assertLessEqual(abs(unknown), allowed)

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The graph of programs that Tidemark recorded on an H200: what is kept and by whom is what the program does.
 
 The programs: tests/scenarios, tests/gpu/training_kinds.py.
@@ -43,7 +46,9 @@ class OutputsInAList(RecordedTest):
     def test_all_graphs_are_kept_by_the_list(self):
         graph = self.example("graph", self.name)
         (group,) = graph["root_groups"]
-        self.assertEqual((group["type"], group["state"], group["graphs"]), ("ToCopyBackward0", "pending", self.outputs))
+        self.assertEqual(
+            (group["type"], group["state"], group["graphs"]), ("ToCopyBackward0", "never_executed", self.outputs)
+        )
         self.assertTrue(group["line"]["file"].endswith("/s01_list_of_cpu_outputs.py"))
         self.assertEqual(group["line"]["line"], 28)
         # The copy and seven nodes of two linears each; the AccumulateGrad of four parameters are everybody's.
@@ -64,11 +69,12 @@ class OutputsInAList(RecordedTest):
                 linear = next(row for row in page["tree"]["rows"] if row["name"] == "Linear")
                 for node in next(row for row in linear["rows"] if row["name"] == "AddmmBackward0")["ids"]:
                     seen = self.example("graph", self.name, "--node", node)
-                    self.assertEqual((seen["node"]["state"], seen["node"]["released_ns"]), ("kept", None))
+                    self.assertEqual((seen["node"]["state"], seen["node"]["released_ns"]), ("executed", None))
                     self.assertTrue(all(tensor["is_retained"] for tensor in seen["saved"]))
                     self.assertIn(4 * KIB, [tensor["allocation"]["block_bytes"] for tensor in seen["saved"]])
 
     def test_none_is_released(self):
+        # The view of a format 2 file, with its own words for states.
         states = self.rows(self.name, "SELECT type, state, count(*) FROM nodes WHERE state <> 'dead' GROUP BY 1, 2")
         self.assertEqual(
             states,
@@ -97,7 +103,7 @@ class OutputsThatKeepNothing(RecordedTest):
         """Only the last iteration's graph is left, for it still has a name."""
         graph = self.example("graph", "s02_detached")
         (group,) = graph["root_groups"]
-        self.assertEqual((group["graphs"], group["type"], group["state"]), (1, "ViewBackward0", "kept"))
+        self.assertEqual((group["graphs"], group["type"], group["state"]), (1, "ViewBackward0", "executed"))
         self.assertEqual((graph["alive_nodes"], graph["reachable_bytes"]), (11, 8 * KIB))
         self.assert_links(group["referrer"], ("global", "output"))
         ((made,),) = self.rows("s02_detached", "SELECT count(*) FROM nodes WHERE type = 'AddmmBackward0'")
@@ -172,7 +178,7 @@ class SecondBackward(RecordedTest):
         before = ("--at", f"time:{ran - 1}ns")
         self.assertEqual(self.example("graph", self.name, *before)["reachable_bytes"], 16 * MIB)
         page = self.example("graph", self.name, "--node", square, *before)
-        self.assertEqual(page["node"]["state"], "pending")
+        self.assertEqual(page["node"]["state"], "never_executed")
         self.assertEqual([tensor["is_retained"] for tensor in page["saved"]], [True, True])
 
     def test_the_gradient_is_what_lies_in_grad(self):

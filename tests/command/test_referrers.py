@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
 from support import INPUT, STEPS, USAGE, CommandTest, make_graph_trace
 
 
@@ -36,6 +38,6 @@ class Referrers(CommandTest):
         self.assertIn("scan:1 to scan:1", self.run_failing(USAGE, "referrers", self.trace, "--at", "scan:2"))
         self.assertIn(
             "tidemark.referrers()",
-            self.run_failing(INPUT, "referrers", make_graph_trace(self.folder / "unsearched.tide", searched=False)),
+            self.run_failing(INPUT, "referrers", make_graph_trace(self.folder / "unscanned.tide", scanned=False)),
         )
         self.assertIn("no autograd graph", self.run_failing(INPUT, "referrers", self.imported("streams")))

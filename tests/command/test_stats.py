@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
 from support import INPUT, USAGE, CommandTest, run, snapshot, truth
 
 COMPLETE = ("s0_graph_leak", "s1_plain", "s1_retain_empty", "s2_oom_list", "s3_linear", "s3_varlen")

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Every sentence of Words has a Chinese translation with the same placeholders, and no translation is left over."""
 
 import os

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares what `tidemark explain` says about each trace with what is known. Exit status 1: a trace differs.
 
     check.py FOLDER|ARCHIVE.tar.xz --tidemark build/ci/recorder/cli/tidemark [--only 'w0*'] [--strict]

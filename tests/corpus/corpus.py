@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The programs whose cause is known, and the traces made from them: NAME.SIZE[.noise].tide.
 
 What expected.json says of a program:

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Packs recorded traces into one archive for tests/data/corpus, and puts their truths into truths.json.
 
     pack.py FOLDER ARCHIVE.tar.xz [--only '*.medium'] [--replace OLD=NEW]...

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Records all programs of expected.json: small, medium and large, and medium with noise. A failing run stops nothing.
 
     record.py --out DIR --tidemark build/ci/recorder/cli/tidemark [--only 'w0*.medium*'] [--jobs 6] [--python PYTHON]

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Our few declarations of CUDA, CUPTI and NVML against the real headers, where this machine has them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The driver part against a CUPTI of our own: which calls become which records.
 #include "recorder/driver/driver.h"
 
@@ -335,8 +338,7 @@ TEST_F(Driver, OtherRefusalsSayWhatHelps) {
     fake().subscribe_result = 999;
     tidemark_driver_attach(sentence, sizeof sentence);
     EXPECT_THAT(sentence, HasSubstr("CUPTI_ERROR_OF_THE_TEST"));
-    EXPECT_THAT(stub_core().data_gaps(),
-                ElementsAre("cupti_forbidden\0"s, "cupti_failed\0CUPTI_ERROR_OF_THE_TEST"s));
+    EXPECT_THAT(stub_core().data_gaps(), ElementsAre("cupti_forbidden\0"s, "cupti_failed\0CUPTI_ERROR_OF_THE_TEST"s));
 }
 
 TEST_F(Driver, InjectionListensOnlyWhenAsked) {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The few answers of a CUDA driver that the driver part asks for, for machines without one. Its name is libcuda.so.1.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A CUPTI for machines without a GPU: built as a library, loaded by TIDEMARK_CUPTI, driven by the test through this.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // An NVML for machines without a GPU, loaded by TIDEMARK_NVML. FAKE_NVML chooses how it behaves: "broken" (the driver
 // does not answer), or "old" (what came after driver 450 answers that it is not supported).
 #include <cstdio>

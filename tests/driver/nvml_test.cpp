@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // NVML against a library of our own.
 #include "recorder/driver/nvml.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Stands in for libtidemark_core.so: keeps the records that are pushed.
 #pragma once
 

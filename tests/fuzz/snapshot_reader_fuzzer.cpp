@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads any bytes as a snapshot. read_snapshot() must return a snapshot that keeps its invariants or an error with a
 // message, and derive_history() must accept every snapshot.
 #include <algorithm>

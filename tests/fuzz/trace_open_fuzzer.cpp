@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Opens hostile traces. If the first byte is even, the rest is a whole file. If it is odd, the rest is the content of
 // one chunk of allocations, which mutated files rarely reach because chunks carry checksums.
 #include <unistd.h>

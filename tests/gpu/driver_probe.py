@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What the driver part sees on a machine with a GPU: run it with a Python that has torch for CUDA.
 
     python tests/gpu/driver_probe.py BUILD/tests/gpu/driver_probe

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Stands in for libtidemark_core.so on a machine with a GPU: writes every record of the driver part as a line of JSON
 // into TIDEMARK_PROBE_LOG, so that driver_probe.py sees what the real CUDA driver and CUPTI make of it.
 #include <cstdio>

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """What one allocator event costs the training thread: torch.empty and del, many times. Prints ns per pair.
 
 python empty_and_del.py [--pairs N]

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Recording must not change a program, and however a program ends, its trace must open and say so.
 
     python tests/gpu/no_harm.py TIDEMARK [NAME...]

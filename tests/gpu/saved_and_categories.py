@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares the bytes saved for backward in a recorded trace of training_kinds.py with a counter's result.
 
     python saved_and_categories.py TRACE [--counted FILE]

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Installs the English plural forms in tests that run without an Application.
 #include <QCoreApplication>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // A run that is recorded while it goes on, made up: training steps with activations, a leak, libraries, samples.
 #pragma once
 

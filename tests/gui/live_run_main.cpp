@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // live_run TRACE [SECONDS [EVENTS_PER_SECOND [EVENTS_BEFORE [HOW_ENDED]]]]: a made-up run, recorded while it goes on.
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 #include "synthetic_graph.h"
 
 #include <unordered_map>
@@ -95,7 +98,7 @@ public:
         return static_cast<NodeIndex>(nodes.id.size() - 1);
     }
 
-    /// A backward over nodes [from, to), which dies with them.
+    /// A backward over nodes [from, to), which is destroyed with them.
     void finish(NodeIndex from, NodeIndex to) {
         GraphNodes& nodes = tables_.nodes;
         for (NodeIndex node = from; node < to; ++node) {

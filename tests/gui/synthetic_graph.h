@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Traces with an autograd graph made in memory, for tests that want to know every node.
 #pragma once
 

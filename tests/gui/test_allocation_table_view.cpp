@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The allocation table: filters, orders, selection both ways, copy and export.
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
@@ -28,7 +31,7 @@ private:
 
 private slots:
     void filters() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         AllocationQuery by_event;
         by_event.sort_by = AllocationColumn::id;
         by_event.descending = false;
@@ -60,7 +63,7 @@ private slots:
     }
 
     void orders_are_right_for_every_column() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         AllocationQuery q;
         QCOMPARE(found(*session, q), (Rows{0, 2, 1, 3}));  // taken, descending; ties by event
         q.sort_by = AllocationColumn::freed_at;
@@ -77,14 +80,14 @@ private slots:
     }
 
     void canceled_work_returns_nothing() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         Progress progress;
         progress.canceled = true;
         QVERIFY(!find_allocations(session->analysis(), {}, progress));
     }
 
     void model_keeps_the_contract() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         AllocationModel model;
         QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         Progress progress;
@@ -97,7 +100,7 @@ private slots:
     }
 
     void selection_goes_both_ways() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         AllocationTable table;
         table.resize(1200, 300);
         table.set_session(session.get());
@@ -113,7 +116,7 @@ private slots:
     }
 
     void fields_filter_the_rows() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         AllocationTable table;
         table.resize(1200, 300);
         table.set_session(session.get());
@@ -134,7 +137,7 @@ private slots:
     }
 
     void copies_and_exports_exact_values() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         AllocationTable table;
         table.resize(1200, 300);
         table.set_session(session.get());
@@ -161,7 +164,7 @@ private slots:
     }
 
     void a_canceled_export_leaves_no_file() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         AllocationTable table;
         table.show();
         table.set_session(session.get());

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The inspector: what it says about an allocation, a segment, a stack and a point in time, and what its links do.
 #include <QClipboard>
 #include <QFile>
@@ -24,7 +27,7 @@ private:
 
 private slots:
     void reports_an_allocation() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         session->selection().set_time_point(3);
         session->selection().select_allocation(1);
         InspectorPane pane;
@@ -37,7 +40,7 @@ private slots:
     }
 
     void explains_missing_frames_and_a_pending_block() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         session->selection().select_allocation(0);
         InspectorPane pane;
         pane.set_session(session.get());
@@ -48,7 +51,7 @@ private slots:
     }
 
     void reports_segment_stack_and_time_point() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         session->selection().set_time_point(6);
         InspectorPane pane;
         pane.set_session(session.get());
@@ -60,7 +63,7 @@ private slots:
     }
 
     void links_move_the_selection() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         InspectorPane pane;
         pane.set_session(session.get());
         pane.follow("allocation:2");
@@ -74,7 +77,7 @@ private slots:
     }
 
     void copies_text() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         session->selection().select_allocation(3);
         InspectorPane pane;
         pane.set_session(session.get());
@@ -119,7 +122,7 @@ private slots:
     void says_when_nothing_is_open() {
         InspectorPane pane;
         QVERIFY(pane.shown_text().contains("No trace is open"));
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         pane.set_session(session.get());
         pane.set_session(nullptr);
         QVERIFY(pane.shown_text().contains("No trace is open"));

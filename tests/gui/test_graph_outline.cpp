@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The outline of the graph: repeated runs, groups, totals, and drawings without flaws.
 #include <QTest>
 
@@ -81,7 +84,7 @@ private slots:
         const Outlined made(retained_outputs_graph(1));
         // mat1 of fc1, the result of relu which fc2 keeps as well, the output of fc2.
         QCOMPARE(made.outline->group(0).totals.shallow_bytes, int64_t{3 * 4096});
-        QCOMPARE(made.outline->group(0).totals.pending, 9u);
+        QCOMPARE(made.outline->group(0).totals.never_executed, 9u);
     }
 
     void every_node_is_in_one_place() {

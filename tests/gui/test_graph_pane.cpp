@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The graph pane: opening groups, walking with keys, selection, retention path, roots, search.
 #include <QLineEdit>
 #include <QPushButton>

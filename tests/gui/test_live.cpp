@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // A run that is recorded while the window shows it: the tail, freezing, a stable view, the end, the breakdown.
 #include <QComboBox>
 #include <QSignalSpy>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The shared axis, the selection, the groups and the colours.
 #include <QSignalSpy>
 #include <QTest>

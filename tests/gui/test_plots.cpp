@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Coordinates, and that plots show what is there: above all the peak.
 #include <QBuffer>
 #include <QImage>

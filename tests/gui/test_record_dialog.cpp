@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The Record dialog with a made-up `tidemark`: what is offered, what is run, what is said when it ends.
 #include <QCheckBox>
 #include <QLineEdit>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The segment map: where bars lie, what a click, a key and an address select, what is painted.
 #include <QBuffer>
 #include <QLabel>
@@ -28,7 +31,7 @@ private:
 
 private slots:
     void bars_wrap_like_text() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         const MemoryState state = state_of(*session, 6);
         SegmentLayout layout;
         layout.arrange(state, session->device(), narrow(1024));
@@ -40,7 +43,7 @@ private slots:
     }
 
     void a_hit_test_finds_every_byte_where_it_is_drawn() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         const MemoryState state = state_of(*session, 6);
         for (const double bytes_per_pixel : {16.0, 1000.0, 4096.0, 1e5, 1e9}) {
             SegmentLayout layout;
@@ -77,7 +80,7 @@ private slots:
     }
 
     void a_click_selects_the_block() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         session->selection().set_time_point(6);
         SegmentMap map;
         map.resize(900, 400);
@@ -96,7 +99,7 @@ private slots:
     }
 
     void arrows_walk_blocks_and_enter_selects() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         session->selection().set_time_point(6);
         SegmentMap map;
         map.resize(900, 400);
@@ -115,7 +118,7 @@ private slots:
     }
 
     void addresses_are_found_or_explained() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         session->selection().set_time_point(6);
         SegmentMap map;
         map.set_session(session.get());
@@ -191,7 +194,7 @@ private slots:
     }
 
     void exports_drawings() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         SegmentMap map;
         map.set_session(session.get());
         QBuffer buffer;
@@ -225,7 +228,7 @@ private slots:
         SegmentMap map;
         map.resize(500, 300);
         QVERIFY(has_content(map.canvas().viewport()->grab().toImage()));
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         map.set_session(session.get());
         map.set_session(nullptr);
         QVERIFY(has_content(map.canvas().viewport()->grab().toImage()));

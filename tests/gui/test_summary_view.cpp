@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The summary: groups that add up to the active bytes, counters, selection.
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
@@ -35,7 +38,7 @@ private slots:
     }
 
     void models_keep_the_contract() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         AttributionModel attribution;
         QAbstractItemModelTester attribution_tester(&attribution,
                                                     QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -60,7 +63,7 @@ private slots:
     }
 
     void follows_the_cursor_and_selects_stacks() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         session->selection().set_time_point(6);
         SummaryTable table;
         table.resize(900, 300);
@@ -81,7 +84,7 @@ private slots:
     }
 
     void counters_are_computed_on_demand() {
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         SummaryTable table;
         table.resize(900, 300);
         table.set_session(session.get());
@@ -101,7 +104,7 @@ private slots:
         SummaryTable table;
         table.resize(600, 200);
         QVERIFY(has_content(table.grab().toImage()));
-        const auto session = hand_made_session();
+        const auto session = synthetic_session();
         table.set_session(session.get());
         table.set_session(nullptr);
         QCOMPARE(table.attribution().rowCount(), 0);

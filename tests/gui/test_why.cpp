@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The first thing a person sees: the explanation of a real trace is shown, its findings move every pane, a guide goes
 // through their evidence, and its language is the window's.
 #include <QAction>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // The whole window: opens a trace, every pane shows its state, errors are shown, language and theme change live.
 #include <QAccessible>
 #include <QDropEvent>

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 """Checks that the window's translations are complete: translations_test.py LUPDATE REPOSITORY."""
 
 import pathlib

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // A session on a small hand-made trace or a recorded one, and waiting for panes that work in the background.
 #pragma once
 
@@ -14,7 +17,7 @@ inline std::unique_ptr<Session> session_of(std::shared_ptr<const Trace> trace) {
     return std::make_unique<Session>(trace, Session::analyse(trace));
 }
 
-inline std::unique_ptr<Session> hand_made_session() {
+inline std::unique_ptr<Session> synthetic_session() {
     return session_of(std::make_shared<const Trace>(tidemark::test::sample_trace()));
 }
 

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Checks the MIME type that a trace gets from its content, by the rules of a compiled shared-mime-info folder.
 
 Usage: check_mime.py MIME-FOLDER TRACE

@@ -1,4 +1,7 @@
 #!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 # Installs the built packages into an empty root, runs their programs, and checks their desktop files.
 # Usage: package_test.sh FOLDER-WITH-PACKAGES
 set -euo pipefail

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Which part of what nvidia-smi shows for a process is its context and its kernels.
 #include "recorder/daemon/gpu_usage.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The recorder process on simulated autograd graphs: every node, what it saved and who held it is linked to the
 // allocation that was meant, in whatever order the messages are read.
 #include <fmt/format.h>
@@ -114,9 +117,9 @@ TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
     asks_ahead.stack = 1;                               // the first that `late` defines
     asks_ahead.stack_thread = 2;
     early.node(asks_ahead);
-    early.node_run(2, true);  // run and dead before it was born
+    early.node_run(2, true);  // executed and destroyed before it was created
     early.node_destroyed(2);
-    early.node_destroyed(77);  // born in a message that got lost
+    early.node_destroyed(77);  // created in a message that got lost
     early.node_destroyed(1);
     late.stack({{"forward", 12}, {"main", 3}});
     NodeMessage looks_back = node_of(2, first_memory);  // its events have passed
@@ -130,7 +133,7 @@ TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
     late.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
     EXPECT_EQ((Rows{fmt::format("1|{}|destroyed|0", first), fmt::format("2|{}|destroyed|1", second),
-                    fmt::format("3|{}|alive|0", first)}),
+                    fmt::format("3|{}|never_executed|0", first)}),
               rows("SELECT id, output, state, released_time IS NOT NULL FROM nodes ORDER BY id"));
     EXPECT_EQ((Rows{fmt::format("2|{}", second)}), rows("SELECT node, allocation FROM saved_tensors"));
     EXPECT_EQ((Rows{"forward"}),
@@ -242,7 +245,7 @@ TEST_F(GraphRecording, OnceThereAreManyOnlyThoseThatLiveOnAreWritten) {
     ASSERT_TRUE(program.wait_for(RecorderState::finished, 120)) << program.failure();
     EXPECT_EQ((Rows{fmt::format("{}|{}", in_full + 2, in_full)}),
               rows(fmt::format("SELECT count(*), sum(id <= {}) FROM autograd_node", in_full)));
-    EXPECT_EQ((Rows{fmt::format("{}|alive", stays), fmt::format("{}|destroyed", sees_two_steps)}),
+    EXPECT_EQ((Rows{fmt::format("{}|never_executed", stays), fmt::format("{}|destroyed", sees_two_steps)}),
               rows(fmt::format("SELECT id, state FROM nodes WHERE id > {} ORDER BY id", in_full)));
     EXPECT_EQ((Rows{"1", fmt::format("{}", stays + 1)}), rows("SELECT next_node FROM autograd_edge ORDER BY slot"));
     EXPECT_EQ((Rows{fmt::format("{}|self", stays)}), rows("SELECT node, name FROM saved_tensors"));
@@ -372,7 +375,7 @@ TEST_F(GraphRecording, LiesInMessagesLeadNowhere) {
     lie(3, 0, 65535, std::string(100, '\xff'));
     lie(4, 2, 1, std::string(8, '\x01') + std::string(8, '\x01'));  // one slot twice
     lie(0, 0, 0, "");
-    lie(1, 0, 0, "");  // born twice
+    lie(1, 0, 0, "");  // created twice
     for (uint32_t id = 1000; id < 201'000; ++id) {
         main.node_run(id, true);
         main.node_destroyed(id);
@@ -423,7 +426,7 @@ TEST_F(GraphRecording, AKilledProgramLosesNoNodes) {
     waitpid(child, nullptr, 0);
     munmap(shared, 4096);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
-    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'alive'"));
+    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'never_executed'"));
 }
 
 TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
@@ -438,7 +441,7 @@ TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
     let_it_be_written(program);
     kill(program.recorder_pid(output_), SIGKILL);
     ASSERT_TRUE(opened());
-    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'alive'"));
+    EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'never_executed'"));
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One program, recorded and imported: both give the same counters after every event.
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // How recordings end: by the program, by kills, signals, full disks and damage.
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,8 +16,8 @@
 #include <random>
 #include <thread>
 
-#include "storage/read/follow.h"
 #include "storage/analysis/analysis.h"
+#include "storage/read/follow.h"
 #include "tests/recorder/recording_fixture.h"
 #include "tests/recorder/simulated_program.h"
 

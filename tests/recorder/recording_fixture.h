@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // What tests of the recorder process have in common: a folder of their own and a look into the trace.
 #pragma once
 

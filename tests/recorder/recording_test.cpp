@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The recorder process on simulated programs: the trace equals what the program did, or reports the difference.
 #include <gtest/gtest.h>
 #include <unistd.h>

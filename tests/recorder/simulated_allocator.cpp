@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The allocator of a simulated program, and traffic on it.
 #include <algorithm>
 #include <utility>

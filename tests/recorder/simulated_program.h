@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A recorded program without PyTorch and without a GPU: threads that put records into rings as the plugin does, with an
 // allocator whose state is known exactly.
 #pragma once
@@ -130,10 +133,10 @@ public:
     uint64_t allocate(SimulatedThread& thread, uint64_t bytes, const EventContext& context = {});
     void free(SimulatedThread& thread, uint64_t address, bool at_once = true, const EventContext& context = {});
     void complete_free(SimulatedThread& thread, uint64_t address);
-    /// Gives free segments back.
+    /// Returns free segments to the driver.
     void empty_cache(SimulatedThread& thread);
 
-    /// Tells the state, at this moment or as the start state (then events are numbered from here).
+    /// Reports the current state, or the start state (then events are numbered from here).
     void report_state(SimulatedThread& thread, uint8_t purpose);
     /// As above, with one block said to be larger than it is.
     void report_wrong_state(SimulatedThread& thread);

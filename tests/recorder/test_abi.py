@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares the generated tidemark._abi with the C headers as the compiler reads them. Needs no torch, no GPU.
 
 TIDEMARK_ABI_PROBE: a program that prints sizes, offsets and values. TIDEMARK_ABI_GENERATOR: generate_abi.py.

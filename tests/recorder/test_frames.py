@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Compares Python stacks that the recorder reads from memory with those that Python reports. Needs no torch, no GPU."""
 
 import os

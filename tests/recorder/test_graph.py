@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The plugin on a real torch, on the CPU: which nodes it records, what they save, when they execute and are destroyed.
 
 A few functions stand in for the recorder's core and keep every record. Needs torch with CUDA's libraries (no GPU) and a

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The Python package with a real recorder process: what a program says arrives in the trace. Needs no GPU.
 
 Tests of the hooks need torch (any build): TIDEMARK_TEST_PYTHON names a Python that has it, else this one is tried.
@@ -228,9 +231,9 @@ class CudaHeaders(unittest.TestCase):
     def test_nothing_is_found_where_one_header_is_missing(self):
         self.put("nvidia/cu13", "cuda_runtime_api.h")
         self.assertEqual(self.headers["find"](self.site, "13.0"), [])
-        self.assertIn('"nvidia-cuda-crt==13.0.*"', self.headers["remedy"]("13.0"))
-        self.assertIn('"nvidia-cuda-nvcc-cu12==12.6.*"', self.headers["remedy"]("12.6"))
-        self.assertNotIn("pip", self.headers["remedy"](""))
+        self.assertIn('"nvidia-cuda-crt==13.0.*"', self.headers["fix"]("13.0"))
+        self.assertIn('"nvidia-cuda-nvcc-cu12==12.6.*"', self.headers["fix"]("12.6"))
+        self.assertNotIn("pip", self.headers["fix"](""))
 
     def test_wheels_of_cuda_12_hold_them_in_two_folders(self):
         runtime = self.put("nvidia/cuda_runtime", "cuda_runtime_api.h")

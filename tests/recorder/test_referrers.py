@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Retention paths to objects, as the heap scan finds and names them. Needs no torch, no GPU."""
 
 import collections

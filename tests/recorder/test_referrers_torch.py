@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The part "graph" of a recording on tensors of the CPU: labels, and retention paths of tensors.
 
 Needs torch (any build): TIDEMARK_TEST_PYTHON names a Python that has it; without it, this Python is tried.

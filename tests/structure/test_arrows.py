@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Checks that every #include goes to a room that the including room may use.
 
 A room is a folder of the table below. A file belongs to the longest row that its path starts with, so a folder that

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Compares AliveIndex, Curves and columns of recorded traces with their definitions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,7 +19,8 @@ class ReplayedTrace : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
         Progress progress;
-        auto trace = read_snapshot_trace(fmt::format("{}/snapshots/{}.pickle", TIDEMARK_TEST_DATA, GetParam()), progress);
+        auto trace =
+            read_snapshot_trace(fmt::format("{}/snapshots/{}.pickle", TIDEMARK_TEST_DATA, GetParam()), progress);
         ASSERT_TRUE(trace) << trace.error().message;
         trace_ = std::move(*trace);
         analysis_ = std::make_unique<Analysis>(trace_, trace_->main_device());

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Memory breakdown: components add up to the usage that NVML reports, at every event and time.
 #include "storage/breakdown/breakdown.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Diagnoses of the device: contexts, libraries, other processes, host memory, streams, pools, checkpoints.
 #include <gtest/gtest.h>
 
@@ -282,7 +285,9 @@ TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
 TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
     RunBuilder run;
     run.segment(20 * MiB);
-    ten_steps(run, [&] { take(run, DriverMemoryKind::pinned, 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1); });
+    ten_steps(run, [&] {
+        take(run, DriverMemoryKind::pinned, 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1);
+    });
     const Findings findings = ask(diagnoses::pinned_memory_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::leak);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Growth without a graph, iterations, the time point of the analysis context, and the diagnoses of the allocator.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The list of finding kinds: each has a descriptor, a page, a picture, a row in the index and an example that shows it.
 #include <gtest/gtest.h>
 

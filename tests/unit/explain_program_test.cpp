@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Diagnoses of what the program itself does: training steps, variables, graphs, operations.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Groups memory by category, node and graph step, at one event and in stacked plots.
 #include <gtest/gtest.h>
 

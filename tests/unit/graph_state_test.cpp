@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/graph/graph_state.h"
 
 #include <gtest/gtest.h>
@@ -70,9 +73,9 @@ TEST(GraphState, ReleasedNodesRetainOnlyTheirChildren) {
     builder.node("A", {}, {memory(0)});
     builder.node("B", {0}, {memory(1)}, {0, 20, 20, 40});
     const Graph graph(test::trace_of_sizes({1, 10}), std::move(builder.tables));
-    EXPECT_EQ(graph.index.state(1, 19), NodeState::pending);
+    EXPECT_EQ(graph.index.state(1, 19), NodeState::never_executed);
     EXPECT_EQ(graph.index.state(1, 20), NodeState::released);
-    EXPECT_EQ(graph.index.state(1, 40), NodeState::dead);
+    EXPECT_EQ(graph.index.state(1, 40), NodeState::destroyed);
     EXPECT_EQ(graph.at(10).retained_bytes(1), 11);
     EXPECT_EQ(graph.at(20).shallow_bytes(1), 0);
     EXPECT_EQ(graph.at(20).retained_bytes(1), 1);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Compares replayed counters with torch.cuda.memory_stats() of the recorded process, at every mark of every snapshot.
 #include <gtest/gtest.h>
 

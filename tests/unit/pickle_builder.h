@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Builds pickles byte by byte: single opcodes, or whole values in the layout of Python's pickle module.
 #pragma once
 

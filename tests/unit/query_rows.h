@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Queries a trace with plain SQL, like a user of sqlite3.
 #pragma once
 

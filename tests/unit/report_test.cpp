@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 #include "storage/report/report.h"
 
 #include <gtest/gtest.h>
@@ -76,9 +79,9 @@ protected:
 
 TEST_F(Report, TextHasEvidenceAndFixes) {
     const std::string page = text();
-    for (const char* part :
-         {"It grows. Because of", "Leak: tensors accumulate", "+512 B", "train.py:20 train_step", "event:6", "time:1500ns",
-          "kept.clear()", "Frees 1.00 KiB, and 512 B", "likely. seen", "who holds it", "no graph was recorded"}) {
+    for (const char* part : {"It grows. Because of", "Leak: tensors accumulate", "+512 B", "train.py:20 train_step",
+                             "event:6", "time:1500ns", "kept.clear()", "Frees 1.00 KiB, and 512 B", "likely. seen",
+                             "who holds it", "no graph was recorded"}) {
         EXPECT_NE(page.find(part), page.npos) << part << "\n" << page;
     }
     EXPECT_NE(page.find("allocation " + std::to_string(trace->devices[0].allocation_id(3))), page.npos) << page;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Builds a run on one device event by event: allocations, frees and segments, one event per millisecond.
 #pragma once
 

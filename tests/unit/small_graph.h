@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // A graph of four nodes on the last allocations of a trace. It uses every kind of row that a graph can have.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Snapshots as JSON, written as pickles, and what the reader makes of them.
 #pragma once
 

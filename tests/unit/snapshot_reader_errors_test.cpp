@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Rejects invalid snapshots and files that are not snapshots.
 #include "storage/import/snapshot_reader.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads recorded snapshots: plain, compressed, truncated and damaged.
 #include "storage/import/snapshot_reader.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads valid snapshots, also of older and newer schemas.
 #include "storage/import/snapshot_reader.h"
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // The trace file: what is written is what is read; hostile and damaged files are refused; FORMAT.md tells the truth.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -286,7 +289,7 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
     };
     using Rows = std::vector<std::string>;
     const Rows wanted[] = {
-        {"5|AccumulateGrad|layer.weight|NULL|" + id(0) + "|alive|NULL|NULL|NULL|NULL",
+        {"5|AccumulateGrad|layer.weight|NULL|" + id(0) + "|never_executed|NULL|NULL|NULL|NULL",
          "6|MulBackward0|NULL|41|" + id(2) + "|executed|10|20|NULL|NULL",
          "9|MeanBackward0|NULL|42|NULL|released|11|20|20|NULL",
          "10|MeanBackward0|NULL|43|" + id(3) + "|destroyed|12|21|21|30"},

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Compares the allocator model with PyTorch: every block and segment of every recording.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Compares predictions of what-if replays with recordings of the same program under the other settings.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Tests the allocator model rule by rule, on simulated memory.
 #include <gtest/gtest.h>
 

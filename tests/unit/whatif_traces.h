@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Every recording and snapshot of the repository, as input for the allocator model.
 #pragma once
 

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Put on PYTHONPATH by `tidemark record`: starts the recorder in a program that knows nothing of it.
 
 Python imports one `sitecustomize` at start-up. This one does its own work, then lets the next one on the path, which

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Records what a PyTorch program does with GPU memory into a Tidemark trace.
 
     import tidemark

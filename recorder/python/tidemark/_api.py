@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The functions that users call, and the one recording of this process that they act on."""
 
 from __future__ import annotations

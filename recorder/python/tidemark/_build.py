@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finds the plugin's library for the torch in use, or builds it."""
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ def _cuda_includes(torch: Any) -> list[str]:
     cuda = torch.version.cuda or ""
     folders = _cuda_headers.find(site_packages, cuda)
     if not folders:
-        raise OSError(f"the CUDA headers that torch's own headers include are missing; {_cuda_headers.remedy(cuda)}")
+        raise OSError(f"the CUDA headers that torch's own headers include are missing; {_cuda_headers.fix(cuda)}")
     return folders
 
 

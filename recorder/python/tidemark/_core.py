@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Loads the recorder's libraries from TIDEMARK_HOME; starts and ends recordings through libtidemark_core.so."""
 
 from __future__ import annotations

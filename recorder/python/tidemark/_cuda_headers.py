@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finds the CUDA headers that torch's own headers include.
 
 Imports neither torch nor the package: `tidemark record --check` runs this file by itself.
@@ -36,7 +39,7 @@ def find(site_packages: str, cuda: str) -> list[str]:
     return []
 
 
-def remedy(cuda: str) -> str:
+def fix(cuda: str) -> str:
     """Returns what the user can do when find() finds nothing, without a final period. cuda: as for find()."""
     wheels = {
         "12": ("nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12"),

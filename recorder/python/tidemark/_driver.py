@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The driver part (CUPTI): records calls of the CUDA driver. CUPTI allows one subscriber, so it pauses on request."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Records PyTorch's own memory history where the plugin cannot work, and imports it as a trace at the end."""
 
 import os

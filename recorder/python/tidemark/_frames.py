@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Python stacks: libtidemark_frames.so reads them without the interpreter lock, after it has checked the layout."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Records collections of Python's garbage that freed something, as ranges of the thread that ran them."""
 
 import gc

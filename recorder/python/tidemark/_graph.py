@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """The part "graph" of a recording: labels memory by name, and scans the heap for referrers when that is worthwhile.
 
 Nothing here may end or change the program: a failure is reported once.
@@ -41,14 +44,14 @@ def _quiet(method: Callable[..., None]) -> Callable[..., None]:
 class Graph:
     """Any thread may call. The constructor raises OSError if the heap of this Python cannot be searched.
 
-    lose: reports a data gap."""
+    report_gap: reports a data gap."""
 
-    def __init__(self, torch: Any, plugin: Plugin, core: Core, lose: Callable[[str, str, object], None]) -> None:
+    def __init__(self, torch: Any, plugin: Plugin, core: Core, report_gap: Callable[[str, str, object], None]) -> None:
         heap = _heap.Heap()
         self._torch = torch
         self._plugin = plugin
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
-        self._lose = lose
+        self._report_gap = report_gap
         self._labels = _labels.Labels(torch, plugin, heap)
         self._referrers = _referrers.Referrers(torch, plugin, core, heap, self._labels)
         self._scanning = threading.Lock()
@@ -75,7 +78,7 @@ class Graph:
         if what not in self._failures:
             self._failures.add(what)
             details = f"{what}: {type(failure).__name__}: {failure}"
-            self._lose("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
+            self._report_gap("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
 
     def modules_changed(self) -> None:
         """Notes that there may be new modules."""

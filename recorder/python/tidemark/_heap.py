@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Scans the Python heap: libtidemark_heap.so finds retention paths without changing anything."""
 
 from __future__ import annotations

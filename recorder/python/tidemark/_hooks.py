@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Hooks into torch: optimizer steps, backward calls, new modules, the user's profiler, out-of-memory errors.
 
 They stay for the life of the process and report to the recording that report_to() named last, while it runs.

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Reads the class and the attributes of an object without running any code of its class.
 
 getattr(), isinstance(), repr() and == may run code of the program; the descriptors of CPython's own types do not.

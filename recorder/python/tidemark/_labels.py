@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Labels the memory of parameters, buffers and optimizer state with their names. The plugin tracks where it moves.
 
 Reads attributes only, never a gradient, and runs no code of the objects it reads.

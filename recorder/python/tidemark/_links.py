@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Names single references: an attribute, an item, a variable of a closure. Runs no code of the objects it names.
 
 A retention path has steps that source code does not show (an object's __dict__, the cell of a closure). They belong to

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Finds and names the program's modules: "GPT.transformer.h.3.mlp". Runs no code of theirs."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Names retention paths in the words of the program: "losses in train", "3", "history of Trainer"."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """One recording of this process: attaches the parts of the recorder to torch and CUDA, and sends what they report."""
 
 from __future__ import annotations
@@ -79,7 +82,7 @@ class Recording:
         try:
             attach(torch)
         except Exception as failure:  # no failure of the recorder may end the program
-            self.lose("attach_failed", f"recording is incomplete: {failure}", failure)
+            self.report_gap("attach_failed", f"recording is incomplete: {failure}", failure)
 
     def _attach_to_torch(self, torch: Any) -> None:
         """Attaches what needs no GPU: a graph exists on the CPU as well."""
@@ -115,7 +118,7 @@ class Recording:
         try:
             self._frames = _frames.Frames()
         except OSError as failure:
-            self.lose("stacks_failed", f"Python stacks are not recorded: {failure}", failure)
+            self.report_gap("stacks_failed", f"Python stacks are not recorded: {failure}", failure)
             return
         self._module_type = torch.nn.Module
         module_call = getattr(torch.nn.Module, "_wrapped_call_impl", None) if "modules" in self.parts else None
@@ -127,7 +130,7 @@ class Recording:
         try:
             self._driver = _driver.Driver()
         except OSError as failure:
-            self.lose("driver_failed", f"driver calls are not recorded: {failure}", failure)
+            self.report_gap("driver_failed", f"driver calls are not recorded: {failure}", failure)
             return
         if not self._driver.listening:
             _console.notify(self._driver.sentence)
@@ -143,7 +146,7 @@ class Recording:
         except OSError as failure:
             self._plugin_failure = failure
             if "graph" in self.parts:
-                self.lose("graph_failed", f"the autograd graph is not recorded: {failure}", failure)
+                self.report_gap("graph_failed", f"the autograd graph is not recorded: {failure}", failure)
 
     def _parts_of_plugin(self) -> int:
         parts = _abi.PLUGIN_OPS if "ops" in self.parts or "graph" in self.parts else 0
@@ -165,9 +168,9 @@ class Recording:
         from tidemark import _graph
 
         try:
-            self._graph = _graph.Graph(torch, self._plugin, self.core, self.lose)
+            self._graph = _graph.Graph(torch, self._plugin, self.core, self.report_gap)
         except OSError as failure:
-            self.lose("referrers_failed", f"referrers of tensors are not recorded: {failure}", failure)
+            self.report_gap("referrers_failed", f"referrers of tensors are not recorded: {failure}", failure)
 
     def _fall_back(self, torch: Any, failure: OSError) -> None:
         from tidemark import _fallback
@@ -175,16 +178,16 @@ class Recording:
         stem = self.output[: -len(".tide")] if self.output.endswith(".tide") else self.output
         try:
             self._fallback = _fallback.Fallback(torch, stem + ".history.tide")
-            self.lose(
+            self.report_gap(
                 "allocator_fallback",
                 f"{failure}. PyTorch's own memory history is recorded instead, into {stem}.history.tide",
                 f"{failure} (into {stem}.history.tide)",
             )
         except Exception as second:
             details = f"{failure}; nor does PyTorch's own history work: {second}"
-            self.lose("allocator_failed", f"allocator events are not recorded: {details}", details)
+            self.report_gap("allocator_failed", f"allocator events are not recorded: {details}", details)
 
-    def lose(self, reason: str, sentence: str, details: object) -> None:
+    def report_gap(self, reason: str, sentence: str, details: object) -> None:
         """Reports once what is not recorded: on stderr as a sentence, in the trace as a reason with details."""
         _console.notify(sentence)
         self.core.push(_records.data_gap(reason, details))

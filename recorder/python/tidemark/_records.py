@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Builds the messages that the Python side sends: (record, payload). recorder/core/records.h says what they mean."""
 
 from __future__ import annotations

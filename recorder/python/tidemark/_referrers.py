@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Records what retains tensors: scans the Python heap for retention paths and sends those it finds.
 
 The program stands still during the scan itself. The calling thread continues when all paths are sent.

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """GC roots of a heap scan: what a person can name without naming another object first."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
 """Calls functions when torch is imported and when it initializes CUDA, whichever order the program chooses."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S7, S8: the freed block that served a request and what was cut from it, or why the allocator took a new segment.
 #include <algorithm>
 #include <optional>

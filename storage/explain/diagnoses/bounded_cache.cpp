@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Harmless: a cache, a buffer or a queue fills up in the first iterations and then keeps its size.
 #include <algorithm>
 #include <map>
@@ -166,6 +169,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::bounded_cache{FindingKind::bounded_cache, Severity::pattern, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::bounded_cache{FindingKind::bounded_cache, Severity::pattern, DiagnosisPhase::observation,
+                                         run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S14: broadcasting takes no memory by itself, but a copy of a broadcast tensor stores every element many times.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #16: freed memory that the allocator caches.
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
@@ -36,6 +39,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::cached_memory{FindingKind::cached_memory, Severity::background, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::cached_memory{FindingKind::cached_memory, Severity::background, DiagnosisPhase::observation,
+                                         run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #30: torch.load put the checkpoint's tensors on the GPU, beside those of the model.
 #include <algorithm>
 #include <unordered_map>
@@ -148,6 +151,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::checkpoint_on_gpu{FindingKind::checkpoint_on_gpu, Severity::waste, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::checkpoint_on_gpu{FindingKind::checkpoint_on_gpu, Severity::waste,
+                                             DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #22: NCCL allocates buffers for each communicator, outside PyTorch's allocator.
 #include <algorithm>
 
@@ -99,7 +102,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::collective_buffers{FindingKind::collective_buffers, Severity::pattern, DiagnosisPhase::observation,
-                                              run};
+const Diagnosis diagnoses::collective_buffers{FindingKind::collective_buffers, Severity::pattern,
+                                              DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S6, #20: the CUDA context and its kernels, which every process has before its first tensor.
 #include <algorithm>
 
@@ -130,6 +133,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::cuda_context{FindingKind::cuda_context, Severity::background, DiagnosisPhase::remainder, run};
+const Diagnosis diagnoses::cuda_context{FindingKind::cuda_context, Severity::background, DiagnosisPhase::remainder,
+                                        run};
 
 }  // namespace tidemark

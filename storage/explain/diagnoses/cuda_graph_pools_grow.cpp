@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #28: the private pools of CUDA graphs grow: one more pool for each new shape.
 #include <algorithm>
 #include <cmath>
@@ -53,7 +56,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::cuda_graph_pools_grow{FindingKind::cuda_graph_pools_grow, Severity::leak, DiagnosisPhase::observation,
-                                                 run};
+const Diagnosis diagnoses::cuda_graph_pools_grow{FindingKind::cuda_graph_pools_grow, Severity::leak,
+                                                 DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

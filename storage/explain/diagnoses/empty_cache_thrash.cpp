@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S5: empty_cache() in each iteration: the returned memory is requested again at once.
 #include <numeric>
 
@@ -79,7 +82,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::empty_cache_thrash{FindingKind::empty_cache_thrash, Severity::waste, DiagnosisPhase::observation,
-                                              run};
+const Diagnosis diagnoses::empty_cache_thrash{FindingKind::empty_cache_thrash, Severity::waste,
+                                              DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Like S10, but without a referrer of the outputs: graphs that were never backpropagated, freed in their iteration.
 #include <algorithm>
 #include <map>
@@ -97,8 +100,8 @@ private:
 
 Finding make_finding(const AnalysisContext& context, const UnusedGraphs& unused, const Words& words) {
     const GraphNodes& nodes = context.graph()->tables().nodes;
-    const auto graphs = with("graphs", words.plural(static_cast<int64_t>(unused.roots.size()), "{n} autograd graph",
-                                                     "{n} autograd graphs"));
+    const auto graphs = with(
+        "graphs", words.plural(static_cast<int64_t>(unused.roots.size()), "{n} autograd graph", "{n} autograd graphs"));
     const auto bytes = with("bytes", format_bytes(unused.bytes));
     Finding finding = diagnoses::eval_without_no_grad.new_finding();
     finding.confidence = Confidence::certain;
@@ -137,7 +140,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::eval_without_no_grad{FindingKind::eval_without_no_grad, Severity::waste, DiagnosisPhase::observation,
-                                                run};
+const Diagnosis diagnoses::eval_without_no_grad{FindingKind::eval_without_no_grad, Severity::waste,
+                                                DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

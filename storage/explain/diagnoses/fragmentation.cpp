@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #15: an out-of-memory error although enough memory was free: it lay in free gaps that are too small.
 #include <algorithm>
 

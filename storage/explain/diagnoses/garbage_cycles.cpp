@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #26: reference cycles retain tensors until Python's garbage collector runs: a sawtooth.
 #include <algorithm>
 #include <unordered_map>
@@ -97,7 +100,7 @@ void report(Finding& finding, const Cycles& cycles, const Words& words) {
                           "the collections memory grows with each iteration and then falls back.",
                           bytes, line,
                           with("collections", words.plural(static_cast<int64_t>(cycles.collections.size()),
-                                                            "{n} garbage collection", "{n} garbage collections")))};
+                                                           "{n} garbage collection", "{n} garbage collections")))};
     if (cycles.pending > 0) {
         finding.text.push_back(words("At present {pending} stay until the next collection.",
                                      with("pending", format_bytes(cycles.pending))));
@@ -162,6 +165,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::garbage_cycles{FindingKind::garbage_cycles, Severity::waste, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::garbage_cycles{FindingKind::garbage_cycles, Severity::waste, DiagnosisPhase::observation,
+                                          run};
 
 }  // namespace tidemark

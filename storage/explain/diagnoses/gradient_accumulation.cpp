@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #13: the gradients of several backward passes are added up before the optimizer step.
 #include <algorithm>
 #include <map>

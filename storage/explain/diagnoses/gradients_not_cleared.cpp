@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #12: the gradients of the previous iteration still exist during the next forward pass.
 #include <algorithm>
 

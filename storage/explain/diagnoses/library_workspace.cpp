@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #19: cuBLAS and other NVIDIA libraries keep workspaces, one per thread and stream.
 #include <algorithm>
 #include <array>
@@ -63,9 +66,9 @@ void report(Finding& finding, const LibraryWorkspaces& kept, const Words& words)
             with("bytes", format_bytes(kept.in_pytorch.bytes))));
     }
     if (kept.is_repeated()) {
-        finding.text.push_back(
-            words.plural(kept.in_pytorch.streams, "All workspaces lie on {n} stream; a product on another stream adds one.",
-                         "The workspaces lie on {n} different streams; a product on another stream adds one."));
+        finding.text.push_back(words.plural(
+            kept.in_pytorch.streams, "All workspaces lie on {n} stream; a product on another stream adds one.",
+            "The workspaces lie on {n} different streams; a product on another stream adds one."));
     }
     for (const LibraryMemory& library : kept.libraries) {
         finding.text.push_back(
@@ -132,10 +135,10 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.component =
         kept.in_pytorch.bytes >= kept.outside_pytorch ? ComponentKind::requested : ComponentKind::library;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
-    finding.title = kept.is_repeated() ? words.plural(kept.in_pytorch.streams, "cuBLAS keeps {bytes} of workspaces on {n} stream",
-                                                      "cuBLAS keeps {bytes} of workspaces, one for each of {n} streams",
-                                                      bytes)
-                                       : words("cuBLAS and other libraries keep {bytes} of workspaces", bytes);
+    finding.title = kept.is_repeated()
+                        ? words.plural(kept.in_pytorch.streams, "cuBLAS keeps {bytes} of workspaces on {n} stream",
+                                       "cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes)
+                        : words("cuBLAS and other libraries keep {bytes} of workspaces", bytes);
     if (!kept.in_pytorch.all.empty()) {
         set_line(finding, context, typical_stack(context, kept.in_pytorch));
     }
@@ -147,7 +150,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::library_workspace{FindingKind::library_workspace, Severity::background, DiagnosisPhase::observation,
-                                             run};
+const Diagnosis diagnoses::library_workspace{FindingKind::library_workspace, Severity::background,
+                                             DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S7: several tensors, each retained by a variable of its own.
 #include <algorithm>
 
@@ -128,6 +131,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::live_variables{FindingKind::live_variables, Severity::pattern, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::live_variables{FindingKind::live_variables, Severity::pattern, DiagnosisPhase::observation,
+                                          run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #24: memory of a library grows outside PyTorch's allocator.
 #include <algorithm>
 #include <cmath>
@@ -141,6 +144,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::non_pytorch_growth{FindingKind::non_pytorch_growth, Severity::leak, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::non_pytorch_growth{FindingKind::non_pytorch_growth, Severity::leak,
+                                              DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

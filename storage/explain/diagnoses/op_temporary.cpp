@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S4: memory that an operation allocated for itself at the peak and freed: "where does the extra GiB come from?"
 #include <algorithm>
 #include <string_view>

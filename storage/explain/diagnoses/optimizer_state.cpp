@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S13, #11: what an optimizer keeps for each parameter, allocated at its first step.
 #include <algorithm>
 #include <cstdlib>
@@ -172,6 +175,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::optimizer_state{FindingKind::optimizer_state, Severity::pattern, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::optimizer_state{FindingKind::optimizer_state, Severity::pattern, DiagnosisPhase::observation,
+                                           run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #23: other processes use the same GPU.
 #include <algorithm>
 #include <map>
@@ -105,11 +108,11 @@ void report(Finding& finding, const AnalysisContext& context, const Others& othe
                   with("lowest", format_bytes(others.lowest)), with("highest", format_bytes(others.highest))));
     }
     if (count_contexts(context, others) >= 2) {
-        finding.text.push_back(
-            words("About the size of a bare CUDA context: {processes}. If they are workers of the same job, they "
-                  "touched this GPU without working on it; a missing torch.cuda.set_device() causes this.",
-                  with("processes", words.plural(static_cast<int64_t>(count_contexts(context, others)), "{n} process",
-                                                  "{n} processes"))));
+        finding.text.push_back(words(
+            "About the size of a bare CUDA context: {processes}. If they are workers of the same job, they "
+            "touched this GPU without working on it; a missing torch.cuda.set_device() causes this.",
+            with("processes",
+                 words.plural(static_cast<int64_t>(count_contexts(context, others)), "{n} process", "{n} processes"))));
     }
 }
 
@@ -158,6 +161,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::other_processes{FindingKind::other_processes, Severity::background, DiagnosisPhase::conclusion, run};
+const Diagnosis diagnoses::other_processes{FindingKind::other_processes, Severity::background,
+                                           DiagnosisPhase::conclusion, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S9, #15: the OOM analysis: what was requested, what was free and where, what used the rest, and which settings would
 // have made the request fit.
 #include <algorithm>
@@ -23,7 +26,7 @@ std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
                  with("reserved", format_bytes(static_cast<int64_t>(oom_analysis.state.reserved))),
                  with("free", format_bytes(oom_analysis.free_in_segments())),
                  with("gaps", words.plural(oom_analysis.state.gaps, "{n} free gap between tensors",
-                                            "{n} free gaps between tensors")),
+                                           "{n} free gaps between tensors")),
                  with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))));
 }
 
@@ -141,6 +144,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::out_of_memory{FindingKind::out_of_memory, Severity::failure, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::out_of_memory{FindingKind::out_of_memory, Severity::failure, DiagnosisPhase::observation,
+                                         run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #33: one batch was larger than the others: its iteration has a higher peak, and nothing of it stays.
 #include <algorithm>
 #include <unordered_map>
@@ -216,7 +219,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::outlier_iteration{FindingKind::outlier_iteration, Severity::pattern, DiagnosisPhase::observation,
-                                             run};
+const Diagnosis diagnoses::outlier_iteration{FindingKind::outlier_iteration, Severity::pattern,
+                                             DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #17: freed by the program, but another stream may still use it: record_stream() delays the reuse.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #31: pinned host memory grows. It is not GPU memory, but is often mistaken for it.
 #include <algorithm>
 #include <cmath>
@@ -69,7 +72,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::pinned_memory_growth{FindingKind::pinned_memory_growth, Severity::leak, DiagnosisPhase::observation,
-                                                run};
+const Diagnosis diagnoses::pinned_memory_growth{FindingKind::pinned_memory_growth, Severity::leak,
+                                                DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

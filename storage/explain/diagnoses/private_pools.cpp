@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #28: CUDA graphs and compiled code keep private pools, which do not grow.
 #include "storage/explain/private_pools.h"
 #include "storage/base/units.h"
@@ -36,6 +39,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::private_pools{FindingKind::private_pools, Severity::background, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::private_pools{FindingKind::private_pools, Severity::background, DiagnosisPhase::observation,
+                                         run};
 
 }  // namespace tidemark

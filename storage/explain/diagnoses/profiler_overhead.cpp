@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #34: a profiler or recorder takes GPU memory while it runs.
 #include <algorithm>
 #include <array>
@@ -130,6 +133,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::profiler_overhead{FindingKind::profiler_overhead, Severity::waste, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::profiler_overhead{FindingKind::profiler_overhead, Severity::waste,
+                                             DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S3: a second backward through a graph whose saved tensors the first one released.
 #include <algorithm>
 #include <set>
@@ -151,6 +154,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::released_graph{FindingKind::released_graph, Severity::pattern, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::released_graph{FindingKind::released_graph, Severity::pattern, DiagnosisPhase::observation,
+                                          run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S11: reserved memory rises with each new largest iteration and stays; allocated memory falls again.
 #include <algorithm>
 
@@ -106,7 +109,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::reserved_high_water{FindingKind::reserved_high_water, Severity::pattern, DiagnosisPhase::observation,
-                                               run};
+const Diagnosis diagnoses::reserved_high_water{FindingKind::reserved_high_water, Severity::pattern,
+                                               DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S4, #8: retain_grad() on tensors that are not leaves: their gradients stay after the backward pass.
 #include <algorithm>
 

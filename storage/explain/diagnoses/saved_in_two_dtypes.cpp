@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #32: the same values are saved for backward in two dtypes, 32-bit and 16-bit.
 #include <algorithm>
 #include <set>
@@ -149,7 +152,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::saved_in_two_dtypes{FindingKind::saved_in_two_dtypes, Severity::waste, DiagnosisPhase::observation,
-                                               run};
+const Diagnosis diagnoses::saved_in_two_dtypes{FindingKind::saved_in_two_dtypes, Severity::waste,
+                                               DiagnosisPhase::observation, run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S12, #14: the second forward pass runs beside the gradients of the first iteration; all later iterations are the
 // same.
 #include <algorithm>

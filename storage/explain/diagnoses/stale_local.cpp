@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #27: a variable retains the previous iteration's result while the next one is made: at the peak both exist.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S2: no tensor outlives its iteration.
 #include <algorithm>
 
@@ -47,7 +50,7 @@ Nodes count_nodes(const GraphContext& graph, int64_t time) {
             continue;
         }
         ++nodes.made;
-        nodes.dead += state == NodeState::dead;
+        nodes.dead += state == NodeState::destroyed;
         nodes.released += state == NodeState::released;
         nodes.holding += holds_saved(state);
     }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #21: a context on a device that the program hardly uses: a tensor or a call without a device went to another GPU.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #18: cuDNN allocates a very large workspace for one convolution, mostly when it tries algorithms.
 #include <algorithm>
 #include <string_view>
@@ -155,6 +158,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::workspace_burst{FindingKind::workspace_burst, Severity::waste, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::workspace_burst{FindingKind::workspace_burst, Severity::waste, DiagnosisPhase::observation,
+                                           run};
 
 }  // namespace tidemark

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #29: autocast caches its copy of each weight until the outermost autocast ends.
 #include <unordered_set>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #5: backward(create_graph=True) gives each gradient a graph that refers to the parameter: a reference cycle in C++
 // that neither reference counts nor the garbage collector free.
 #include "storage/base/units.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // One graph that spans all iterations: from the root, its ancestors reach back from iteration to iteration.
 #pragma once
 

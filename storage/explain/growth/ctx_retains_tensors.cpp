@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #10: a custom Function stores tensors as attributes of ctx instead of using save_for_backward.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S10, #7: graphs that were never backpropagated, retained by their outputs: no_grad is missing.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
@@ -8,8 +11,8 @@ namespace tidemark {
 namespace {
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::pending ||
-        suspect.retention.root_state != NodeState::pending) {
+    if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::never_executed ||
+        suspect.retention.root_state != NodeState::never_executed) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #25: a stored exception retains its traceback and with it the variables of all frames of the failed iteration.
 #include <algorithm>
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S9, #2: a container retains more and more tensors.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #3: the output of one iteration is an input of the next, with its graph: hidden state that is not detached.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
@@ -32,7 +35,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "saved: another {bytes} every {iteration}, {total} so far.",
               iteration, with("later", index.type(link->later)), with("earlier", index.type(link->earlier)),
               with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)))};
-    if (suspect.retention.retainer_state == NodeState::kept) {
+    if (suspect.retention.retainer_state == NodeState::executed) {
         finding.text.push_back(
             words("Each backward pass executes the whole chain again and becomes slower; retain_graph=True is present "
                   "only to allow this."));

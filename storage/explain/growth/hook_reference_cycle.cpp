@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #6: a hook refers to a tensor whose graph refers to the hook.
 #include "storage/explain/growth/suspect_classifier.h"
 

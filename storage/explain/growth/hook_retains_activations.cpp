@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #9: a module retains its outputs, as a forward hook does that stores activations.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // #1: total += loss with its graph: a chain of additions across all iterations.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
@@ -34,7 +37,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               with("line", finding.line), with("sums", format_count(sums)),
               with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
               with("total", format_bytes(suspect.bytes)))};
-    if (suspect.retention.retainer_state == NodeState::pending) {
+    if (suspect.retention.retainer_state == NodeState::never_executed) {
         finding.text.push_back(
             words("The sum was never backpropagated, so the nodes below it still retain their saved tensors."));
     }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // S1, #4: graphs with a referrer that kept their saved tensors: backward(retain_graph=True).
 #include <cmath>
 
@@ -64,7 +67,7 @@ std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspec
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     // A backward pass executed the node, but its saved tensors were not released.
-    if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::kept) {
+    if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::executed) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Classifiers of leak suspects: each recognizes one cause of growth.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
 // Memory grows, and the recording does not show what retains it.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
