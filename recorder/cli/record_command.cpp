@@ -118,7 +118,7 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     variables["TIDEMARK_RECORD"] = "1";
     variables["TIDEMARK_OUTPUT"] = fs::absolute(options.output).lexically_normal().string();
     variables["TIDEMARK_WITH"] = fmt::format("{}", fmt::join(parts, ","));
-    variables["TIDEMARK_REPLACE"] = options.force ? "1" : "0";
+    variables["TIDEMARK_FORCE"] = options.force ? "1" : "0";
     variables["TIDEMARK_SESSION"] = session;
     variables["TIDEMARK_HOME"] = home.folder;
     return variables;

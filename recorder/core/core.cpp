@@ -19,7 +19,7 @@
 
 using tidemark::recorder::environment;
 using tidemark::recorder::Recording;
-using tidemark::recorder::recording_is_asked_for;
+using tidemark::recorder::recording_is_requested;
 using tidemark::recorder::ThreadRing;
 
 namespace {
@@ -161,7 +161,7 @@ TIDEMARK_EXPORT int tidemark_start_from_environment(char* error, size_t error_si
     if (recording_now()) {
         return 1;
     }
-    if (!recording_is_asked_for()) {
+    if (!recording_is_requested()) {
         return 0;
     }
     const std::string home(environment("TIDEMARK_HOME")), session(environment("TIDEMARK_SESSION"));
@@ -171,7 +171,7 @@ TIDEMARK_EXPORT int tidemark_start_from_environment(char* error, size_t error_si
     const tidemark_options options{
         recorder.c_str(), output.c_str(), session.empty() ? nullptr : session.c_str(),
         std::strtoull(std::string(environment("TIDEMARK_RING_RECORDS")).c_str(), nullptr, 10),
-        environment("TIDEMARK_REPLACE") == "1"};
+        environment("TIDEMARK_FORCE") == "1"};
     return tidemark_start(&options, error, error_size);
 }
 
