@@ -75,13 +75,13 @@ std::string words_about(const Words& words, const Component& component) {
         case ComponentKind::private_pools:
             return words("free, but reserved for private pools (CUDA graphs, MemPool): only their owners can use it");
         case ComponentKind::library:
-            return words.plural(count, "requested from the driver outside the caching allocator, in {n} piece",
-                                "requested from the driver outside the caching allocator, in {n} pieces");
+            return words.plural(count, "requested from the driver by a library, in {n} allocation",
+                                "requested from the driver by a library, in {n} allocations");
         case ComponentKind::context: return words("needed by every process that uses the GPU");
         case ComponentKind::kernels: return words("code of GPU kernels, loaded at their first use");
         case ComponentKind::other_processes: return words("another program on the same GPU");
         case ComponentKind::unknown:
-            return component.bytes < 0 ? words("the components add up to more than NVML shows")
+            return component.bytes < 0 ? words("the known components exceed the NVML sample by this amount")
                                        : words("not explained by the recorded data");
     }
     return {};
@@ -91,8 +91,8 @@ std::string total_words(const Words& words, const Page& page) {
     if (!page.row.device_used) {
         return words("total of the known components; nvidia-smi may show more");
     }
-    return page.row.device_total == 0 ? words("what nvidia-smi shows for the device")
-                                      : words("what nvidia-smi shows for the device, of {bytes}",
+    return page.row.device_total == 0 ? words("as nvidia-smi shows it for the device")
+                                      : words("as nvidia-smi shows it for the device, which has {bytes}",
                                               with("bytes", format_bytes(page.row.device_total)));
 }
 
@@ -115,12 +115,13 @@ std::string page_text(const Words& words, const Page& page) {
     text += table_row(page, page.total(), words("total"), total_words(words, page));
     const auto note = [&](const std::string& sentence) { text += one_line(sentence) + '\n'; };
     if (page.row.process_used) {
-        note(words("nvidia-smi shows {bytes} of it for the recorded process.",
+        note(words("nvidia-smi attributes {bytes} of the total to the recorded process.",
                    with("bytes", format_bytes(*page.row.process_used))));
     }
     if (const auto age = page.sample_age()) {
-        note(words("The last NVML sample is {age} older; recorded changes since then are added to it.",
-                   with("age", format_duration(*age))));
+        note(words(
+            "The last NVML sample is {age} older than this point in time; the recorded changes since then are added.",
+            with("age", format_duration(*age))));
     }
     for (const std::string& gap : page.gaps) {
         note(words("Note: {text}", with("text", gap)));
@@ -186,15 +187,15 @@ void add_breakdown_command(CommandLine& line) {
     auto options = std::make_shared<BreakdownOptions>();
     CLI::App& command = add_command(
         line, "breakdown",
-        {words("The memory breakdown of a GPU, up to what nvidia-smi shows"),
-         words("One line per component, from the bytes the program requested outwards; they add up exactly. Without "
-               "NVML\n"
-               "samples the components end at what is known. JSON is one object, or a list when there are several\n"
-               "devices and none is selected."),
+        {words("Show the memory breakdown of a GPU, up to the total in nvidia-smi"),
+         words("Prints one line per component, from the bytes that the program requested to the total in\n"
+               "nvidia-smi. The components add up to the total. Without NVML samples, the total contains the known\n"
+               "components only. JSON is one object, or a list if the trace has several devices and --device is\n"
+               "missing."),
          "  tidemark breakdown run.tide\n"
          "  tidemark breakdown run.tide --at peak --device 0 --format json"});
     add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_breakdown(*options, words, progress); });
 }
 

@@ -51,7 +51,7 @@ void set_job(CommandLine& line, CLI::App& command, Job job);
 
 /// Adds the positional TRACE.
 void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace);
-/// Adds --format. `description` is "text or json" in words.
+/// Adds --format. `description` is "Output format" in words.
 void add_format_option(CLI::App& command, const std::string& description, std::string& format,
                        std::initializer_list<std::string> formats);
 /// Adds --limit, of `limit` rows at first.

@@ -199,13 +199,14 @@ std::string difference_sentence(const Difference& found, const Words& words) {
     const int64_t difference = all.difference();
     const auto a = with("a", format_bytes(all.a.bytes)), b = with("b", format_bytes(all.b.bytes));
     if (difference == 0) {
-        return words("A and B have the same: {a}.", a);
+        return words("A and B have the same amount of memory: {a}.", a);
     }
     const auto bytes = with("bytes", format_bytes(std::abs(difference)));
     const auto when_a = with("when_a", found.a.when), when_b = with("when_b", found.b.when);
     if (found.a.when == found.b.when) {
-        return difference > 0 ? words("B has {bytes} more than A {when_b}: {b} instead of {a}.", bytes, when_b, a, b)
-                              : words("B has {bytes} less than A {when_b}: {b} instead of {a}.", bytes, when_b, a, b);
+        return difference > 0
+                   ? words("B has {bytes} more than A, each {when_b}: {b} instead of {a}.", bytes, when_b, a, b)
+                   : words("B has {bytes} less than A, each {when_b}: {b} instead of {a}.", bytes, when_b, a, b);
     }
     return difference > 0
                ? words("B {when_b} has {bytes} more than A {when_a}: {b} instead of {a}.", bytes, when_a, when_b, a, b)
@@ -217,7 +218,7 @@ std::string summary(const Difference& found, const Words& words) {
     std::string text = difference_sentence(found, words) + '\n';
     if (!rows.empty() && rows.front().difference() != 0) {
         const CompareRow& largest = rows.front();
-        text += words("The largest difference, {bytes}, is {name}: {where}.",
+        text += words("The largest difference, {bytes}, is from {name} ({where}).",
                       with("bytes", signed_bytes(largest.difference())), with("name", one_line(largest.name)),
                       with("where", where(largest, words))) +
                 '\n';
@@ -277,9 +278,9 @@ std::string difference_text(const Difference& found, const DiffOptions& options,
     }
     text += rest_text(words, changed.size() - shown, 68);
     if (const size_t same = all.rows.size() - changed.size(); same > 0) {
-        text += fmt::format(
-            "{:68}{}\n", "",
-            words("({count} more without a difference)", with("count", format_count(static_cast<int64_t>(same)))));
+        text += fmt::format("{:68}{}\n", "",
+                            words("({count} more groups without a difference)",
+                                  with("count", format_count(static_cast<int64_t>(same)))));
     }
     return text + table_row(all.difference(), all.a, all.b, "", words("total"));
 }
@@ -335,28 +336,31 @@ Status run_diff(const DiffOptions& options, const Words& words, Progress& progre
 void add_diff_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<DiffOptions>();
-    CLI::App& command =
-        add_command(line, "diff",
-                    {words("Compare two states of memory"),
-                     words("Compares two traces, or two points in time of one. Groups with the same name are the same "
-                           "group: stacks by\n"
-                           "the texts of their frames, not by address. Bytes are those of active blocks, as in top."),
-                     "  tidemark diff before.tide after.tide\n"
-                     "  tidemark diff run.tide --steps 3:20 --by line\n"
-                     "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
+    CLI::App& command = add_command(
+        line, "diff",
+        {words("Compare the memory of two traces, or of two points in time"),
+         words("Compares two traces, or two points in time of one trace, which needs --at-a and --at-b, or\n"
+               "--steps. Groups of both sides match by name, and stacks by the text of their frames. Bytes are\n"
+               "those of active blocks, as in top."),
+         "  tidemark diff before.tide after.tide\n"
+         "  tidemark diff run.tide --steps 3:20 --by line\n"
+         "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
     command.add_option("A", options->a, words("A trace (.tide)"))->required();
-    command.add_option("B", options->b, words("Another one (default: the same)"));
+    command.add_option("B", options->b, words("The second trace (default: A)"));
     auto* at_a =
-        command.add_option("--at-a", options->at_a, words("The point in time of A, as --at of top (default: peak)"));
+        command.add_option("--at-a", options->at_a,
+                           words("The point in time of A: event:N, time:T, mark:NAME, peak or end (default: peak)"));
     auto* at_b = command.add_option("--at-b", options->at_b, words("The point in time of B (default: peak)"));
-    command.add_option("--steps", options->steps, words("The ends of two steps: K of A, N of B, as K:N"))
+    command
+        .add_option("--steps", options->steps,
+                    words("Compare the end of step K of A with the end of step N of B, as K:N"))
         ->excludes(at_a)
         ->excludes(at_b);
     command.add_option("--by", options->by, words("How to group: {groups}", with("groups", group_by_names())))
         ->capture_default_str();
-    command.add_option("--device", options->device, words("The device (default: the one with most events)"));
-    add_limit_option(command, words("How many groups to show, 0 for all"), options->limit);
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
+    add_limit_option(command, words("Number of groups to show; 0 shows all"), options->limit);
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_diff(*options, words, progress); });
 }
 

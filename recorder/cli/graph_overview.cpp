@@ -166,11 +166,11 @@ std::string growth_text(const GraphView& view, const GraphGrowth& growth) {
         return '\n' + words("At the end of every step, the graph retained nothing.") + '\n';
     }
     const auto before = static_cast<size_t>(first - growth.slices.begin());
-    std::string text = '\n' +
-                       (growth.slices.front().step < 0 ? words("Growth, at the end of each slice of the run")
-                                                       : words("Growth, at the end of each step")) +
-                       fmt::format("\n{:>14}  {:>10}  {:>9}  {}\n", "", words("Reachable"), words("Nodes"),
-                                   words("Of them from earlier"));
+    std::string text =
+        '\n' +
+        (growth.slices.front().step < 0 ? words("Growth, at the end of each slice of the run")
+                                        : words("Growth, at the end of each step")) +
+        fmt::format("\n{:>14}  {:>10}  {:>9}  {}\n", "", words("Reachable"), words("Nodes"), words("Created earlier"));
     for (const size_t at : spread(growth.slices.size() - before)) {
         const GraphSlice& slice = growth.slices[before + at];
         text += fmt::format("{:>14}  {:>10}  {:>9}  {}\n", slice_name(view, slice), format_bytes(slice.reachable_bytes),

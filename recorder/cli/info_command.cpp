@@ -337,9 +337,8 @@ void add_info_command(CommandLine& line) {
                                     {words("Show the origin, the contents and the data gaps of a trace"), "",
                                      "  tidemark info run.tide\n  tidemark info run.tide --check --format json"});
     add_trace_option(line, command, options->trace);
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
-    command.add_flag("--check", options->check,
-                     words("Check every page of the file, also those that opening does not read"));
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
+    command.add_flag("--check", options->check, words("Check the integrity of every page of the file first"));
     set_job(line, command, [options, words](Progress& progress) { return run_info(*options, words, progress); });
 }
 

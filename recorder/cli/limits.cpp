@@ -36,7 +36,7 @@ Status check_size(const char* option, const std::string& text, const Words& word
 /// Says why an earlier peak may be missing; empty if the peak is certain.
 std::string what_peaks_lack(const AnalysisContext& context, const Words& words) {
     if (context.device().truncated) {
-        return words("the history starts late, so an earlier peak is unknown");
+        return words("the history does not begin with the program, so an earlier peak is unknown");
     }
     for (const DataGap& data_gap : context.trace().data_gaps) {
         const bool is_of_device = data_gap.device < 0 || data_gap.device == context.device().device;
@@ -112,7 +112,7 @@ void Verifying::explain_peak(Verified& verified, EventNumber event) const {
     verified.line = lines.front().name;
     verified.referrer = referrer_of(verified.line);
     verified.details.push_back(
-        words_("reached at event:{event} ({time}), most of it by {line}: {bytes}", with("event", event),
+        words_("reached at event:{event} ({time}); the largest part, {bytes}, is from {line}", with("event", event),
                with("time", format_time_point(context_.device().time_of_state(event))), with("line", verified.line),
                with("bytes", format_bytes(lines.front().block_bytes))));
     if (!verified.referrer.empty()) {
@@ -128,8 +128,9 @@ void Verifying::peak(const char* name, Series series, const std::string& limit) 
     verified.allowed = parse_bytes(limit);
     const std::string lacking = what_peaks_lack(context_, words_);
     const auto bytes = with("bytes", format_bytes(peak.max));
-    const auto value = with("value", series == Series::allocated ? words_("peak of allocated memory: {bytes}", bytes)
-                                                                 : words_("peak of reserved memory: {bytes}", bytes));
+    const auto value =
+        with("value", series == Series::allocated ? words_("the peak of allocated memory is {bytes}", bytes)
+                                                  : words_("the peak of reserved memory is {bytes}", bytes));
     const auto option = with("limit", fmt::format("--{} {}", name, limit));
     if (peak.max > *verified.allowed) {
         verified.outcome = Outcome::broken;
@@ -158,7 +159,7 @@ void Verifying::explain_growth(Verified& verified) const {
         verified.line = cause->line;
         verified.referrer = cause->referrer;
         verified.findings = {std::string(finding_word(cause->kind))};
-        verified.details.push_back(words_("{bytes} of it: {finding}",
+        verified.details.push_back(words_("{bytes} of the growth: {finding}",
                                           with("bytes", format_bytes(*cause->per_iteration)),
                                           with("finding", described(*cause, words_))));
     }
@@ -177,8 +178,8 @@ void Verifying::growth() {
             context_.iterations().empty()
                 ? words_("{limit} cannot be decided: no steps were recorded, and nothing else repeats", option)
                 : words_.plural(static_cast<int64_t>(context_.iterations().size()),
-                                "{limit} cannot be decided: {n} step is too short a run, {needed} are needed",
-                                "{limit} cannot be decided: {n} steps are too short a run, {needed} are needed", option,
+                                "{limit} cannot be decided: the run has {n} step, {needed} are needed",
+                                "{limit} cannot be decided: the run has {n} steps, {needed} are needed", option,
                                 with("needed", fewest_iterations));
         verified_.push_back(std::move(verified));
         return;
@@ -236,12 +237,12 @@ void Verifying::findings() {
     const auto count = static_cast<int64_t>(verified.findings.size());
     if (count > 0) {
         verified.outcome = Outcome::broken;
-        verified.reason = words_.plural(count, "{n} finding against {limit}", "{n} findings against {limit}", option);
+        verified.reason = words_.plural(count, "{n} finding matches {limit}", "{n} findings match {limit}", option);
     } else if (!lacking.empty()) {
         verified.outcome = Outcome::unknown;
         verified.reason = words_("{limit} cannot be decided: {reason}", option, with("reason", lacking));
     } else {
-        verified.reason = words_("no finding against {limit}", option);
+        verified.reason = words_("no finding matches {limit}", option);
     }
     verified_.push_back(std::move(verified));
 }

@@ -41,8 +41,8 @@ Language language_of_locale() {
 
 std::string exit_status_help(const Words& words) {
     return words(
-        "Exit status: 0 success, 2 wrong usage, 3 the input file cannot be used,\n"
-        "4 the environment prevents it (missing file, permission, full disk, no viewer), 130 canceled.");
+        "Exit status: 0 success, 2 wrong usage, 3 unusable input file, 4 environment error (missing file,\n"
+        "permission, full disk, no viewer), 5 a limit of `tidemark check` does not hold, 130 canceled.");
 }
 
 /// All commands with their options, in the language of `words`.
@@ -63,7 +63,8 @@ struct CommandParser {
 };
 
 CommandParser::CommandParser(const Words& words)
-    : app(words("Explains why GPU memory goes up and never comes back down."), "tidemark") {
+    : app(words("Records PyTorch programs and explains why their GPU memory goes up and never comes back down."),
+          "tidemark") {
     app.get_formatter()->label("Usage", words("Usage"));
     app.get_formatter()->label("OPTIONS", words("OPTIONS"));
     app.get_formatter()->label("SUBCOMMAND", words("COMMAND"));

@@ -135,8 +135,9 @@ bool RecordingSession::wait_for_recorders(const Words& words, const Progress& pr
             return false;
         }
         if (!is_noted && std::chrono::steady_clock::now() - begin > 2s) {
-            print_note(words,
-                       words("waiting for traces that are still being written; Ctrl-C leaves them to the background."));
+            print_note(
+                words,
+                words("waiting for the recorder to complete the traces; after Ctrl-C it continues in the background."));
             is_noted = true;
         }
         std::this_thread::sleep_for(20ms);

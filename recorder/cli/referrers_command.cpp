@@ -129,8 +129,8 @@ std::string page_text(const Words& words, const Page& page, size_t limit) {
     text += rest_text(words, page.groups.size() - shown, 35);
     if (page.without_graph > 0) {
         text += words.plural(static_cast<int64_t>(page.without_graph),
-                             "{n} referrer of tensors without a graph left out; --all shows it.",
-                             "{n} referrers of tensors without a graph left out; --all shows them.") +
+                             "{n} referrer of tensors without an autograd graph is not shown; --all shows it.",
+                             "{n} referrers of tensors without an autograd graph are not shown; --all shows them.") +
                 '\n';
     }
     return text;
@@ -256,22 +256,21 @@ void add_referrers_command(CommandLine& line) {
     auto options = std::make_shared<ReferrersOptions>();
     CLI::App& command = add_command(
         line, "referrers",
-        {words("Show the referrers that retain tensors and their graphs"),
-         words("The result of a heap scan: variables, attributes, list elements and others, grouped if only an index\n"
-               "differs. Reachable bytes are those of the tensors and of all that their graphs saved; retained bytes "
-               "are\n"
-               "freed if the referrer goes."),
+        {words("Show the referrers that retain tensors and their autograd graphs"),
+         words("Shows the result of a heap scan: variables, attributes, list elements and other referrers, grouped\n"
+               "if only an index differs. Reachable is the memory of the tensors and of everything that their\n"
+               "graphs saved; retained is the part that is freed if the referrer releases them."),
          "  tidemark referrers run.tide\n"
          "  tidemark referrers run.tide --at scan:1 --all --format json"});
     add_trace_option(line, command, options->trace);
     command
         .add_option("--at", options->at,
-                    words("The scan: latest (the last with referrers), scan:N, or the last one before event:N, time:T, "
-                          "mark:NAME, ..."))
+                    words("The heap scan: latest (the last one with referrers), scan:N, or the last one before "
+                          "event:N, time:T, mark:NAME, peak or end"))
         ->capture_default_str();
-    add_limit_option(command, words("How many referrers to show, 0 for all"), options->limit);
-    command.add_flag("--all", options->all, words("Also show referrers of tensors without a graph"));
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    add_limit_option(command, words("Number of referrers to show; 0 shows all"), options->limit);
+    command.add_flag("--all", options->all, words("Also show referrers of tensors without an autograd graph"));
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_referrers(*options, words, progress); });
 }
 

@@ -199,22 +199,22 @@ Status run_top(const TopOptions& options, const Words& words, Progress& progress
 void add_top_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<TopOptions>();
-    CLI::App& command =
-        add_command(line, "top",
-                    {words("What occupies the memory at a point in time"),
-                     words("Bytes are those of active blocks, with allocator rounding; the total is "
-                           "active_bytes.all.current of stats.\n"
-                           "JSON is one object, or a list when there are several devices and none is selected."),
-                     "  tidemark top run.tide --at peak --by line\n"
-                     "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json"});
+    CLI::App& command = add_command(
+        line, "top",
+        {words("Show what occupies GPU memory at a point in time"),
+         words("Bytes are those of active blocks, including allocator rounding; the total is\n"
+               "active_bytes.all.current of stats. JSON is one object, or a list if the trace has several devices\n"
+               "and --device is missing."),
+         "  tidemark top run.tide --at peak --by line\n"
+         "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json"});
     add_time_point_options(line, command, options->time_point, "peak", only_device_help(words));
     command
         .add_option("--by", options->by,
-                    words("How to group: {groups}; module:DEPTH: the first parts of its name",
+                    words("How to group: {groups}; module:DEPTH groups by the first DEPTH parts of the module's name",
                           with("groups", group_by_names())))
         ->capture_default_str();
-    add_limit_option(command, words("How many groups to show, 0 for all"), options->limit);
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    add_limit_option(command, words("Number of groups to show; 0 shows all"), options->limit);
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_top(*options, words, progress); });
 }
 
