@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark breakdown: from the bytes a program requested up to what nvidia-smi shows.
+// tidemark breakdown: the components of GPU memory, from requested bytes to the total in nvidia-smi.
 #include "storage/breakdown/breakdown.h"
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
+#include "storage/report/layout.h"
 #include "storage/text/data_gap_words.h"
 #include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
@@ -55,7 +56,7 @@ struct Page {
     }
 };
 
-/// Explains a component to somebody who sees it for the first time.
+/// Returns the description of a component for its row.
 std::string words_about(const Words& words, const Component& component) {
     const int64_t count = component.count;
     switch (component.kind) {
@@ -96,23 +97,35 @@ std::string total_words(const Words& words, const Page& page) {
                                               with("bytes", format_bytes(page.row.device_total)));
 }
 
-std::string table_row(const Page& page, int64_t bytes, std::string_view title, std::string_view about) {
-    return fmt::format("{:>10}  {:5.1f} %  {:<28}  {}\n", format_bytes(bytes), share(bytes, page.total()) * 100,
-                       one_line(title), about);
-}
+/// The rows of a page have the same width of titles.
+struct TableLayout {
+    const Page& page;
+    size_t title_width = 28;  // columns
+
+    TableLayout(const Words& words, const Page& of) : page(of) {
+        for (const Component& component : page.row.components) {
+            title_width = std::max(title_width, display_width(component_name(words, component)));
+        }
+    }
+    std::string row(int64_t bytes, std::string_view title, std::string_view about) const {
+        return fmt::format("{:>10}  {:5.1f} %  {:<{}}  {}\n", format_bytes(bytes), share(bytes, page.total()) * 100,
+                           one_line(title), title_width, about);
+    }
+};
 
 std::string page_text(const Words& words, const Page& page) {
+    const TableLayout layout(words, page);
     std::string text =
         words("Device {device}, event {event} of {count}, {time}", with("device", page.device.device),
               with("event", format_count(page.row.event)), with("count", format_count(page.device.event_count())),
               with("time", format_time_point(page.row.time))) +
         '\n';
-    text += fmt::format("{:>10}  {:>7}  {:<28}  {}\n", words("Bytes"), words("Share"), words("Component"),
-                        words("What it is"));
+    text += fmt::format("{:>10}  {:>7}  {:<{}}  {}\n", words("Bytes"), words("Share"), words("Component"),
+                        layout.title_width, words("What it is"));
     for (const Component& component : page.row.components) {
-        text += table_row(page, component.bytes, component_name(words, component), words_about(words, component));
+        text += layout.row(component.bytes, component_name(words, component), words_about(words, component));
     }
-    text += table_row(page, page.total(), words("total"), total_words(words, page));
+    text += layout.row(page.total(), words("total"), total_words(words, page));
     const auto note = [&](const std::string& sentence) { text += one_line(sentence) + '\n'; };
     if (page.row.process_used) {
         note(words("nvidia-smi attributes {bytes} of the total to the recorded process.",

@@ -28,7 +28,7 @@ struct CheckOptions {
     std::string format = "text";
 };
 
-/// All limits against one device.
+/// The results of all limits on one device.
 struct Checked {
     int device = 0;
     std::vector<Verified> limits;
@@ -43,7 +43,7 @@ std::string_view outcome_word(Outcome outcome) {
     return {};
 }
 
-/// The beginning of a line, for searches in a log. Not translated.
+/// Returns the begin of a line. Not translated, so that a log can be searched for it.
 std::string_view outcome_mark(Outcome outcome) {
     return outcome == Outcome::holds ? "ok" : outcome == Outcome::broken ? "BROKEN" : "UNKNOWN";
 }

@@ -35,15 +35,15 @@ struct DiffOptions {
     size_t limit = 20;  ///< 0: all
 };
 
-/// A point in time as the command line names it.
-struct Asked {
+/// A point in time as selected on the command line.
+struct Selected {
     std::string trace;
     std::string at;                    ///< as in --at
-    std::optional<int64_t> iteration;  ///< or the end of this iteration
+    std::optional<int64_t> iteration;  ///< its end is the point in time; replaces `at`
 };
 
 struct Both {
-    Asked a, b;
+    Selected a, b;
 };
 
 /// "3:20"
@@ -60,7 +60,7 @@ Result<std::pair<int64_t, int64_t>> parse_steps(const std::string& text, const W
     return usage_error(words("\"{text}\" does not name two steps; write --steps 3:20.", with("text", text)));
 }
 
-Result<Both> what_was_asked(const DiffOptions& options, const Words& words) {
+Result<Both> selected_sides(const DiffOptions& options, const Words& words) {
     const bool is_one_trace = options.b.empty();
     Both both{{options.a, options.at_a, {}}, {is_one_trace ? options.a : options.b, options.at_b, {}}};
     if (!options.steps.empty()) {
@@ -75,7 +75,7 @@ Result<Both> what_was_asked(const DiffOptions& options, const Words& words) {
     if (is_one_trace && (options.at_a.empty() || options.at_b.empty())) {
         return usage_error(words("One trace needs two points in time to compare: --at-a and --at-b, or --steps 3:20."));
     }
-    for (Asked* side : {&both.a, &both.b}) {
+    for (Selected* side : {&both.a, &both.b}) {
         side->at = side->at.empty() ? "peak" : side->at;
     }
     return both;
@@ -109,27 +109,27 @@ Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t 
                              with("first", iterations[0].number), with("last", iterations.all().back().number)));
 }
 
-std::string words_about_time_point(const Asked& asked, const Words& words) {
-    return asked.iteration      ? words("at the end of step {number}", with("number", *asked.iteration))
-           : asked.at == "peak" ? words("at its peak")
-           : asked.at == "end"  ? words("at its end")
-                                : words("at {time_point}", with("time_point", asked.at));
+std::string words_about_time_point(const Selected& selected, const Words& words) {
+    return selected.iteration      ? words("at the end of step {number}", with("number", *selected.iteration))
+           : selected.at == "peak" ? words("at its peak")
+           : selected.at == "end"  ? words("at its end")
+                                   : words("at {time_point}", with("time_point", selected.at));
 }
 
-Result<Side> open_side(std::shared_ptr<const Trace> trace, const Asked& asked, const Way& way,
+Result<Side> open_side(std::shared_ptr<const Trace> trace, const Selected& selected, const Way& way,
                        std::optional<int> device, const Words& words, Progress& progress) {
-    auto time_point = main_time_point(trace, {asked.trace, asked.iteration ? "end" : asked.at, device}, words);
+    auto time_point = main_time_point(trace, {selected.trace, selected.iteration ? "end" : selected.at, device}, words);
     if (!time_point) {
         return time_point.error();
     }
-    if (asked.iteration) {
-        const auto event = end_of_iteration(*time_point, *asked.iteration, words);
+    if (selected.iteration) {
+        const auto event = end_of_iteration(*time_point, *selected.iteration, words);
         if (!event) {
             return event.error();
         }
         time_point->event = *event;
     }
-    Side side{std::move(*time_point), nullptr, words_about_time_point(asked, words)};
+    Side side{std::move(*time_point), nullptr, words_about_time_point(selected, words)};
     if (needs_graph(way.by)) {
         auto graph = read_whole_graph(trace, progress);
         if (!graph) {
@@ -140,14 +140,14 @@ Result<Side> open_side(std::shared_ptr<const Trace> trace, const Asked& asked, c
     return side;
 }
 
-/// Both sides and what differs.
+/// Both sides and their comparison.
 struct Difference {
     Side a, b;
     Comparison comparison;
 };
 
 Result<Difference> differ(const DiffOptions& options, const Words& words, Progress& progress) {
-    const auto both = what_was_asked(options, words);
+    const auto both = selected_sides(options, words);
     const auto way = parse_way(options.by, words);
     if (!both || !way) {
         return both ? way.error() : both.error();
@@ -182,7 +182,7 @@ std::string where(const CompareRow& row, const Words& words) {
                                               with("b", format_bytes(row.b.bytes)));
 }
 
-/// The word of a change in the table; change_word has that of JSON.
+/// Returns the word of a change for the table. change_word() returns that for JSON.
 std::string change_title(Change change, const Words& words) {
     switch (change) {
         case Change::only_a: return words("only in A");
@@ -244,7 +244,7 @@ std::string table_row(int64_t difference, const Amounts& a, const Amounts& b, st
                        change, one_line(name));
 }
 
-/// Tells stacks of one line apart.
+/// Returns lines that distinguish stacks with the same allocation site.
 std::string callers_text(const CompareRow& row, const Words& words) {
     constexpr ptrdiff_t most_callers = 3;
     std::string text;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark explain: why memory went up and was not freed, in words.
+// tidemark explain: the reasons why memory went up and was not freed.
 #include "storage/explain/explain.h"
 
 #include <fmt/format.h>
@@ -38,10 +38,10 @@ std::string_view variable(const char* name) {
 
 int columns() {
     constexpr int narrowest = 40, readable = 100, widest = 400;
-    int asked = 0;
+    int requested = 0;
     const std::string_view text = variable("COLUMNS");
-    if (std::from_chars(text.data(), text.data() + text.size(), asked).ec == std::errc() && asked > 0) {
-        return std::clamp(asked, narrowest, widest);
+    if (std::from_chars(text.data(), text.data() + text.size(), requested).ec == std::errc() && requested > 0) {
+        return std::clamp(requested, narrowest, widest);
     }
     winsize size{};
     const bool is_terminal = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

@@ -60,7 +60,7 @@ Status import_one(const std::string& snapshot, const std::string& output, bool f
     return trace ? print(summary(**trace, words)) : trace.error();
 }
 
-/// Imports each snapshot; one that cannot be read does not stop the others.
+/// Imports each snapshot. Continues after a snapshot that cannot be read.
 Status import_several(const ImportOptions& options, const Words& words, Progress& progress) {
     std::optional<ErrorKind> worst;
     size_t failed = 0;

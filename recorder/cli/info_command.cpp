@@ -34,7 +34,7 @@ struct InfoOptions {
     bool check = false;
 };
 
-/// PyTorch's defaults (c10/core/AllocatorConfig.h); settings with these values are not listed.
+/// PyTorch's defaults (c10/core/AllocatorConfig.h). Settings with these values are not printed.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> default_settings{
     {{"PYTORCH_CUDA_ALLOC_CONF", "\"\""},
      {"max_split_size", "-1"},

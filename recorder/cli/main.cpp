@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark: everything the window shows, as text and JSON, on a machine without a display.
+// tidemark: the command line, for machines without a display.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 Progress progress;
 static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler may only set a lock-free flag");
 
-/// The first Ctrl-C lets the work end cleanly; a second one kills.
+/// Lets the first Ctrl-C cancel the work cleanly. A second one kills the process.
 void cancel_on_signals() {
     struct sigaction action {};
     action.sa_handler = [](int) { progress.canceled = true; };
@@ -49,7 +49,7 @@ std::string exit_status_help(const Words& words) {
 struct CommandParser {
     explicit CommandParser(const Words& words);
 
-    /// The language asked for with --language; nothing without it.
+    /// Returns the language of --language; nothing without the option.
     std::optional<Language> language() const {
         return language_option->results().empty() ? std::nullopt
                                                   : language_from_name(language_option->results().back());
@@ -97,13 +97,14 @@ CommandParser::CommandParser(const Words& words)
     add_share_command(line);
 }
 
-/// Parses the command line for --language alone: all other texts depend on it.
+/// Returns the words in the selected language. Parses the command line once for --language, since all texts depend on
+/// it.
 Words words_for(int argc, char** argv) {
     CommandParser parser(Words(Language::english));
     try {
         parser.app.parse(argc, argv);
     } catch (const CLI::Error&) {
-        // The second parsing shows help and errors in the language.
+        // The second parsing prints help and errors in the selected language.
     }
     return Words(parser.language().value_or(language_of_locale()));
 }

@@ -82,11 +82,11 @@ Status check_output(const RecordOptions& options, const Words& words) {
     return {};
 }
 
-/// Makes the CUDA driver load our driver part, unless another tool occupies the variable.
+/// Sets the variable with which the CUDA driver loads the driver part, unless another tool uses the variable.
 void add_driver_part(const RecorderHome& home, const Words& words, std::vector<std::string>& parts,
                      Variables& variables) {
-    const auto asked = std::find(parts.begin(), parts.end(), "driver");
-    if (asked == parts.end()) {
+    const auto driver = std::find(parts.begin(), parts.end(), "driver");
+    if (driver == parts.end()) {
         return;
     }
     const std::string ours = home.part("libtidemark_driver.so"), loaded = environment("CUDA_INJECTION64_PATH");
@@ -94,20 +94,20 @@ void add_driver_part(const RecorderHome& home, const Words& words, std::vector<s
         print_note(words, words("memory outside the caching allocator is not recorded: another tool makes the CUDA "
                                 "driver load {library} (CUDA_INJECTION64_PATH). Run without that tool to record it.",
                                 with("library", loaded)));
-        parts.erase(asked);
+        parts.erase(driver);
         return;
     }
     std::error_code error;
     if (fs::exists(ours, error)) {
         variables["CUDA_INJECTION64_PATH"] = ours;
     }
-    // Kineto then releases CUPTI after profiling, and the recorder can subscribe again.
+    // With this variable Kineto releases CUPTI after profiling, so that the recorder can subscribe again.
     if (environment("TEARDOWN_CUPTI").empty()) {
         variables["TEARDOWN_CUPTI"] = "1";
     }
 }
 
-/// The variables that make the program and its child processes record: see recorder/SESSIONS.md.
+/// Returns the variables that let the program and its child processes record: see recorder/SESSIONS.md.
 Variables variables_for(const RecordOptions& options, const RecorderHome& home, const std::string& session,
                         const Words& words) {
     Variables variables;
@@ -145,7 +145,7 @@ std::string shell_word(const std::string& text) {
     return quoted + "'";
 }
 
-/// Returns the first sentence of an exception; the program has printed all of it.
+/// Returns the first sentence of an exception, at most 80 characters. The program has printed the full text.
 std::string shortened(const std::string& how) {
     constexpr size_t longest = 80;
     const size_t end = std::min({how.find(". "), how.find('\n'), how.size()});

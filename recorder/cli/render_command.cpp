@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark render: a picture of the window, drawn by the viewer without a display.
+// tidemark render: lets the viewer draw a picture of a view, without a display.
 #include <fmt/format.h>
 #include <unistd.h>
 

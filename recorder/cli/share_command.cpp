@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark share: one compact file for a teammate, without private data.
+// tidemark share: a compact copy of a trace, without private data.
 #include "storage/export/share.h"
 
 #include <fmt/format.h>

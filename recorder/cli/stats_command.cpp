@@ -41,7 +41,7 @@ bool has_earlier_memory(const DeviceHistory& device) {
            (device.allocations.size() > 0 && device.allocations.alloc_event[0] == before_history);
 }
 
-/// Sentences on why the numbers are not those of the whole run.
+/// Returns the reasons why the counters are not those of the whole run.
 std::vector<std::string> notes_about(const DeviceTimePoint& time_point, const Words& words) {
     const DeviceHistory& device = time_point.device();
     std::vector<std::string> notes;

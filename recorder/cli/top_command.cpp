@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark top: what occupies the memory at a point in time.
+// tidemark top: the groups of allocations that occupy GPU memory at a point in time.
 #include <fmt/format.h>
 
 #include <memory>
@@ -46,7 +46,7 @@ Sum add_up(std::span<const AttributionGroup> groups) {
     return sum;
 }
 
-/// The user's own frames, innermost first; all of them if the whole stack is library code.
+/// Returns the frames outside libraries, innermost first; all frames if the whole stack is library code.
 std::vector<FrameId> frames_to_show(const StackTable& stacks, StackId stack) {
     const std::vector<FrameId> all = stacks.frames_of(stack);
     std::vector<FrameId> users;
@@ -81,7 +81,7 @@ std::string text_row(int64_t bytes, int64_t total, int64_t allocations, std::str
 std::string callers_text(const Words& words, const StackTable& stacks, StackId stack) {
     std::string text;
     const auto frames = frames_to_show(stacks, stack);
-    // One line of a program reaches many places in a library.
+    // One line of a program can allocate at several places of a library.
     if (const FrameId innermost = stacks.stack(stack).frame; !frames.empty() && frames.front() != innermost) {
         text += fmt::format("{:34}{}\n", "",
                             words("in {frame}", with("frame", one_line(describe_frame(stacks, innermost)))));
