@@ -279,8 +279,8 @@ std::string difference_text(const Difference& found, const DiffOptions& options,
     text += rest_text(words, changed.size() - shown, 68);
     if (const size_t same = all.rows.size() - changed.size(); same > 0) {
         text += fmt::format("{:68}{}\n", "",
-                            words("({count} more groups without a difference)",
-                                  with("count", format_count(static_cast<int64_t>(same)))));
+                            words.plural(static_cast<int64_t>(same), "({n} more group without a difference)",
+                                         "({n} more groups without a difference)"));
     }
     return text + table_row(all.difference(), all.a, all.b, "", words("total"));
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark graph: the autograd graphs that are alive at a point in time, the memory they retain, and their referrers.
+// tidemark graph: the live autograd graphs at a point in time, the memory they retain, and their referrers.
 #include <fmt/format.h>
 
 #include <algorithm>

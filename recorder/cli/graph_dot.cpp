@@ -205,7 +205,7 @@ std::string Drawing::finish() const {
            "}\n";
 }
 
-/// Returns `from`, then the alive nodes around it, nearest first.
+/// Returns `from` followed by the live nodes around it, nearest first.
 std::vector<NodeIndex> neighborhood(const GraphView& view, std::vector<NodeIndex> from) {
     std::unordered_set<NodeIndex> seen(from.begin(), from.end());
     const size_t limit = std::max(from.size(), nodes_around_selection);

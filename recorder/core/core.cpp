@@ -108,8 +108,8 @@ void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk,
 constexpr tidemark_api api{
     TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now, set_stack_walker};
 
-/// Returns the name for this process: the first one without a rank keeps `output`, others add rank or pid
-/// (SESSIONS.md).
+/// Returns the path of the trace for this process. The first process without a rank gets `output`; others add rank or
+/// pid (SESSIONS.md).
 std::string output_of_this_process(const std::string& output, const std::string& session) {
     const std::string rank(environment("RANK"));
     if (rank.empty()) {

@@ -41,8 +41,8 @@ struct tidemark_options {
  * with a sentence in `error` that names the cause and the fix. */
 int tidemark_start(const struct tidemark_options* options, char* error, size_t error_size);
 
-/* Starts the recording that the environment asks for (TIDEMARK_RECORD=1 and its companions: SESSIONS.md). Returns 0
- * with an empty error if it asks for none. */
+/* Starts the recording that the environment requests (TIDEMARK_RECORD=1 and other variables: SESSIONS.md). Returns 0
+ * with an empty error if it requests none. */
 int tidemark_start_from_environment(char* error, size_t error_size);
 
 /* Ends the recording and waits at most `wait_ms` for the complete trace. `how`: tidemark_end. `sentence`: the last line

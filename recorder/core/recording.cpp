@@ -237,7 +237,7 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
     }
     ring.congested = true;
     if (region_.header().heartbeat.load(std::memory_order_relaxed) == heartbeat) {
-        ended_ = true;  // the recorder is gone; the program continues without it
+        ended_ = true;  // the recorder process has died; the program continues without it
     }
     return false;
 }

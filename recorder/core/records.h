@@ -82,7 +82,7 @@ enum tidemark_driver_action {
 };
 enum tidemark_memory {
     TIDEMARK_MEMORY_DEVICE = 0,   /* cudaMalloc and cuMemAlloc */
-    TIDEMARK_MEMORY_ASYNC = 1,    /* cudaMallocAsync: lies in a driver pool */
+    TIDEMARK_MEMORY_ASYNC = 1,    /* cudaMallocAsync: part of a driver pool */
     TIDEMARK_MEMORY_POOL = 2,     /* memory of a driver pool; size: its change where known */
     TIDEMARK_MEMORY_PHYSICAL = 3, /* cuMemCreate; address: the handle */
     TIDEMARK_MEMORY_MAPPED = 4,   /* cuMemMap; address: virtual; handle: of the physical memory. Takes no memory */

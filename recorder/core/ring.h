@@ -41,7 +41,7 @@ struct RegionHeader {
     /// Read for every record, so it has its own cache line, which no one writes during a recording.
     alignas(64) std::atomic<RecorderState> recorder_state{RecorderState::starting};
     alignas(64) std::atomic<uint32_t> samples_taken{0};
-    /// ticks() when the recorder last read the rings. The program detects a dead recorder by it.
+    /// ticks() when the recorder last read the rings. The program uses it to detect that the recorder has died.
     std::atomic<uint64_t> heartbeat{0};
     char failure[512] = {};  ///< the sentence, when recorder_state is failed; written before it
 };

@@ -56,7 +56,7 @@ public:
     /// Returns no_allocation_row if none had it, or if it ended too long ago. Requires `events` <= events().
     int64_t allocation_at(uint64_t address, EventNumber events) const;
 
-    /// Returns the position of the segment an address lies in, or no_segment.
+    /// Returns the position of the segment that contains an address, or no_segment.
     uint32_t segment_at(uint64_t address) const { return folder_.segment_at(address); }
     /// Returns the segments that were added or removed since the last call.
     std::vector<SegmentChange> take_segment_changes() { return std::exchange(segment_changes_, {}); }

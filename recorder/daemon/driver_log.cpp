@@ -20,7 +20,7 @@ constexpr std::array<DriverMemoryKind, TIDEMARK_MEMORY_ARRAY + 1> kinds{
 constexpr int64_t always = INT64_MAX;
 constexpr size_t most_gaps = 10'000;
 
-/// Returns whether memory of a kind takes bytes of the device. Memory of cudaMallocAsync lies in a pool that does.
+/// Returns whether memory of a kind takes bytes of the device. Memory of cudaMallocAsync does not: its pool does.
 bool takes_device_memory(uint8_t memory) {
     return memory != TIDEMARK_MEMORY_MAPPED && memory != TIDEMARK_MEMORY_PINNED && memory != TIDEMARK_MEMORY_ASYNC;
 }

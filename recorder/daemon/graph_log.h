@@ -4,7 +4,7 @@
 // Writes the autograd graph: nodes, labels of allocations, referrers of tensors.
 //
 // Messages come from many rings. So the destruction of a node may be read before its creation, its execution before the
-// stack, and each of them before the events of the memory they name. Each part keeps messages until they are complete,
+// stack, and each of them before the events of the memory they name. Each part stores messages until they are complete,
 // for a limited time, and passes them to the writer with a commit.
 #pragma once
 

@@ -29,7 +29,7 @@ constexpr auto commit_period = milliseconds(50);
 constexpr auto check_period = milliseconds(100);
 constexpr auto extra_sample_period = milliseconds(20);
 constexpr auto busy_pause = milliseconds(5), idle_pause = milliseconds(20);
-/// Records read from one ring before the next ring: keeps the events of several threads close to their order.
+/// Number of records read from one ring before the next ring. A small number preserves the order across threads better.
 constexpr uint64_t slice = 512;
 /// Limit of rows that wait for a slow disk. Above it records stay in the rings, and the program waits.
 constexpr size_t most_pending_bytes = 16 << 20;
@@ -222,7 +222,7 @@ void Recorder::on_device(const tidemark_record& record, std::span<const std::byt
     }
 }
 
-// The allocator's own oom event holds the requested and the free bytes; this record adds a sample.
+// The allocator's own oom event has the requested and the free bytes. This record adds a sample.
 void Recorder::on_out_of_memory(const tidemark_record& record) {
     take_readings();
     gpu_usage_.on_out_of_memory(static_cast<int>(record.oom.device), record.oom.sampled != 0);

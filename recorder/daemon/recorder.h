@@ -32,7 +32,7 @@ public:
     ~Recorder();
 
     /// Records until the program ends or stops the recording, or `stop_signal` is the number of a signal. Returns
-    /// an error if writing fails; the trace then holds what was committed before.
+    /// an error if writing fails; the trace then contains everything committed before.
     Status run(const std::atomic<int>& stop_signal);
 
 private:

@@ -94,7 +94,7 @@ def _read_directives(text: str, header: Header) -> str:
 
 
 class Parser:
-    """Reads the declarations of one header. `known` holds the structures of the headers before it."""
+    """Reads the declarations of one header. `known` contains the structures of the headers before it."""
 
     def __init__(self, header: Header, text: str, known: "set[str]") -> None:
         self._header = header

@@ -77,7 +77,7 @@ class Check(CommandTest):
         late = self.imported("gpt_ring")
         text = self.broken(late, "--max-peak", "1TiB")
         self.assertIn("UNKNOWN", text)
-        self.assertIn("the history starts late", text)
+        self.assertIn("the history does not begin with the program", text)
         self.assertIn("BROKEN", self.broken(late, "--max-peak", "1KiB"))
         self.assertIn(
             "graph was not recorded",
