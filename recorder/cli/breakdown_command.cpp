@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark breakdown: from the bytes a program requested up to what nvidia-smi shows.
+// tidemark breakdown: the components of GPU memory, from requested bytes to the total in nvidia-smi.
 #include "storage/breakdown/breakdown.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -15,6 +16,7 @@
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
+#include "storage/report/layout.h"
 #include "storage/text/data_gap_words.h"
 #include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
@@ -55,7 +57,7 @@ struct Page {
     }
 };
 
-/// Explains a component to somebody who sees it for the first time.
+/// Returns the description of a component for its row.
 std::string words_about(const Words& words, const Component& component) {
     const int64_t count = component.count;
     switch (component.kind) {
@@ -75,13 +77,13 @@ std::string words_about(const Words& words, const Component& component) {
         case ComponentKind::private_pools:
             return words("free, but reserved for private pools (CUDA graphs, MemPool): only their owners can use it");
         case ComponentKind::library:
-            return words.plural(count, "requested from the driver outside the caching allocator, in {n} piece",
-                                "requested from the driver outside the caching allocator, in {n} pieces");
+            return words.plural(count, "requested from the driver by a library, in {n} allocation",
+                                "requested from the driver by a library, in {n} allocations");
         case ComponentKind::context: return words("needed by every process that uses the GPU");
         case ComponentKind::kernels: return words("code of GPU kernels, loaded at their first use");
         case ComponentKind::other_processes: return words("another program on the same GPU");
         case ComponentKind::unknown:
-            return component.bytes < 0 ? words("the components add up to more than NVML shows")
+            return component.bytes < 0 ? words("the known components exceed the NVML sample by this amount")
                                        : words("not explained by the recorded data");
     }
     return {};
@@ -91,36 +93,49 @@ std::string total_words(const Words& words, const Page& page) {
     if (!page.row.device_used) {
         return words("total of the known components; nvidia-smi may show more");
     }
-    return page.row.device_total == 0 ? words("what nvidia-smi shows for the device")
-                                      : words("what nvidia-smi shows for the device, of {bytes}",
+    return page.row.device_total == 0 ? words("as nvidia-smi shows it for the device")
+                                      : words("as nvidia-smi shows it for the device, which has {bytes}",
                                               with("bytes", format_bytes(page.row.device_total)));
 }
 
-std::string table_row(const Page& page, int64_t bytes, std::string_view title, std::string_view about) {
-    return fmt::format("{:>10}  {:5.1f} %  {:<28}  {}\n", format_bytes(bytes), share(bytes, page.total()) * 100,
-                       one_line(title), about);
-}
+/// The rows of a page have the same width of titles.
+struct TableLayout {
+    const Page& page;
+    size_t title_width = 28;  // columns
+
+    TableLayout(const Words& words, const Page& of) : page(of) {
+        for (const Component& component : page.row.components) {
+            title_width = std::max(title_width, display_width(component_name(words, component)));
+        }
+    }
+    std::string row(int64_t bytes, std::string_view title, std::string_view about) const {
+        return fmt::format("{:>10}  {:5.1f} %  {:<{}}  {}\n", format_bytes(bytes), share(bytes, page.total()) * 100,
+                           one_line(title), title_width, about);
+    }
+};
 
 std::string page_text(const Words& words, const Page& page) {
+    const TableLayout layout(words, page);
     std::string text =
         words("Device {device}, event {event} of {count}, {time}", with("device", page.device.device),
               with("event", format_count(page.row.event)), with("count", format_count(page.device.event_count())),
               with("time", format_time_point(page.row.time))) +
         '\n';
-    text += fmt::format("{:>10}  {:>7}  {:<28}  {}\n", words("Bytes"), words("Share"), words("Component"),
-                        words("What it is"));
+    text += fmt::format("{:>10}  {:>7}  {:<{}}  {}\n", words("Bytes"), words("Share"), words("Component"),
+                        layout.title_width, words("What it is"));
     for (const Component& component : page.row.components) {
-        text += table_row(page, component.bytes, component_name(words, component), words_about(words, component));
+        text += layout.row(component.bytes, component_name(words, component), words_about(words, component));
     }
-    text += table_row(page, page.total(), words("total"), total_words(words, page));
+    text += layout.row(page.total(), words("total"), total_words(words, page));
     const auto note = [&](const std::string& sentence) { text += one_line(sentence) + '\n'; };
     if (page.row.process_used) {
-        note(words("nvidia-smi shows {bytes} of it for the recorded process.",
+        note(words("nvidia-smi attributes {bytes} of the total to the recorded process.",
                    with("bytes", format_bytes(*page.row.process_used))));
     }
     if (const auto age = page.sample_age()) {
-        note(words("The last NVML sample is {age} older; recorded changes since then are added to it.",
-                   with("age", format_duration(*age))));
+        note(words(
+            "The last NVML sample is {age} older than this point in time; the recorded changes since then are added.",
+            with("age", format_duration(*age))));
     }
     for (const std::string& gap : page.gaps) {
         note(words("Note: {text}", with("text", gap)));
@@ -186,15 +201,15 @@ void add_breakdown_command(CommandLine& line) {
     auto options = std::make_shared<BreakdownOptions>();
     CLI::App& command = add_command(
         line, "breakdown",
-        {words("The memory breakdown of a GPU, up to what nvidia-smi shows"),
-         words("One line per component, from the bytes the program requested outwards; they add up exactly. Without "
-               "NVML\n"
-               "samples the components end at what is known. JSON is one object, or a list when there are several\n"
-               "devices and none is selected."),
+        {words("Show the memory breakdown of a GPU, up to the total in nvidia-smi"),
+         words("Prints one line per component, from the bytes that the program requested to the total in\n"
+               "nvidia-smi. The components add up to the total. Without NVML samples, the total contains the known\n"
+               "components only. JSON is one object, or a list if the trace has several devices and --device is\n"
+               "missing."),
          "  tidemark breakdown run.tide\n"
          "  tidemark breakdown run.tide --at peak --device 0 --format json"});
     add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_breakdown(*options, words, progress); });
 }
 

@@ -28,7 +28,7 @@ struct CheckOptions {
     std::string format = "text";
 };
 
-/// All limits against one device.
+/// The results of all limits on one device.
 struct Checked {
     int device = 0;
     std::vector<Verified> limits;
@@ -43,7 +43,7 @@ std::string_view outcome_word(Outcome outcome) {
     return {};
 }
 
-/// The beginning of a line, for searches in a log. Not translated.
+/// Returns the begin of a line. Not translated, so that a log can be searched for it.
 std::string_view outcome_mark(Outcome outcome) {
     return outcome == Outcome::holds ? "ok" : outcome == Outcome::broken ? "BROKEN" : "UNKNOWN";
 }
@@ -71,7 +71,8 @@ std::string text_of(const std::vector<Checked>& devices, const Words& words) {
     }
     return text +
            (broken == 0 ? words("All limits hold.")
-                        : words.plural(broken, "{n} limit does not hold.", "{n} limits do not hold.")) +
+                        : words.plural(broken, "{n} limit is exceeded or cannot be decided.",
+                                       "{n} limits are exceeded or cannot be decided.")) +
            '\n';
 }
 
@@ -128,23 +129,27 @@ void add_check_command(CommandLine& line) {
     auto options = std::make_shared<CheckOptions>();
     CLI::App& command = add_command(
         line, "check",
-        {words("Check a run against memory limits, for continuous integration"),
-         words("Exit status 5: a limit is exceeded, or the trace lacks the data to decide; each reason names value, "
-               "limit,\n"
-               "line and referrer. Peaks are those of torch.cuda.max_memory_allocated() and max_memory_reserved().\n"
-               "Findings are those of explain: a severity (leak, failure, waste, pattern, background) or a kind\n"
-               "(retained-graph, fragmentation, ...)."),
+        {words("Check a trace against memory limits, for continuous integration"),
+         words("The exit status is 5 if a limit is exceeded or if the trace lacks the data to decide. Each reason\n"
+               "states the value, the limit, the allocation site and the referrer. Peaks are those of\n"
+               "torch.cuda.max_memory_allocated() and max_memory_reserved(). --no-finding takes severities (leak,\n"
+               "failure, waste, pattern, background) and kinds of findings (retained-graph, fragmentation and\n"
+               "others), as in explain --format json."),
          "  tidemark check run.tide --max-peak 10GiB --max-growth-per-step 0 --no-finding leak\n"
          "  tidemark check run.tide --max-reserved 12GiB --no-finding leak,fragmentation --format json"});
     add_trace_option(line, command, options->input.trace);
-    command.add_option("--max-peak", options->limits.peak, words("Limit of allocated memory: 10GiB, 500MB, ..."));
-    command.add_option("--max-reserved", options->limits.reserved, words("Limit of memory reserved by PyTorch"));
+    command.add_option("--max-peak", options->limits.peak,
+                       words("Limit of the peak of allocated memory, such as 10GiB or 500MB"));
+    command.add_option("--max-reserved", options->limits.reserved,
+                       words("Limit of the peak of memory that PyTorch reserves"));
     command.add_option("--max-growth-per-step", options->limits.growth,
-                       words("Limit of the growth in each step: 0, 1MiB"));
-    command.add_option("--no-finding", options->limits.findings, words("Severities or kinds that must not be found"))
+                       words("Limit of the growth of allocated memory per step, such as 0 or 1MiB"));
+    command
+        .add_option("--no-finding", options->limits.findings,
+                    words("Severities or kinds of findings that must not occur, separated by commas"))
         ->delimiter(',');
     command.add_option("--device", options->input.device, only_device_help(words));
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
         return run_check(*options, words, exit_code, progress);
     });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The commands. Each adds itself to the command line.
+// The commands of the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,15 +15,15 @@
 
 namespace tidemark::cli {
 
-/// Runs after the whole command line was parsed. main shows its error, once.
+/// The work of a command. Runs after the command line was parsed. main prints its error.
 using Job = std::function<Status(Progress&)>;
 
-/// The command line under construction, and what the selected command leaves in it.
+/// The command line under construction. The selected command sets `job`.
 struct CommandLine {
     CLI::App& app;
     const Words words;
     Job& job;
-    int& exit_code;  ///< set by jobs: exit_limit by check, the status of the program by record
+    int& exit_code;  ///< set by jobs: exit_limit by check, the program's exit status by record
 };
 
 void add_record_command(CommandLine& line);
@@ -44,17 +44,17 @@ void add_share_command(CommandLine& line);
 struct CommandHelp {
     std::string summary, details, examples;
 };
-/// Adds a command whose help ends with examples and the meaning of its exit statuses.
+/// Adds a command. Its help ends with examples and the exit statuses.
 CLI::App& add_command(CommandLine& line, const char* name, const CommandHelp& help);
 /// Sets the work of the command.
 void set_job(CommandLine& line, CLI::App& command, Job job);
 
 /// Adds the positional TRACE.
 void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace);
-/// Adds --format. `description` is "text or json" in words.
+/// Adds --format. `formats`: the allowed values.
 void add_format_option(CLI::App& command, const std::string& description, std::string& format,
                        std::initializer_list<std::string> formats);
-/// Adds --limit, of `limit` rows at first.
+/// Adds --limit. The value of `limit` is the default.
 void add_limit_option(CLI::App& command, const std::string& description, size_t& limit);
 
 }  // namespace tidemark::cli

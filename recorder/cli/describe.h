@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Phrases that several commands share, and the JSON all of them have in common.
+// Phrases and JSON that several commands share.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,13 +18,13 @@ inline double share(int64_t part, int64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Returns how many of `count` rows to show; a limit of 0 means all.
+/// Returns the number of rows to show; a limit of 0 means all.
 inline size_t limited(size_t count, size_t limit) { return limit == 0 || limit > count ? count : limit; }
 /// "(3 more, --limit 0 shows all)"
 inline std::string words_about_rest(const Words& words, size_t left_out) {
     return words("({count} more, --limit 0 shows all)", with("count", format_count(static_cast<int64_t>(left_out))));
 }
-/// The same as a line behind `indent` columns; empty where nothing is left out.
+/// Returns the phrase as a line that is indented by `indent` columns; empty if nothing is omitted.
 inline std::string rest_text(const Words& words, size_t left_out, int indent) {
     return left_out == 0 ? "" : fmt::format("{:{}}{}\n", "", indent, words_about_rest(words, left_out));
 }

@@ -35,15 +35,15 @@ struct DiffOptions {
     size_t limit = 20;  ///< 0: all
 };
 
-/// A point in time as the command line names it.
-struct Asked {
+/// A point in time as selected on the command line.
+struct Selected {
     std::string trace;
     std::string at;                    ///< as in --at
-    std::optional<int64_t> iteration;  ///< or the end of this iteration
+    std::optional<int64_t> iteration;  ///< its end is the point in time; replaces `at`
 };
 
 struct Both {
-    Asked a, b;
+    Selected a, b;
 };
 
 /// "3:20"
@@ -60,7 +60,7 @@ Result<std::pair<int64_t, int64_t>> parse_steps(const std::string& text, const W
     return usage_error(words("\"{text}\" does not name two steps; write --steps 3:20.", with("text", text)));
 }
 
-Result<Both> what_was_asked(const DiffOptions& options, const Words& words) {
+Result<Both> selected_sides(const DiffOptions& options, const Words& words) {
     const bool is_one_trace = options.b.empty();
     Both both{{options.a, options.at_a, {}}, {is_one_trace ? options.a : options.b, options.at_b, {}}};
     if (!options.steps.empty()) {
@@ -75,7 +75,7 @@ Result<Both> what_was_asked(const DiffOptions& options, const Words& words) {
     if (is_one_trace && (options.at_a.empty() || options.at_b.empty())) {
         return usage_error(words("One trace needs two points in time to compare: --at-a and --at-b, or --steps 3:20."));
     }
-    for (Asked* side : {&both.a, &both.b}) {
+    for (Selected* side : {&both.a, &both.b}) {
         side->at = side->at.empty() ? "peak" : side->at;
     }
     return both;
@@ -109,27 +109,27 @@ Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t 
                              with("first", iterations[0].number), with("last", iterations.all().back().number)));
 }
 
-std::string words_about_time_point(const Asked& asked, const Words& words) {
-    return asked.iteration      ? words("at the end of step {number}", with("number", *asked.iteration))
-           : asked.at == "peak" ? words("at its peak")
-           : asked.at == "end"  ? words("at its end")
-                                : words("at {time_point}", with("time_point", asked.at));
+std::string words_about_time_point(const Selected& selected, const Words& words) {
+    return selected.iteration      ? words("at the end of step {number}", with("number", *selected.iteration))
+           : selected.at == "peak" ? words("at its peak")
+           : selected.at == "end"  ? words("at its end")
+                                   : words("at {time_point}", with("time_point", selected.at));
 }
 
-Result<Side> open_side(std::shared_ptr<const Trace> trace, const Asked& asked, const Way& way,
+Result<Side> open_side(std::shared_ptr<const Trace> trace, const Selected& selected, const Way& way,
                        std::optional<int> device, const Words& words, Progress& progress) {
-    auto time_point = main_time_point(trace, {asked.trace, asked.iteration ? "end" : asked.at, device}, words);
+    auto time_point = main_time_point(trace, {selected.trace, selected.iteration ? "end" : selected.at, device}, words);
     if (!time_point) {
         return time_point.error();
     }
-    if (asked.iteration) {
-        const auto event = end_of_iteration(*time_point, *asked.iteration, words);
+    if (selected.iteration) {
+        const auto event = end_of_iteration(*time_point, *selected.iteration, words);
         if (!event) {
             return event.error();
         }
         time_point->event = *event;
     }
-    Side side{std::move(*time_point), nullptr, words_about_time_point(asked, words)};
+    Side side{std::move(*time_point), nullptr, words_about_time_point(selected, words)};
     if (needs_graph(way.by)) {
         auto graph = read_whole_graph(trace, progress);
         if (!graph) {
@@ -140,14 +140,14 @@ Result<Side> open_side(std::shared_ptr<const Trace> trace, const Asked& asked, c
     return side;
 }
 
-/// Both sides and what differs.
+/// Both sides and their comparison.
 struct Difference {
     Side a, b;
     Comparison comparison;
 };
 
 Result<Difference> differ(const DiffOptions& options, const Words& words, Progress& progress) {
-    const auto both = what_was_asked(options, words);
+    const auto both = selected_sides(options, words);
     const auto way = parse_way(options.by, words);
     if (!both || !way) {
         return both ? way.error() : both.error();
@@ -182,7 +182,7 @@ std::string where(const CompareRow& row, const Words& words) {
                                               with("b", format_bytes(row.b.bytes)));
 }
 
-/// The word of a change in the table; change_word has that of JSON.
+/// Returns the word of a change for the table. change_word() returns that for JSON.
 std::string change_title(Change change, const Words& words) {
     switch (change) {
         case Change::only_a: return words("only in A");
@@ -199,13 +199,14 @@ std::string difference_sentence(const Difference& found, const Words& words) {
     const int64_t difference = all.difference();
     const auto a = with("a", format_bytes(all.a.bytes)), b = with("b", format_bytes(all.b.bytes));
     if (difference == 0) {
-        return words("A and B have the same: {a}.", a);
+        return words("A and B have the same amount of memory: {a}.", a);
     }
     const auto bytes = with("bytes", format_bytes(std::abs(difference)));
     const auto when_a = with("when_a", found.a.when), when_b = with("when_b", found.b.when);
     if (found.a.when == found.b.when) {
-        return difference > 0 ? words("B has {bytes} more than A {when_b}: {b} instead of {a}.", bytes, when_b, a, b)
-                              : words("B has {bytes} less than A {when_b}: {b} instead of {a}.", bytes, when_b, a, b);
+        return difference > 0
+                   ? words("B has {bytes} more than A, each {when_b}: {b} instead of {a}.", bytes, when_b, a, b)
+                   : words("B has {bytes} less than A, each {when_b}: {b} instead of {a}.", bytes, when_b, a, b);
     }
     return difference > 0
                ? words("B {when_b} has {bytes} more than A {when_a}: {b} instead of {a}.", bytes, when_a, when_b, a, b)
@@ -217,7 +218,7 @@ std::string summary(const Difference& found, const Words& words) {
     std::string text = difference_sentence(found, words) + '\n';
     if (!rows.empty() && rows.front().difference() != 0) {
         const CompareRow& largest = rows.front();
-        text += words("The largest difference, {bytes}, is {name}: {where}.",
+        text += words("The largest difference, {bytes}, is from {name} ({where}).",
                       with("bytes", signed_bytes(largest.difference())), with("name", one_line(largest.name)),
                       with("where", where(largest, words))) +
                 '\n';
@@ -243,7 +244,7 @@ std::string table_row(int64_t difference, const Amounts& a, const Amounts& b, st
                        change, one_line(name));
 }
 
-/// Tells stacks of one line apart.
+/// Returns lines that distinguish stacks with the same allocation site.
 std::string callers_text(const CompareRow& row, const Words& words) {
     constexpr ptrdiff_t most_callers = 3;
     std::string text;
@@ -277,9 +278,9 @@ std::string difference_text(const Difference& found, const DiffOptions& options,
     }
     text += rest_text(words, changed.size() - shown, 68);
     if (const size_t same = all.rows.size() - changed.size(); same > 0) {
-        text += fmt::format(
-            "{:68}{}\n", "",
-            words("({count} more without a difference)", with("count", format_count(static_cast<int64_t>(same)))));
+        text += fmt::format("{:68}{}\n", "",
+                            words.plural(static_cast<int64_t>(same), "({n} more group without a difference)",
+                                         "({n} more groups without a difference)"));
     }
     return text + table_row(all.difference(), all.a, all.b, "", words("total"));
 }
@@ -335,28 +336,31 @@ Status run_diff(const DiffOptions& options, const Words& words, Progress& progre
 void add_diff_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<DiffOptions>();
-    CLI::App& command =
-        add_command(line, "diff",
-                    {words("Compare two states of memory"),
-                     words("Compares two traces, or two points in time of one. Groups with the same name are the same "
-                           "group: stacks by\n"
-                           "the texts of their frames, not by address. Bytes are those of active blocks, as in top."),
-                     "  tidemark diff before.tide after.tide\n"
-                     "  tidemark diff run.tide --steps 3:20 --by line\n"
-                     "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
+    CLI::App& command = add_command(
+        line, "diff",
+        {words("Compare the memory of two traces, or of two points in time"),
+         words("Compares two traces, or two points in time of one trace, which needs --at-a and --at-b, or\n"
+               "--steps. Groups of both sides match by name, and stacks by the text of their frames. Bytes are\n"
+               "those of active blocks, as in top."),
+         "  tidemark diff before.tide after.tide\n"
+         "  tidemark diff run.tide --steps 3:20 --by line\n"
+         "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
     command.add_option("A", options->a, words("A trace (.tide)"))->required();
-    command.add_option("B", options->b, words("Another one (default: the same)"));
+    command.add_option("B", options->b, words("The second trace (default: A)"));
     auto* at_a =
-        command.add_option("--at-a", options->at_a, words("The point in time of A, as --at of top (default: peak)"));
+        command.add_option("--at-a", options->at_a,
+                           words("The point in time of A: event:N, time:T, mark:NAME, peak or end (default: peak)"));
     auto* at_b = command.add_option("--at-b", options->at_b, words("The point in time of B (default: peak)"));
-    command.add_option("--steps", options->steps, words("The ends of two steps: K of A, N of B, as K:N"))
+    command
+        .add_option("--steps", options->steps,
+                    words("Compare the end of step K of A with the end of step N of B, as K:N"))
         ->excludes(at_a)
         ->excludes(at_b);
     command.add_option("--by", options->by, words("How to group: {groups}", with("groups", group_by_names())))
         ->capture_default_str();
-    command.add_option("--device", options->device, words("The device (default: the one with most events)"));
-    add_limit_option(command, words("How many groups to show, 0 for all"), options->limit);
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
+    add_limit_option(command, words("Number of groups to show; 0 shows all"), options->limit);
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_diff(*options, words, progress); });
 }
 

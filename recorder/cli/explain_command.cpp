@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark explain: why memory went up and was not freed, in words.
+// tidemark explain: the reasons why memory went up and was not freed.
 #include "storage/explain/explain.h"
 
 #include <fmt/format.h>
@@ -38,10 +38,10 @@ std::string_view variable(const char* name) {
 
 int columns() {
     constexpr int narrowest = 40, readable = 100, widest = 400;
-    int asked = 0;
+    int requested = 0;
     const std::string_view text = variable("COLUMNS");
-    if (std::from_chars(text.data(), text.data() + text.size(), asked).ec == std::errc() && asked > 0) {
-        return std::clamp(asked, narrowest, widest);
+    if (std::from_chars(text.data(), text.data() + text.size(), requested).ec == std::errc() && requested > 0) {
+        return std::clamp(requested, narrowest, widest);
     }
     winsize size{};
     const bool is_terminal = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -100,19 +100,19 @@ void add_explain_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "explain",
         {words("Explain why GPU memory went up and was not freed"),
-         words("Findings with their bytes, the line and the variable that cause them, the evidence (--at of the other\n"
-               "commands) and recommended fixes. Markdown is for tickets; HTML is one file with plots, to send or to "
-               "keep.\n"
-               "JSON is one object, or a list when there are several devices and none is selected."),
+         words("Each finding has its bytes, the line and the variable that cause it, its evidence and recommended\n"
+               "fixes. An event in the evidence, such as event:147, is a point in time for --at of other commands.\n"
+               "Markdown suits tickets; HTML is one file with plots. JSON is one object, or a list if the trace\n"
+               "has several devices and --device is missing."),
          "  tidemark explain run.tide\n"
          "  tidemark explain run.tide --format html -o why.html"});
     add_trace_option(line, command, options->input.trace);
     command.add_option("--device", options->input.device, only_device_help(words));
-    add_format_option(command, words("text, json, markdown or html"), options->format,
-                      {"text", "json", "markdown", "html"});
-    command.add_option("-o,--output", options->output, words("The file to write (default: the terminal)"));
-    command.add_flag("--all", options->all, words("Text: also show background findings in full"));
-    command.add_flag("--force", options->force, words("Replace a file that exists already"));
+    add_format_option(command, words("Output format"), options->format, {"text", "json", "markdown", "html"});
+    command.add_option("-o,--output", options->output, words("The file to write (default: standard output)"));
+    command.add_flag("--all", options->all, words("Show background findings in full as well (text format only)"));
+    command.add_flag("--force", options->force,
+                     words("Replace an existing report; traces and snapshots are never replaced"));
     set_job(line, command, [options, words](Progress& progress) { return run_explain(*options, words, progress); });
 }
 

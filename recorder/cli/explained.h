@@ -16,7 +16,8 @@ struct Explained {
     std::unique_ptr<const AnalysisContext> context;
     Explanation explanation;
 };
-/// Explains each selected device; never empty. The analysis selects the point in time: options.at is not used.
+/// Explains each selected device. The result is never empty. Ignores options.at, since the analysis selects the point
+/// in time. Errors: those of open_input(), no such device, canceled.
 Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words, Progress& progress);
 
 }  // namespace tidemark::cli

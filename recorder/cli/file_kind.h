@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What a file is by its first bytes, and whether a new trace may replace it.
+// Determines the kind of a file by its first bytes, and whether a trace may replace it.
 #pragma once
 
 #include <string>
@@ -13,13 +13,15 @@ namespace tidemark::cli {
 
 enum class FileKind { missing, trace, other_sqlite, snapshot, not_a_file, other };
 
-/// Reads the first 100 bytes only. Compressed files count as snapshots: no other input of Tidemark is compressed.
+/// Returns the kind of a file. Reads the first 100 bytes. Compressed files count as snapshots, since no other input is
+/// compressed.
 FileKind file_kind(const std::string& path);
 
-/// Error: the file is a PyTorch snapshot, not a trace; the message says how to import it.
+/// Returns an error (input) if the file is a PyTorch snapshot. The message contains the import command.
 Status check_is_no_snapshot(const std::string& path, const Words& words);
 
-/// Error: a file exists that must not be lost. A Tidemark trace is replaced with `force` only, any other file never.
+/// Returns an error (usage) if a file exists that must not be replaced. Only `force` allows to replace a trace; nothing
+/// allows to replace another file.
 Status may_write_trace(const std::string& path, bool force, const Words& words);
 
 }  // namespace tidemark::cli

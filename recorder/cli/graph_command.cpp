@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark graph: the autograd graphs that are alive at a point in time, the memory they retain, and their referrers.
+// tidemark graph: the live autograd graphs at a point in time, the memory they retain, and their referrers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -138,26 +138,27 @@ void add_graph_command(CommandLine& line) {
     auto options = std::make_shared<GraphOptions>();
     CLI::App& command = add_command(
         line, "graph",
-        {words("Show the autograd graphs that are alive, the memory they retain, and their referrers"),
-         words(
-             "Without --node, --alloc or --root: all graphs that are alive, by root, and their growth. Reachable "
-             "bytes\n"
-             "are those of blocks, each counted once; retained bytes are freed if the graphs go. Ids of nodes and\n"
-             "allocations are those of the other commands. DOT is for Graphviz: at most about 300 shapes, by module."),
+        {words("Show the live autograd graphs, the memory they retain, and their referrers"),
+         words("Without --node, --alloc and --root, shows all live graphs, grouped by their roots, and their\n"
+               "growth. Reachable is the memory that the graphs saved, each block counted once; retained is the\n"
+               "part that is freed if the graphs are destroyed. IDs of nodes and allocations are the same in all\n"
+               "commands. DOT output is for Graphviz and has at most about 300 shapes; larger graphs are grouped\n"
+               "by module."),
          "  tidemark graph run.tide\n"
          "  tidemark graph run.tide --at mark:epoch#2 --root 1742\n"
          "  tidemark graph run.tide --alloc 300 --format json\n"
          "  tidemark graph run.tide --format dot | dot -Tsvg -o graph.svg"});
     add_time_point_options(line, command, options->time_point, "end",
-                           words("The device whose events --at counts (default: the one with most events)"));
-    auto* node = command.add_option("--node", options->node, words("Show a node of the graph"));
+                           words("The device whose events --at counts (default: the one with the most events)"));
+    auto* node = command.add_option("--node", options->node, words("Show one node of the graph"));
     auto* memory =
-        command.add_option("--alloc", options->allocation, words("Show what retains an allocation, and what frees it"));
-    auto* root = command.add_option("--root", options->root, words("Show what a root, or any alive node, keeps alive"));
+        command.add_option("--alloc", options->allocation, words("Show what retains an allocation and what frees it"));
+    auto* root = command.add_option("--root", options->root,
+                                    words("Show what is reachable from a root, or from any other live node"));
     node->excludes(memory)->excludes(root);
     memory->excludes(root);
-    add_limit_option(command, words("How many rows of each list to show, 0 for all"), options->limit);
-    add_format_option(command, words("text, json or dot"), options->format, {"text", "json", "dot"});
+    add_limit_option(command, words("Number of rows to show per list; 0 shows all"), options->limit);
+    add_format_option(command, words("Output format"), options->format, {"text", "json", "dot"});
     set_job(line, command, [options, words](Progress& progress) { return run_graph(*options, words, progress); });
 }
 

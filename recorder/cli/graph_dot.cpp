@@ -24,7 +24,7 @@ constexpr size_t most_shapes = 300;
 constexpr size_t nodes_around_selection = 60;
 constexpr int whole_module = 0;
 
-/// A string of DOT: what JSON escapes, DOT escapes in the same way.
+/// Returns a DOT string. DOT and JSON escape the same characters in the same way.
 std::string dot_string(std::string_view text) {
     return nlohmann::json(one_line(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -113,7 +113,7 @@ constexpr const char* color_of(NodeState state) {
     }
 }
 
-/// The state most of its nodes are in.
+/// Returns the most frequent state of the shape's nodes.
 NodeState state_of(const GraphView& view, const Shape& shape) {
     std::map<NodeState, size_t> counts;
     for (const NodeIndex node : shape.nodes) {
@@ -131,7 +131,7 @@ public:
 
     void select(NodeIndex node) { selected_ = node; }
     void add_nodes(std::span<const NodeIndex> nodes);
-    /// Memory a drawn node saved.
+    /// Adds memory that a drawn node saved.
     void add_saved(uint32_t saved, bool is_selected);
     std::string finish() const;
 
@@ -205,7 +205,7 @@ std::string Drawing::finish() const {
            "}\n";
 }
 
-/// Returns `from`, then the alive nodes around it, nearest first.
+/// Returns `from` followed by the live nodes around it, nearest first.
 std::vector<NodeIndex> neighborhood(const GraphView& view, std::vector<NodeIndex> from) {
     std::unordered_set<NodeIndex> seen(from.begin(), from.end());
     const size_t limit = std::max(from.size(), nodes_around_selection);
@@ -216,7 +216,7 @@ std::vector<NodeIndex> neighborhood(const GraphView& view, std::vector<NodeIndex
     };
     for (size_t next = 0; next < from.size() && from.size() < limit; ++next) {
         std::ranges::for_each(view.index().children(from[next]), add);
-        // Every graph of the program leads to a leaf.
+        // Leaves belong to every graph, so their parents are not neighbors.
         if (next == 0 || !view.index().is_leaf(from[next])) {
             std::ranges::for_each(view.index().parents(from[next]), add);
         }
@@ -240,7 +240,7 @@ std::string root_dot(const GraphView& view, NodeIndex root) {
 }
 
 std::string node_dot(const GraphView& view, NodeIndex node) {
-    // The node first: if the path to it is long, the nodes around it matter more.
+    // Reverses the path, so that a limit cuts nodes far from the selected one.
     std::vector<NodeIndex> path = view.graph_state().path_to(node);
     std::reverse(path.begin(), path.end());
     path.resize(std::min(path.size(), nodes_around_selection / 2));
@@ -248,7 +248,7 @@ std::string node_dot(const GraphView& view, NodeIndex node) {
     drawing.select(node);
     drawing.add_nodes(neighborhood(view, std::move(path)));
     for (const uint32_t saved : view.saved_by(node)) {
-        if (view.holds(saved)) {
+        if (view.retains(saved)) {
             drawing.add_saved(saved, false);
         }
     }

@@ -18,15 +18,15 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr size_t owners_named = 3;
+constexpr size_t most_owners_named = 3;
 
-/// What retains the memory through the graph.
+/// The saved tensors, nodes and graphs that retain the memory.
 struct Retainers {
     Retainers(const GraphView& view, AllocationRef memory);
 
     std::vector<uint32_t> saved;   ///< positions in SavedTensors
     std::vector<NodeIndex> nodes;  ///< that saved them
-    std::vector<NodeIndex> roots;  ///< of all graphs with those nodes
+    std::vector<NodeIndex> roots;  ///< of the graphs that contain those nodes
     std::string owners;            ///< referrers of the roots, in words
 };
 
@@ -58,13 +58,14 @@ std::vector<NodeIndex> roots_above(const GraphView& view, std::vector<NodeIndex>
     return roots;
 }
 
-/// "list `outputs` (variable of main, s01.py:31), element 3"; without a known referrer, the result of the node.
+/// Returns "list `outputs` (variable of main, s01.py:31), element 3", or a description of the node's result if no
+/// referrer is known.
 std::string owner_text(const GraphView& view, NodeIndex root) {
-    return view.referrer_text(root).value_or(
-        view.words()("the owner of the result of {node}", with("node", view.name(root))));
+    const Words& words = view.words();
+    return view.referrer_text(root).value_or(words("the owner of the result of {node}", with("node", view.name(root))));
 }
 
-/// The referrers of these roots; those in one list together.
+/// Returns the referrers of these roots. Roots in one list count as one.
 std::string owners_text(const GraphView& view, const std::vector<NodeIndex>& roots) {
     const Words& words = view.words();
     const ReferrerGroups groups(view);
@@ -78,15 +79,15 @@ std::string owners_text(const GraphView& view, const std::vector<NodeIndex>& roo
             together[group].push_back(root);
         }
     }
-    for (const auto& [group, held] : together) {
-        const auto count = static_cast<int64_t>(held.size());
+    for (const auto& [group, members] : together) {
+        const auto count = static_cast<int64_t>(members.size());
         const std::string referrer = path_words(view.tables(), view.words(), *group);
-        owners.push_back(count == 1 ? owner_text(view, held.front())
+        owners.push_back(count == 1 ? owner_text(view, members.front())
                          : count < group->count
                              ? words("{count} of {referrer}", with("count", count), with("referrer", referrer))
                              : referrer);
     }
-    const size_t shown = std::min(owners.size(), owners_named);
+    const size_t shown = std::min(owners.size(), most_owners_named);
     const std::string text = fmt::format("{}", fmt::join(owners.begin(), owners.begin() + shown, words("; ")));
     return shown < owners.size()
                ? words("{owners}; and {count} more", with("owners", text), with("count", owners.size() - shown))
@@ -107,22 +108,23 @@ Retainers::Retainers(const GraphView& view, AllocationRef memory) {
     owners = owners_text(view, roots);
 }
 
-bool is_kept(const GraphView& view, NodeIndex node) { return view.state(node) == NodeState::executed; }
+bool is_retained(const GraphView& view, NodeIndex node) { return view.state(node) == NodeState::executed; }
 
 /// "when backward runs through both nodes that saved it and releases it"
 std::string backward_text(const GraphView& view, const std::vector<NodeIndex>& nodes) {
     const Words& words = view.words();
-    const bool all_kept = std::all_of(nodes.begin(), nodes.end(), [&](NodeIndex node) { return is_kept(view, node); });
+    const bool all_retained =
+        std::all_of(nodes.begin(), nodes.end(), [&](NodeIndex node) { return is_retained(view, node); });
     const std::string through =
         nodes.size() == 1
             ? view.name(nodes.front())
             : words.plural(static_cast<int64_t>(nodes.size()), "the node that saved it", "all {n} nodes that saved it");
-    return all_kept
+    return all_retained
                ? words("when backward runs through {nodes} once more, without retain_graph", with("nodes", through))
                : words("when backward runs through {nodes} and releases it", with("nodes", through));
 }
 
-/// The condition for memory that the program owns whatever the graph does; empty for other memory.
+/// Returns the condition that frees memory which the program owns independently of the graph; empty for other memory.
 std::string owner_outside(const Words& words, Category category) {
     switch (category) {
         case Category::parameter:
@@ -178,12 +180,13 @@ std::string lifetime_text(const GraphView& view, AllocationRef memory) {
 }
 
 std::string history_text(const GraphView& view, AllocationRef memory) {
+    const Words& words = view.words();
     std::string text;
     for (const CategoryChange& change : view.categories().history(memory)) {
         const std::string category = view.category_text(memory, change.category);
         text = text.empty() ? category
-                            : view.words()("{earlier}, from {time} {category}", with("earlier", text),
-                                           with("time", format_time_point(change.time)), with("category", category));
+                            : words("{earlier}; since {time}: {category}", with("earlier", text),
+                                    with("time", format_time_point(change.time)), with("category", category));
     }
     return text;
 }
@@ -195,7 +198,7 @@ std::string retainer_text(const GraphView& view, uint32_t saved) {
     return view.tables().saved.is_view[saved] ? text + words(", ") + words("a view") : text;
 }
 
-/// The referrers of its tensor and of the graphs that retain it.
+/// Returns the referrers of the memory's tensor and of the graphs that retain it.
 std::string referrers_text(const GraphView& view, AllocationRef memory, const Retainers& retainers) {
     const Referrer* referrer = view.referrers().of(memory);
     std::string text = referrer == nullptr ? "" : path_words(view.tables(), view.words(), *referrer);

@@ -69,13 +69,13 @@ std::string saved_text(const GraphView& view, uint32_t saved) {
         add(words("packed by hooks"));
     }
     add(memory ? words("in {memory}", with("memory", view.name(memory))) : words("in unknown memory"));
-    if (memory && !view.holds(saved)) {
+    if (memory && !view.retains(saved)) {
         add(words("no longer retained"));
     }
     return text;
 }
 
-/// A list of lines under one title, which stands before the first.
+/// Returns lines; the first one begins with the title.
 template <class Items, class Line>
 std::string list_text(const Words& words, std::string_view title, const Items& items, size_t limit, Line&& line) {
     const size_t shown = limited(items.size(), limit);
@@ -86,7 +86,7 @@ std::string list_text(const Words& words, std::string_view title, const Items& i
     return text + rest_text(words, items.size() - shown, 13);
 }
 
-/// An edge to a child.
+/// An edge to the node that receives the gradient of one input.
 struct Input {
     NodeIndex node;
     uint16_t slot, output;
@@ -101,7 +101,7 @@ std::vector<Input> inputs_of(const GraphView& view, NodeIndex node) {
     return inputs;
 }
 
-/// The name of a node, and its state if it is not alive.
+/// Returns the name of a node, with its state if it is not alive.
 std::string neighbor_text(const GraphView& view, NodeIndex node) {
     return view.graph_state().is_alive(node)
                ? view.name(node)
@@ -118,13 +118,14 @@ ordered_json neighbor_json(const GraphView& view, NodeIndex node) {
 }  // namespace
 
 std::string path_text(const GraphView& view, NodeIndex node) {
+    const Words& words = view.words();
     const std::vector<NodeIndex> path = view.graph_state().path_to(node);
     const bool is_long = path.size() > 2 * path_ends_shown + 1;
     std::string text;
     for (size_t i = 0; i < path.size(); ++i) {
         if (is_long && i == path_ends_shown) {
             const size_t left_out = path.size() - 2 * path_ends_shown;
-            text += view.words()(" → {count} more", with("count", format_count(static_cast<int64_t>(left_out))));
+            text += words(" → {count} more", with("count", format_count(static_cast<int64_t>(left_out))));
             i += left_out - 1;
             continue;
         }
@@ -178,8 +179,8 @@ ordered_json node_json(const GraphView& view, NodeIndex node) {
     for (const NodeIndex parent : view.index().parents(node)) {
         parents.push_back(neighbor_json(view, parent));
     }
-    for (const NodeIndex on_way : view.graph_state().path_to(node)) {
-        path.push_back(neighbor_json(view, on_way));
+    for (const NodeIndex ancestor : view.graph_state().path_to(node)) {
+        path.push_back(neighbor_json(view, ancestor));
     }
     const AllocationRef output = view.nodes().output[node];
     return {{"time_point", view.when_json()},

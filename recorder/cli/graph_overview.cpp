@@ -38,7 +38,7 @@ struct Overview {
 
     ReferrerGroups referrers;
     std::vector<RootGroup> groups;  ///< most reachable bytes first
-    int64_t lone_leaves = 0;        ///< AccumulateGrad nodes that no graph uses
+    int64_t lone_leaves = 0;        ///< AccumulateGrad nodes that belong to no graph
     GraphGrowth growth;
 
 private:
@@ -71,7 +71,7 @@ void Overview::find_groups(const GraphView& view) {
 }
 
 void Overview::find_reachable(const GraphView& view) {
-    std::vector<Held> held;
+    std::vector<Held> root_sets;
     for (RootGroup& group : groups) {
         for (const NodeIndex root : group.roots) {
             if (const int32_t step = view.index().step_of(root); step >= 0) {
@@ -79,9 +79,9 @@ void Overview::find_reachable(const GraphView& view) {
                 group.last_step = std::max(group.last_step, step);
             }
         }
-        held.push_back({group.roots, {}});
+        root_sets.push_back({group.roots, {}});
     }
-    const std::vector<Reachable> reachable = view.graph_state().reachable_from(held);
+    const std::vector<Reachable> reachable = view.graph_state().reachable_from(root_sets);
     for (size_t g = 0; g < groups.size(); ++g) {
         groups[g].reachable = reachable[g];
     }
@@ -143,7 +143,7 @@ std::string groups_text(const GraphView& view, const Overview& overview, size_t 
     return text;
 }
 
-/// Of `count` rows at most slices_shown, evenly spread, the first and the last among them.
+/// Returns at most slices_shown of `count` rows, evenly spread, including the first and the last one.
 std::vector<size_t> spread(size_t count) {
     const size_t shown = std::min(count, slices_shown);
     std::vector<size_t> rows;
@@ -166,11 +166,11 @@ std::string growth_text(const GraphView& view, const GraphGrowth& growth) {
         return '\n' + words("At the end of every step, the graph retained nothing.") + '\n';
     }
     const auto before = static_cast<size_t>(first - growth.slices.begin());
-    std::string text = '\n' +
-                       (growth.slices.front().step < 0 ? words("Growth, at the end of each slice of the run")
-                                                       : words("Growth, at the end of each step")) +
-                       fmt::format("\n{:>14}  {:>10}  {:>9}  {}\n", "", words("Reachable"), words("Nodes"),
-                                   words("Of them from earlier"));
+    std::string text =
+        '\n' +
+        (growth.slices.front().step < 0 ? words("Growth, at the end of each slice of the run")
+                                        : words("Growth, at the end of each step")) +
+        fmt::format("\n{:>14}  {:>10}  {:>9}  {}\n", "", words("Reachable"), words("Nodes"), words("Created earlier"));
     for (const size_t at : spread(growth.slices.size() - before)) {
         const GraphSlice& slice = growth.slices[before + at];
         text += fmt::format("{:>14}  {:>10}  {:>9}  {}\n", slice_name(view, slice), format_bytes(slice.reachable_bytes),

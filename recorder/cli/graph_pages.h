@@ -11,11 +11,11 @@
 
 namespace tidemark::cli {
 
-/// Limits count rows of a list, 0: all. JSON is cut in the same way and says how many rows were left out.
+/// `limit`: rows per list; 0: all. JSON has the number of omitted rows.
 std::string overview_text(const GraphView& view, size_t limit);
 nlohmann::ordered_json overview_json(const GraphView& view, size_t limit);
 
-/// What an alive node keeps alive.
+/// Describe the nodes that are reachable from a live node.
 std::string root_text(const GraphView& view, NodeIndex root, size_t limit);
 nlohmann::ordered_json root_json(const GraphView& view, NodeIndex root, size_t limit);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What one node keeps alive, by module.
+// The nodes and the memory that are reachable from one node, by module.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,13 +27,13 @@ struct Slot {
     int64_t tensors = 0, bytes = 0;  ///< bytes of the tensors, which may share memory
 };
 
-/// Most bytes first.
+/// Returns the saved tensors that are still retained, by name, most bytes first.
 std::vector<Slot> slots_of(const GraphView& view, const std::vector<NodeIndex>& nodes) {
     std::map<uint32_t, Slot> found;
     const SavedTensors& saved = view.tables().saved;
     for (const NodeIndex node : nodes) {
         for (const uint32_t s : view.saved_by(node)) {
-            if (view.holds(s)) {
+            if (view.retains(s)) {
                 Slot& slot = found[saved.name[s]];
                 ++slot.tensors;
                 slot.bytes += static_cast<int64_t>(saved.bytes[s]);
@@ -64,11 +64,12 @@ std::string slots_text(const GraphView& view, const TreeRow& row) {
 }
 
 std::string row_text(const GraphView& view, const TreeRow& row, int depth, size_t limit) {
+    const Words& words = view.words();
     const bool is_type = row.rows.empty();
     std::string text =
         fmt::format("{:>10}  {:>9}  {:{}}{}{}{}\n", format_bytes(row.reachable_bytes),
                     format_count(static_cast<int64_t>(row.nodes.size())), "", depth * 2, one_line(row.name),
-                    row.modules == 1 ? "" : view.words()(" ({count} alike)", with("count", format_count(row.modules))),
+                    row.modules == 1 ? "" : words(" ({count} equal modules)", with("count", format_count(row.modules))),
                     is_type ? one_line(slots_text(view, row)) : "");
     const size_t shown = limited(row.rows.size(), limit);
     for (size_t r = 0; r < shown; ++r) {
@@ -105,7 +106,7 @@ ordered_json row_json(const GraphView& view, const TreeRow& row, size_t limit) {
     return json;
 }
 
-/// Counts the alive parents, which retain the node too; 0 for a root.
+/// Returns the number of live parents, which also retain the node; 0 for a root.
 int64_t alive_parents(const GraphView& view, NodeIndex node) {
     const auto parents = view.index().parents(node);
     return std::count_if(parents.begin(), parents.end(), [&](NodeIndex p) { return view.graph_state().is_alive(p); });

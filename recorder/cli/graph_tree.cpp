@@ -14,7 +14,7 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr int most_levels = 64;  ///< a hostile file may name modules within modules without end
+constexpr int most_levels = 64;  ///< limits the nesting in damaged or hostile files
 
 struct Module {
     std::map<std::string, std::unique_ptr<Module>, std::less<>> modules;
@@ -41,7 +41,7 @@ std::optional<int64_t> number_of(const std::string& name) {
     return std::to_string(number) == name ? std::optional(number) : std::nullopt;
 }
 
-/// Equal for modules that contain the same numbers of the same types under the same names.
+/// Returns a key that is equal for modules with the same names, types and numbers of nodes.
 std::string shape_of(const TreeRow& row) {
     std::string shape = row.rows.empty() ? fmt::format("{}", row.nodes.size()) : "(";
     for (const TreeRow& inner : row.rows) {
@@ -101,8 +101,8 @@ TreeRow row_of(const Words& words, std::string name, Module& module) {
         row.name = type;
         row.nodes = std::move(nodes);
     }
-    const bool holds_one_module = whole.rows.size() == 1 && !whole.rows.front().rows.empty();
-    if (!holds_one_module || whole.name.empty()) {
+    const bool has_one_module = whole.rows.size() == 1 && !whole.rows.front().rows.empty();
+    if (!has_one_module || whole.name.empty()) {
         return whole;
     }
     TreeRow only = std::move(whole.rows.front());
@@ -110,10 +110,10 @@ TreeRow row_of(const Words& words, std::string name, Module& module) {
     return only;
 }
 
-void weigh(const GraphView& view, TreeRow& row) {
+void add_bytes(const GraphView& view, TreeRow& row) {
     row.reachable_bytes = view.reachable_bytes(row.nodes);
     for (TreeRow& inner : row.rows) {
-        weigh(view, inner);
+        add_bytes(view, inner);
     }
     std::stable_sort(row.rows.begin(), row.rows.end(),
                      [](const TreeRow& a, const TreeRow& b) { return a.reachable_bytes > b.reachable_bytes; });
@@ -127,7 +127,7 @@ TreeRow graph_tree(const GraphView& view, std::span<const NodeIndex> nodes) {
         whole.inner(view.module(node)).types[view.index().type(node)].push_back(node);
     }
     TreeRow tree = row_of(view.words(), "", whole);
-    weigh(view, tree);
+    add_bytes(view, tree);
     return tree;
 }
 

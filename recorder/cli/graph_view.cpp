@@ -91,7 +91,7 @@ bool GraphView::is_allocated(AllocationRef memory) const {
     return all.alloc_event[memory.index] < event && event <= all.free_event[memory.index];
 }
 
-bool GraphView::holds(uint32_t saved) const {
+bool GraphView::retains(uint32_t saved) const {
     const AllocationRef memory = tables().saved.allocation[saved];
     return memory && holds_saved(state(index().saver(saved))) && is_allocated(memory);
 }
@@ -100,7 +100,7 @@ int64_t GraphView::reachable_bytes(std::span<const NodeIndex> nodes) const {
     std::vector<std::pair<uint32_t, AllocationIndex>> reachable;
     for (const NodeIndex node : nodes) {
         for (const uint32_t s : saved_by(node)) {
-            if (holds(s) && graph_state_.is_the_graphs(tables().saved.allocation[s])) {
+            if (retains(s) && graph_state_.is_the_graphs(tables().saved.allocation[s])) {
                 reachable.emplace_back(tables().saved.allocation[s].device, tables().saved.allocation[s].index);
             }
         }
@@ -212,7 +212,7 @@ ordered_json GraphView::saved_json(uint32_t saved) const {
             {"version", all.version[saved]},
             {"is_view", all.is_view[saved] != 0},
             {"is_packed", all.is_packed[saved] != 0},
-            {"is_retained", holds(saved)},
+            {"is_retained", retains(saved)},
             {"allocation", memory ? memory_json(memory) : ordered_json()}};
 }
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The base of the commands about the autograd graph: the graph of a trace at a point in time, and the names of its
-// nodes, memory and referrers.
+// The autograd graph of a trace at a point in time, with texts and JSON for its nodes, memory and referrers.
 #pragma once
 
 #include <memory>
@@ -21,15 +20,15 @@
 
 namespace tidemark::cli {
 
-/// Null where no graph was recorded.
+/// Reads the graph of a trace; nullptr if none was recorded. Errors: those of read_graph().
 Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress);
-/// The error for a trace without a graph: it says how to record one.
+/// Returns the error (input) for a trace without a graph, with the way to record one.
 Error no_graph_error(const Trace& trace, const Words& words);
 
-/// The graph that is alive at one point in time. Immutable.
+/// The live graph at one point in time. Immutable.
 class GraphView {
 public:
-    /// Errors: those of open_time_points, and a trace without a graph.
+    /// Opens the trace. Errors: those of open_time_points() and no_graph_error().
     static Result<std::unique_ptr<const GraphView>> open(const TimePointOptions& options, const Words& words,
                                                          Progress& progress);
     GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time,
@@ -57,19 +56,19 @@ public:
     int64_t block_bytes(AllocationRef memory) const;
     bool is_allocated(AllocationRef memory) const;
     /// Returns whether a saved tensor (position in SavedTensors) still retains memory.
-    bool holds(uint32_t saved) const;
-    /// Bytes that these nodes saved themselves, each allocation once.
+    bool retains(uint32_t saved) const;
+    /// Returns the bytes that these nodes saved, each allocation counted once.
     int64_t reachable_bytes(std::span<const NodeIndex> nodes) const;
-    /// Positions in SavedTensors.
+    /// Returns positions in SavedTensors.
     auto saved_by(NodeIndex node) const {
         return std::views::iota(tables().saved.first[node], tables().saved.first[node + 1]);
     }
-    /// Alive nodes reachable from a node, with the node first.
+    /// Returns the live nodes that are reachable from a node; the first one is the node itself.
     std::vector<NodeIndex> reachable_from(NodeIndex node) const;
 
     /// "node 17 MulBackward0 (train.py:42 loss_of)"
     std::string name(NodeIndex node) const;
-    /// Without its number: "MulBackward0", "AccumulateGrad of h.0.weight".
+    /// Returns the type without the id: "MulBackward0", "AccumulateGrad of h.0.weight".
     std::string type_text(NodeIndex node) const;
     /// "train.py:42 loss_of", or "no Python frame".
     std::string line_text(StackId stack) const;
@@ -81,7 +80,7 @@ public:
     std::string name(AllocationRef memory) const;
     /// "gradient of `fc.weight`"
     std::string category_text(AllocationRef memory, Category category) const;
-    /// Nothing if the referrer is unknown.
+    /// Returns nothing if the referrer is unknown.
     std::optional<std::string> referrer_text(NodeIndex node) const;
 
     nlohmann::ordered_json node_json(NodeIndex node) const;
@@ -104,7 +103,7 @@ private:
 class ReferrerGroups {
 public:
     explicit ReferrerGroups(const GraphView& view);
-    /// nullptr for no referrer, and for a referrer in a group beyond the limit of groups.
+    /// Returns nullptr for no referrer, and for a referrer beyond the limit of groups.
     const ReferrerGroup* of(const Referrer* referrer) const;
 
 private:
@@ -112,10 +111,10 @@ private:
     std::unordered_map<const Referrer*, const ReferrerGroup*> group_of_;
 };
 
-/// The word of JSON: "never_executed", "executed", ...
+/// Returns the word in JSON, such as "never_executed" or "executed".
 std::string_view state_word(NodeState state);
 nlohmann::ordered_json links_json(const GraphTables& tables, std::span<const PathLink> links);
-/// null for an event that never happened or is unknown.
+/// Returns null for an event that never happened or is unknown.
 nlohmann::ordered_json time_json(int64_t time);
 
 }  // namespace tidemark::cli

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// How allocations are grouped, as the option --by names it.
+// The grouping of allocations that the option --by selects.
 #pragma once
 
 #include <string>
@@ -12,13 +12,12 @@
 
 namespace tidemark::cli {
 
-/// By what allocations are grouped.
 struct Way {
     GroupBy by = GroupBy::stack;
     GroupOptions options;
 };
 
-/// "line", "module:2". Errors name what exists.
+/// Parses "line" or "module:2". Errors (usage) list the valid groupings.
 Result<Way> parse_way(const std::string& text, const Words& words);
 
 /// Returns whether the grouping needs the recorded graph.

@@ -60,7 +60,7 @@ Status import_one(const std::string& snapshot, const std::string& output, bool f
     return trace ? print(summary(**trace, words)) : trace.error();
 }
 
-/// Imports each snapshot; one that cannot be read does not stop the others.
+/// Imports each snapshot. Continues after a snapshot that cannot be read.
 Status import_several(const ImportOptions& options, const Words& words, Progress& progress) {
     std::optional<ErrorKind> worst;
     size_t failed = 0;
@@ -99,19 +99,17 @@ Status run_import(const ImportOptions& options, const Words& words, Progress& pr
 void add_import_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<ImportOptions>();
-    CLI::App& command = add_command(line, "import",
-                                    {words("Make traces (.tide) from PyTorch memory snapshots"),
-                                     words("Snapshots are the files of torch.cuda.memory._dump_snapshot(): .pickle, "
-                                           "also compressed with gzip, xz or\n"
-                                           "zstd. Nothing in them is executed. An existing trace is replaced with "
-                                           "--force only, any other file never."),
-                                     "  tidemark import run.pickle\n"
-                                     "  tidemark import run.pickle.xz -o other.tide --force"});
+    CLI::App& command = add_command(
+        line, "import",
+        {words("Convert PyTorch memory snapshots to traces (.tide)"),
+         words("Snapshots are files that torch.cuda.memory._dump_snapshot() writes (.pickle), also compressed with\n"
+               "gzip, xz or zstd. Tidemark executes nothing in them."),
+         "  tidemark import run.pickle\n"
+         "  tidemark import run.pickle.xz -o other.tide --force"});
     command.add_option("SNAPSHOT", options->snapshots, words("PyTorch snapshots"))->required();
     command.add_option("-o,--output", options->output,
-                       words("The trace to write (default: beside the snapshot, as .tide)"));
-    command.add_flag("--force", options->force,
-                     words("Replace a trace that exists already; other files are never replaced"));
+                       words("The trace to write (default: the snapshot's name with the extension .tide)"));
+    command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     set_job(line, command, [options, words](Progress& progress) { return run_import(*options, words, progress); });
 }
 

@@ -34,7 +34,7 @@ struct InfoOptions {
     bool check = false;
 };
 
-/// PyTorch's defaults (c10/core/AllocatorConfig.h); settings with these values are not listed.
+/// PyTorch's defaults (c10/core/AllocatorConfig.h). Settings with these values are not printed.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> default_settings{
     {{"PYTORCH_CUDA_ALLOC_CONF", "\"\""},
      {"max_split_size", "-1"},
@@ -337,9 +337,8 @@ void add_info_command(CommandLine& line) {
                                     {words("Show the origin, the contents and the data gaps of a trace"), "",
                                      "  tidemark info run.tide\n  tidemark info run.tide --check --format json"});
     add_trace_option(line, command, options->trace);
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
-    command.add_flag("--check", options->check,
-                     words("Check every page of the file, also those that opening does not read"));
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
+    command.add_flag("--check", options->check, words("Check the integrity of every page of the file first"));
     set_job(line, command, [options, words](Progress& progress) { return run_info(*options, words, progress); });
 }
 

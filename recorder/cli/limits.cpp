@@ -33,10 +33,10 @@ Status check_size(const char* option, const std::string& text, const Words& word
                                    with("option", option), with("text", text)));
 }
 
-/// Says why an earlier peak may be missing; empty if the peak is certain.
-std::string what_peaks_lack(const AnalysisContext& context, const Words& words) {
+/// Returns the reason why a higher peak may be missing; empty if the peak is certain.
+std::string reason_to_doubt_peaks(const AnalysisContext& context, const Words& words) {
     if (context.device().truncated) {
-        return words("the history starts late, so an earlier peak is unknown");
+        return words("the history does not begin with the program, so an earlier peak is unknown");
     }
     for (const DataGap& data_gap : context.trace().data_gaps) {
         const bool is_of_device = data_gap.device < 0 || data_gap.device == context.device().device;
@@ -47,7 +47,7 @@ std::string what_peaks_lack(const AnalysisContext& context, const Words& words) 
     return context.trace().clean_end ? "" : words("the recording did not end cleanly, so a later peak is unknown");
 }
 
-/// "60 graphs are kept alive (retained-graph), train.py:31 main, retained by list `results`"
+/// "60 graphs retained (retained-graph), train.py:31 main, retained by list `results`"
 std::string described(const Finding& finding, const Words& words) {
     const bool is_reported = finding.referrer.empty() || finding.title.find(finding.referrer) != finding.title.npos;
     return fmt::format(
@@ -57,9 +57,9 @@ std::string described(const Finding& finding, const Words& words) {
 }
 
 /// Verifies the limits of one device.
-class Verifying {
+class Verifier {
 public:
-    Verifying(const Explained& device, const Limits& limits, const Words& words)
+    Verifier(const Explained& device, const Limits& limits, const Words& words)
         : context_(*device.context), reported_(device.explanation), limits_(limits), words_(words) {}
 
     std::vector<Verified> all() {
@@ -84,8 +84,8 @@ private:
     void growth();
     void explain_growth(Verified& verified) const;
     void findings();
-    bool is_unwanted(const Finding& finding) const;
-    std::string what_findings_lack() const;
+    bool is_forbidden(const Finding& finding) const;
+    std::string reason_to_doubt_findings() const;
     std::string referrer_of(const std::string& line) const;
 
     const AnalysisContext& context_;
@@ -95,15 +95,15 @@ private:
     std::vector<Verified> verified_;
 };
 
-/// Returns the referrer that a finding names for the allocations of a line; empty without one.
-std::string Verifying::referrer_of(const std::string& line) const {
+/// Returns the referrer of the first finding with this line; empty if there is none.
+std::string Verifier::referrer_of(const std::string& line) const {
     const auto found = std::find_if(reported_.findings.begin(), reported_.findings.end(), [&](const Finding& finding) {
         return finding.line == line && !finding.referrer.empty();
     });
     return found == reported_.findings.end() ? "" : found->referrer;
 }
 
-void Verifying::explain_peak(Verified& verified, EventNumber event) const {
+void Verifier::explain_peak(Verified& verified, EventNumber event) const {
     const auto lines =
         attribution_at(context_.trace(), context_.device(), context_.analysis().live(), event, GroupBy::line);
     if (lines.empty()) {
@@ -112,7 +112,7 @@ void Verifying::explain_peak(Verified& verified, EventNumber event) const {
     verified.line = lines.front().name;
     verified.referrer = referrer_of(verified.line);
     verified.details.push_back(
-        words_("reached at event:{event} ({time}), most of it by {line}: {bytes}", with("event", event),
+        words_("reached at event:{event} ({time}); the largest part, {bytes}, is from {line}", with("event", event),
                with("time", format_time_point(context_.device().time_of_state(event))), with("line", verified.line),
                with("bytes", format_bytes(lines.front().block_bytes))));
     if (!verified.referrer.empty()) {
@@ -120,16 +120,17 @@ void Verifying::explain_peak(Verified& verified, EventNumber event) const {
     }
 }
 
-void Verifying::peak(const char* name, Series series, const std::string& limit) {
+void Verifier::peak(const char* name, Series series, const std::string& limit) {
     Verified verified;
     verified.name = name;
     const Extremes peak = context_.curves().peak(series);
     verified.value = peak.max;
     verified.allowed = parse_bytes(limit);
-    const std::string lacking = what_peaks_lack(context_, words_);
+    const std::string lacking = reason_to_doubt_peaks(context_, words_);
     const auto bytes = with("bytes", format_bytes(peak.max));
-    const auto value = with("value", series == Series::allocated ? words_("peak of allocated memory: {bytes}", bytes)
-                                                                 : words_("peak of reserved memory: {bytes}", bytes));
+    const auto value =
+        with("value", series == Series::allocated ? words_("the peak of allocated memory is {bytes}", bytes)
+                                                  : words_("the peak of reserved memory is {bytes}", bytes));
     const auto option = with("limit", fmt::format("--{} {}", name, limit));
     if (peak.max > *verified.allowed) {
         verified.outcome = Outcome::broken;
@@ -146,7 +147,7 @@ void Verifying::peak(const char* name, Series series, const std::string& limit) 
     verified_.push_back(std::move(verified));
 }
 
-void Verifying::explain_growth(Verified& verified) const {
+void Verifier::explain_growth(Verified& verified) const {
     const Finding* cause = nullptr;
     for (const Finding& finding : reported_.findings) {
         const bool is_larger = cause == nullptr || finding.per_iteration > cause->per_iteration;
@@ -158,13 +159,13 @@ void Verifying::explain_growth(Verified& verified) const {
         verified.line = cause->line;
         verified.referrer = cause->referrer;
         verified.findings = {std::string(finding_word(cause->kind))};
-        verified.details.push_back(words_("{bytes} of it: {finding}",
+        verified.details.push_back(words_("{bytes} of the growth: {finding}",
                                           with("bytes", format_bytes(*cause->per_iteration)),
                                           with("finding", described(*cause, words_))));
     }
 }
 
-void Verifying::growth() {
+void Verifier::growth() {
     constexpr size_t fewest_iterations = 5;  // see find_trend
     const auto option = with("limit", "--max-growth-per-step " + limits_.growth);
     const Trend& trend = context_.allocated_trend();
@@ -177,8 +178,8 @@ void Verifying::growth() {
             context_.iterations().empty()
                 ? words_("{limit} cannot be decided: no steps were recorded, and nothing else repeats", option)
                 : words_.plural(static_cast<int64_t>(context_.iterations().size()),
-                                "{limit} cannot be decided: {n} step is too short a run, {needed} are needed",
-                                "{limit} cannot be decided: {n} steps are too short a run, {needed} are needed", option,
+                                "{limit} cannot be decided: the run has {n} step, {needed} are needed",
+                                "{limit} cannot be decided: the run has {n} steps, {needed} are needed", option,
                                 with("needed", fewest_iterations));
         verified_.push_back(std::move(verified));
         return;
@@ -198,14 +199,14 @@ void Verifying::growth() {
     verified_.push_back(std::move(verified));
 }
 
-bool Verifying::is_unwanted(const Finding& finding) const {
+bool Verifier::is_forbidden(const Finding& finding) const {
     return std::any_of(limits_.findings.begin(), limits_.findings.end(), [&](const std::string& word) {
         return word == severity_word(finding.severity) || word == finding_word(finding.kind);
     });
 }
 
-/// Says why a finding may be missing; empty if the answer is certain.
-std::string Verifying::what_findings_lack() const {
+/// Returns the reason why a finding may be missing; empty if the answer is certain.
+std::string Verifier::reason_to_doubt_findings() const {
     const bool wants_leaks = std::any_of(limits_.findings.begin(), limits_.findings.end(), [](const std::string& word) {
         const auto kind = finding_from_word(word);
         return word == severity_word(Severity::leak) || (kind && *kind <= FindingKind::pinned_memory_growth);
@@ -220,28 +221,28 @@ std::string Verifying::what_findings_lack() const {
     return needs_graph && context_.graph() == nullptr ? words_("the graph was not recorded") : "";
 }
 
-void Verifying::findings() {
+void Verifier::findings() {
     Verified verified;
     verified.name = "no-finding";
     const auto option = with("limit", fmt::format("--no-finding {}", fmt::join(limits_.findings, ",")));
     for (const Finding& finding : reported_.findings) {
-        if (is_unwanted(finding)) {
+        if (is_forbidden(finding)) {
             verified.line = verified.findings.empty() ? finding.line : verified.line;
             verified.referrer = verified.findings.empty() ? finding.referrer : verified.referrer;
             verified.findings.emplace_back(finding_word(finding.kind));
             verified.details.push_back(fmt::format("{}: {}", format_bytes(finding.bytes), described(finding, words_)));
         }
     }
-    const std::string lacking = what_findings_lack();
+    const std::string lacking = reason_to_doubt_findings();
     const auto count = static_cast<int64_t>(verified.findings.size());
     if (count > 0) {
         verified.outcome = Outcome::broken;
-        verified.reason = words_.plural(count, "{n} finding against {limit}", "{n} findings against {limit}", option);
+        verified.reason = words_.plural(count, "{n} finding matches {limit}", "{n} findings match {limit}", option);
     } else if (!lacking.empty()) {
         verified.outcome = Outcome::unknown;
         verified.reason = words_("{limit} cannot be decided: {reason}", option, with("reason", lacking));
     } else {
-        verified.reason = words_("no finding against {limit}", option);
+        verified.reason = words_("no finding matches {limit}", option);
     }
     verified_.push_back(std::move(verified));
 }
@@ -268,7 +269,7 @@ Status check_limits(const Limits& limits, const Words& words) {
 }
 
 std::vector<Verified> verify(const Explained& device, const Limits& limits, const Words& words) {
-    return Verifying(device, limits, words).all();
+    return Verifier(device, limits, words).all();
 }
 
 }  // namespace tidemark::cli

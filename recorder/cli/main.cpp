@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark: everything the window shows, as text and JSON, on a machine without a display.
+// tidemark: the command line, for machines without a display.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 Progress progress;
 static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler may only set a lock-free flag");
 
-/// The first Ctrl-C lets the work end cleanly; a second one kills.
+/// Lets the first Ctrl-C cancel the work cleanly. A second one kills the process.
 void cancel_on_signals() {
     struct sigaction action {};
     action.sa_handler = [](int) { progress.canceled = true; };
@@ -41,15 +41,15 @@ Language language_of_locale() {
 
 std::string exit_status_help(const Words& words) {
     return words(
-        "Exit status: 0 success, 2 wrong usage, 3 the input file cannot be used,\n"
-        "4 the environment prevents it (missing file, permission, full disk, no viewer), 130 canceled.");
+        "Exit status: 0 success, 2 wrong usage, 3 unusable input file, 4 environment error (missing file,\n"
+        "permission, full disk, no viewer), 5 a limit of `tidemark check` does not hold, 130 canceled.");
 }
 
 /// All commands with their options, in the language of `words`.
 struct CommandParser {
     explicit CommandParser(const Words& words);
 
-    /// The language asked for with --language; nothing without it.
+    /// Returns the language of --language; nothing without the option.
     std::optional<Language> language() const {
         return language_option->results().empty() ? std::nullopt
                                                   : language_from_name(language_option->results().back());
@@ -63,7 +63,8 @@ struct CommandParser {
 };
 
 CommandParser::CommandParser(const Words& words)
-    : app(words("Explains why GPU memory goes up and never comes back down."), "tidemark") {
+    : app(words("Records PyTorch programs and explains why their GPU memory goes up and never comes back down."),
+          "tidemark") {
     app.get_formatter()->label("Usage", words("Usage"));
     app.get_formatter()->label("OPTIONS", words("OPTIONS"));
     app.get_formatter()->label("SUBCOMMAND", words("COMMAND"));
@@ -96,13 +97,14 @@ CommandParser::CommandParser(const Words& words)
     add_share_command(line);
 }
 
-/// Parses the command line for --language alone: all other texts depend on it.
+/// Returns the words in the selected language. Parses the command line once for --language, since all texts depend on
+/// it.
 Words words_for(int argc, char** argv) {
     CommandParser parser(Words(Language::english));
     try {
         parser.app.parse(argc, argv);
     } catch (const CLI::Error&) {
-        // The second parsing shows help and errors in the language.
+        // The second parsing prints help and errors in the selected language.
     }
     return Words(parser.language().value_or(language_of_locale()));
 }

@@ -23,7 +23,7 @@ std::string without_controls(std::string_view text, bool keep_newlines) {
     return clean;
 }
 
-/// 0, or the error number.
+/// Returns 0 or the error number.
 int write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(descriptor, text.data(), text.size());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Everything the command prints goes through here: results to stdout, the rest to stderr.
+// Prints results to stdout, everything else to stderr. All output of the command uses these functions.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,12 +14,12 @@
 
 namespace tidemark::cli {
 
-/// Writes text to stdout. A reader that has gone away (| head) is fine; a full disk is an error.
-/// Control characters are replaced: names come from files that strangers send.
+/// Writes text to stdout. Replaces control characters, because names come from untrusted files. A closed pipe (| head)
+/// is no error. Error (environment): a full disk.
 Status print(std::string_view text);
-/// The same for text whose only control characters are its own colors.
+/// Writes text to stdout unchanged. Requires that its only control characters are Tidemark's own colors.
 Status print_clean(std::string_view text);
-/// As print, for JSON, indented, with a final newline. Broken UTF-8 becomes U+FFFD.
+/// Prints indented JSON with a final newline. Invalid UTF-8 becomes U+FFFD.
 Status print_json(const nlohmann::ordered_json& json);
 
 /// Prints a remark about the result: "note: ..." on stderr.
@@ -28,10 +28,10 @@ void print_error(const Error& error);
 /// Prints lines without a prefix on stderr.
 void print_message(std::string_view text);
 
-/// The text with control characters replaced, newlines included: for names inside a line.
+/// Returns the text with control characters replaced, including newlines. For names inside a line.
 std::string one_line(std::string_view text);
 
-/// Shows a progress bar on stderr while it lives, if stderr is a terminal; erases it at the end.
+/// Shows a progress bar on stderr during its lifetime if stderr is a terminal. The destructor erases it.
 class ProgressBar {
 public:
     ProgressBar(Progress& progress, std::string title);

@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::array changed_signals{SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE};
 
-/// The signal actions of this process at its start, for the programs it runs: background jobs of a shell ignore
-/// Ctrl-C, programs under nohup ignore SIGHUP.
+/// The signal actions at the start of this process. The programs that it runs get them, because background jobs of a
+/// shell ignore Ctrl-C and programs under nohup ignore SIGHUP.
 struct FirstActions {
     std::array<struct sigaction, changed_signals.size()> actions{};
     FirstActions() {
@@ -44,7 +44,7 @@ const FirstActions first_actions;
 std::atomic<pid_t> foreground_program{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free, "used by a signal handler");
 
-/// Ignores the keys of the terminal while a program runs in it.
+/// Ignores signals of the terminal while a program runs in it, and forwards SIGTERM.
 class SignalsForProgram {
 public:
     SignalsForProgram() {
@@ -76,7 +76,7 @@ public:
     SignalsForProgram(const SignalsForProgram&) = delete;
     SignalsForProgram& operator=(const SignalsForProgram&) = delete;
 
-    /// Also delivers a SIGTERM that arrived while the program started.
+    /// Starts to forward SIGTERM, including one that arrived while the program started.
     void forward_to(pid_t program) {
         foreground_program = program;
         unblock();
@@ -162,7 +162,7 @@ Result<Ending> run_in_foreground(const Arguments& command, const Variables& vari
     std::vector<std::string> environment = environment_with(variables);
     const std::vector<char*> argument_list = pointers(arguments);
     const std::vector<char*> environment_list = pointers(environment);
-    Pipe failure;  // holds the error number when exec fails, closes empty when it works
+    Pipe failure;  // contains the error number if exec fails; closes empty if it succeeds
     SignalsForProgram signals;
     const pid_t pid = fork();
     if (pid == 0) {

@@ -26,12 +26,12 @@ struct Ending {
 
     /// "exited 1" or "killed by signal 9", as in PID.exit of a session.
     std::string text() const;
-    /// As from a shell: 128 + signal for a killed program.
+    /// Returns the exit status, or 128 + signal for a killed program, as a shell does.
     int exit_status() const;
 };
 
-/// Runs a command as a shell does, in this terminal: Ctrl-C reaches the program only, SIGTERM is forwarded to it.
-/// Error: the command could not be started.
+/// Runs a command as a shell does, in this terminal: Ctrl-C stops the program only, and SIGTERM is forwarded to it.
+/// Errors: the command does not exist (usage) or cannot be started (environment).
 Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables, const Words& words);
 
 /// Returns the path of a command; empty if there is no such command.

@@ -26,9 +26,9 @@ using nlohmann::ordered_json;
 
 constexpr int python_seconds = 20;
 
-/// Does not import torch, which takes seconds: its version is in a file of its own. Argument: the recorder's home,
-/// whose Python package knows where CUDA headers lie.
-constexpr const char* python_questions = R"(
+/// Prints facts about a Python as JSON. Reads torch's version from its file, because importing torch takes seconds.
+/// Argument: the recorder's home, whose Python package finds CUDA headers.
+constexpr const char* python_facts_script = R"(
 import importlib.util, json, os, platform, runpy, sys
 facts = {"python": platform.python_version(), "executable": sys.executable}
 site_packages = ""
@@ -88,11 +88,11 @@ Arguments python_of(const Arguments& command) {
     return {};
 }
 
-json ask_python(Arguments python, const RecorderHome& home) {
+json facts_of_python(Arguments python, const RecorderHome& home) {
     if (python.empty()) {
         return json::object();
     }
-    python.insert(python.end(), {"-c", python_questions, home.folder});
+    python.insert(python.end(), {"-c", python_facts_script, home.folder});
     const json facts = json::parse(output_of(python, python_seconds), nullptr, false);
     return facts.is_object() ? facts : json::object();
 }
@@ -204,7 +204,7 @@ const char* RecordCheck::works() const {
 
 RecordCheck check_recording(const Arguments& command, const Words& words) {
     RecordCheck check{find_recorder_home(), {}};
-    const json facts = ask_python(python_of(command), check.home);
+    const json facts = facts_of_python(python_of(command), check.home);
     check.parts = {check_home(check.home, words), check_gpu(words),      check_python(facts, words),
                    check_torch(facts, words),     check_compiler(words), check_cuda_headers(facts, words),
                    check_cupti(facts, words)};

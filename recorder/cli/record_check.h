@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark record --check: what can be recorded here, and fixes for the rest.
+// tidemark record --check: which parts can be recorded here, and how to fix the others.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,9 +15,9 @@ namespace tidemark::cli {
 
 struct CheckedPart {
     const char* name;   ///< for JSON
-    std::string title;  ///< for people
+    std::string title;  ///< for text
     bool fine = false;
-    std::string text;  ///< what was found
+    std::string text;  ///< the result
     std::string fix;   ///< empty if fine
 };
 
@@ -30,7 +30,7 @@ struct RecordCheck {
     const char* works() const;
 };
 
-/// Checks the Python of the command; without a command, the first Python of PATH.
+/// Checks this machine and the Python of the command; without a command, the first Python of PATH.
 RecordCheck check_recording(const Arguments& command, const Words& words);
 
 std::string check_text(const RecordCheck& check, const Words& words);

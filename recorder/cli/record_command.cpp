@@ -82,11 +82,11 @@ Status check_output(const RecordOptions& options, const Words& words) {
     return {};
 }
 
-/// Makes the CUDA driver load our driver part, unless another tool occupies the variable.
+/// Sets the variable with which the CUDA driver loads the driver part, unless another tool uses the variable.
 void add_driver_part(const RecorderHome& home, const Words& words, std::vector<std::string>& parts,
                      Variables& variables) {
-    const auto asked = std::find(parts.begin(), parts.end(), "driver");
-    if (asked == parts.end()) {
+    const auto driver = std::find(parts.begin(), parts.end(), "driver");
+    if (driver == parts.end()) {
         return;
     }
     const std::string ours = home.part("libtidemark_driver.so"), loaded = environment("CUDA_INJECTION64_PATH");
@@ -94,20 +94,20 @@ void add_driver_part(const RecorderHome& home, const Words& words, std::vector<s
         print_note(words, words("memory outside the caching allocator is not recorded: another tool makes the CUDA "
                                 "driver load {library} (CUDA_INJECTION64_PATH). Run without that tool to record it.",
                                 with("library", loaded)));
-        parts.erase(asked);
+        parts.erase(driver);
         return;
     }
     std::error_code error;
     if (fs::exists(ours, error)) {
         variables["CUDA_INJECTION64_PATH"] = ours;
     }
-    // Kineto then releases CUPTI after profiling, and the recorder can subscribe again.
+    // With this variable Kineto releases CUPTI after profiling, so that the recorder can subscribe again.
     if (environment("TEARDOWN_CUPTI").empty()) {
         variables["TEARDOWN_CUPTI"] = "1";
     }
 }
 
-/// The variables that make the program and its child processes record: see recorder/SESSIONS.md.
+/// Returns the variables that let the program and its child processes record: see recorder/SESSIONS.md.
 Variables variables_for(const RecordOptions& options, const RecorderHome& home, const std::string& session,
                         const Words& words) {
     Variables variables;
@@ -118,7 +118,7 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     variables["TIDEMARK_RECORD"] = "1";
     variables["TIDEMARK_OUTPUT"] = fs::absolute(options.output).lexically_normal().string();
     variables["TIDEMARK_WITH"] = fmt::format("{}", fmt::join(parts, ","));
-    variables["TIDEMARK_REPLACE"] = options.force ? "1" : "0";
+    variables["TIDEMARK_FORCE"] = options.force ? "1" : "0";
     variables["TIDEMARK_SESSION"] = session;
     variables["TIDEMARK_HOME"] = home.folder;
     return variables;
@@ -145,7 +145,7 @@ std::string shell_word(const std::string& text) {
     return quoted + "'";
 }
 
-/// Returns the first sentence of an exception; the program has printed all of it.
+/// Returns the first sentence of an exception, at most 80 characters. The program has printed the full text.
 std::string shortened(const std::string& how) {
     constexpr size_t longest = 80;
     const size_t end = std::min({how.find(". "), how.find('\n'), how.size()});
@@ -232,28 +232,27 @@ void add_record_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "record",
         {words("Run a program and record its GPU memory"),
-         words("The program needs no change. Every process of it that uses the GPU writes a trace: the first run.tide, "
-               "others\n"
-               "run.PID.tide, and with ranks run.rank0-PID.tide. Parts for --with, all by default:\n"
-               "  stacks   the Python lines that allocate\n"
-               "  ops      the operators and autograd nodes they run in\n"
-               "  modules  the torch.nn.Module of each\n"
+         words("The program needs no change. Each of its processes that uses the GPU writes a trace: the first one\n"
+               "run.tide, further ones run.PID.tide, processes with a rank run.rank0-PID.tide. Parts for --with\n"
+               "(default: all):\n"
+               "  stacks   the Python stack of each allocation\n"
+               "  ops      the operator and the autograd node that allocate\n"
+               "  modules  the torch.nn.Module that allocates\n"
                "  graph    the autograd graph, the memory its nodes retain, and the referrers\n"
                "  driver   memory outside the caching allocator: cuBLAS, NCCL, other libraries (uses CUPTI)\n"
-               "  nvml     what nvidia-smi shows, sampled\n"
-               "The exit status is that of the program; 128 + N if signal N killed it."),
+               "  nvml     the used memory as nvidia-smi shows it, 5 samples per second\n"
+               "The exit status is that of the program, or 128 + N if signal N killed it."),
          "  tidemark record -o run.tide -- python train.py --epochs 1\n"
          "  tidemark record -- torchrun --nproc-per-node 2 train.py\n"
          "  tidemark record --check -- python train.py"});
     command.add_option("-o,--output", options->output, words("The trace to write"))->capture_default_str();
-    command.add_option("--with", options->with, words("The parts to record, with commas"))
+    command.add_option("--with", options->with, words("The parts to record, separated by commas"))
         ->check([words](const std::string& list) { return check_with(list, words); })
         ->capture_default_str();
-    command.add_flag("--force", options->force,
-                     words("Replace a trace that exists already; other files are never replaced"));
+    command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     command.add_flag("--check", options->check,
-                     words("Record nothing; show what can be recorded here and how to fix the rest"));
-    add_format_option(command, words("text or json, of --check"), options->format, {"text", "json"});
+                     words("Show which parts can be recorded here and how to fix the others; record nothing"));
+    add_format_option(command, words("Output format of --check"), options->format, {"text", "json"});
     command.add_option("--session", options->session)->group("");
     command.add_option("COMMAND", options->command, words("The program and its arguments, after --"));
     command.positionals_at_end();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// TIDEMARK_HOME: the folder with the parts of the recorder that programs load, and that are started beside them.
+// TIDEMARK_HOME: the folder with the parts of the recorder.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ namespace tidemark::cli {
 struct RecorderHome {
     std::string folder;                ///< absolute
     std::vector<std::string> missing;  ///< missing parts
-    bool can_record = false;           ///< optional parts may be missing: then less is recorded
+    bool can_record = false;           ///< true even if optional parts are missing
 
     std::string part(const char* name) const { return folder + '/' + name; }
 };
 
-/// Returns $TIDEMARK_HOME, or ../lib/tidemark beside this program, as in an installation and in the build tree.
+/// Returns $TIDEMARK_HOME, or ../lib/tidemark relative to the folder of this program.
 RecorderHome find_recorder_home();
 
-/// Error: a needed part is missing.
+/// Returns an error (environment) if a required part is missing.
 Status check_can_record(const RecorderHome& home, const Words& words);
 
 }  // namespace tidemark::cli

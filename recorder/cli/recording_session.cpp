@@ -83,11 +83,11 @@ Result<RecordingSession> RecordingSession::begin(const std::string& folder, cons
     }
     std::error_code error;
     const fs::path temporary = fs::temp_directory_path(error);
-    std::string made = ((error ? fs::path("/tmp") : temporary) / "tidemark-session-XXXXXX").string();
-    if (::mkdtemp(made.data()) == nullptr) {
-        return cannot_create(made, errno, words);
+    std::string created = ((error ? fs::path("/tmp") : temporary) / "tidemark-session-XXXXXX").string();
+    if (::mkdtemp(created.data()) == nullptr) {
+        return cannot_create(created, errno, words);
     }
-    return RecordingSession(made, true);
+    return RecordingSession(created, true);
 }
 
 RecordingSession::RecordingSession(RecordingSession&& other) noexcept
@@ -95,14 +95,14 @@ RecordingSession::RecordingSession(RecordingSession&& other) noexcept
 
 RecordingSession::~RecordingSession() {
     // A recorder that still runs writes into the folder.
-    if (own_ && !anyone_records()) {
+    if (own_ && !is_recording()) {
         std::error_code error;
         fs::remove_all(folder_, error);
     }
 }
 
 void RecordingSession::program_ended(const Ending& ending) const {
-    // The file appears complete: a recorder may read it at any time.
+    // Renames a complete file, because a recorder may read it at any time.
     const std::string path = fmt::format("{}/{}.exit", folder_, ending.pid);
     std::ofstream(path + ".part") << ending.text();
     std::error_code error;
@@ -121,7 +121,7 @@ std::vector<std::string> RecordingSession::trace_files() const {
     return files;
 }
 
-bool RecordingSession::anyone_records() const {
+bool RecordingSession::is_recording() const {
     const auto files = trace_files();
     return std::any_of(files.begin(), files.end(), is_locked);
 }
@@ -130,13 +130,14 @@ bool RecordingSession::wait_for_recorders(const Words& words, const Progress& pr
     using namespace std::chrono_literals;
     const auto begin = std::chrono::steady_clock::now();
     bool is_noted = false;
-    while (anyone_records()) {
+    while (is_recording()) {
         if (progress.canceled) {
             return false;
         }
         if (!is_noted && std::chrono::steady_clock::now() - begin > 2s) {
-            print_note(words,
-                       words("waiting for traces that are still being written; Ctrl-C leaves them to the background."));
+            print_note(
+                words,
+                words("waiting for the recorder to complete the traces; after Ctrl-C it continues in the background."));
             is_noted = true;
         }
         std::this_thread::sleep_for(20ms);

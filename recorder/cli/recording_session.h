@@ -23,7 +23,8 @@ struct RecordedTrace {
 
 class RecordingSession {
 public:
-    /// Creates a temporary folder, which the destructor removes; or uses `folder`, which stays.
+    /// Uses `folder`, which stays, or creates a temporary folder if `folder` is empty, which the destructor removes.
+    /// Error (environment): the folder cannot be created.
     static Result<RecordingSession> begin(const std::string& folder, const Words& words);
     RecordingSession(RecordingSession&&) noexcept;
     RecordingSession& operator=(RecordingSession&&) = delete;
@@ -33,15 +34,15 @@ public:
 
     /// Reports to the recorders how the program ended.
     void program_ended(const Ending& ending) const;
-    /// Waits until every recorder process finished its trace. Returns false if the user stopped the waiting.
+    /// Waits until every recorder process has completed its trace. Returns false if the user canceled.
     bool wait_for_recorders(const Words& words, const Progress& progress);
-    /// Sorted by name. Requires that no recorder writes.
+    /// Returns the traces, sorted by name. Requires that no recorder writes.
     std::vector<RecordedTrace> traces() const;
 
 private:
     RecordingSession(std::string folder, bool own) : folder_(std::move(folder)), own_(own) {}
     std::vector<std::string> trace_files() const;
-    bool anyone_records() const;
+    bool is_recording() const;
 
     std::string folder_;
     bool own_ = false;  ///< the destructor removes the folder

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark referrers: the referrers that a heap scan found for tensors that keep graphs alive.
+// tidemark referrers: the referrers that a heap scan found for tensors and their graphs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Page {
     GraphState state;
     ReferrerIndex referrers;
     std::vector<ReferrerGroup> groups;
-    size_t without_graph = 0;  ///< groups of tensors without a graph, which are left out
+    size_t without_graph = 0;  ///< number of omitted groups, whose tensors have no graph
     std::unordered_set<NodeIndex> roots;
 };
 
@@ -57,14 +57,14 @@ Page::Page(const Graph& graph, size_t n, bool all)
     }
 }
 
-/// Types of the nodes that created the tensors of a group, most first; roots and other nodes apart.
-struct MadeBy {
+/// The type of nodes that created tensors of a group. Roots and other nodes are separate.
+struct CreatedBy {
     std::string type;
     bool is_root = false;
     int64_t count = 0;
 };
 
-std::vector<MadeBy> made_by(const Page& page, const ReferrerGroup& group) {
+std::vector<CreatedBy> created_by(const Page& page, const ReferrerGroup& group) {
     std::map<std::pair<uint32_t, bool>, int64_t> counts;
     for (const uint32_t h : group.referrers) {
         const NodeIndex node = page.tables().referrers[h].node;
@@ -72,22 +72,23 @@ std::vector<MadeBy> made_by(const Page& page, const ReferrerGroup& group) {
             ++counts[{page.tables().nodes.type[node], page.roots.contains(node)}];
         }
     }
-    std::vector<MadeBy> made;
+    std::vector<CreatedBy> creators;
     for (const auto& [key, count] : counts) {
-        made.push_back({page.tables().texts[key.first], key.second, count});
+        creators.push_back({page.tables().texts[key.first], key.second, count});
     }
-    std::stable_sort(made.begin(), made.end(), [](const MadeBy& a, const MadeBy& b) { return a.count > b.count; });
-    return made;
+    std::stable_sort(creators.begin(), creators.end(),
+                     [](const CreatedBy& a, const CreatedBy& b) { return a.count > b.count; });
+    return creators;
 }
 
 /// "100 tensors, 100 graph roots SumBackward0"
 std::string tensors_text(const Words& words, const Page& page, const ReferrerGroup& group) {
     std::string text = words.plural(group.count, "{n} tensor", "{n} tensors");
-    for (const MadeBy& made : made_by(page, group)) {
-        const auto type = with("type", made.type);
-        text += words(", ") + (made.is_root
-                                   ? words.plural(made.count, "{n} graph root {type}", "{n} graph roots {type}", type)
-                                   : words.plural(made.count, "{n} node {type}", "{n} nodes {type}", type));
+    for (const CreatedBy& creator : created_by(page, group)) {
+        const auto type = with("type", creator.type);
+        text += words(", ") +
+                (creator.is_root ? words.plural(creator.count, "{n} graph root {type}", "{n} graph roots {type}", type)
+                                 : words.plural(creator.count, "{n} node {type}", "{n} nodes {type}", type));
     }
     return text;
 }
@@ -129,8 +130,8 @@ std::string page_text(const Words& words, const Page& page, size_t limit) {
     text += rest_text(words, page.groups.size() - shown, 35);
     if (page.without_graph > 0) {
         text += words.plural(static_cast<int64_t>(page.without_graph),
-                             "{n} referrer of tensors without a graph left out; --all shows it.",
-                             "{n} referrers of tensors without a graph left out; --all shows them.") +
+                             "{n} referrer of tensors without an autograd graph is not shown; --all shows it.",
+                             "{n} referrers of tensors without an autograd graph are not shown; --all shows them.") +
                 '\n';
     }
     return text;
@@ -143,9 +144,9 @@ ordered_json scan_json(const GraphTables& tables, size_t number) {
 }
 
 ordered_json group_json(const Words& words, const Graph& graph, const Page& page, const ReferrerGroup& group) {
-    auto made = ordered_json::array(), nodes = ordered_json::array(), allocations = ordered_json::array();
-    for (const MadeBy& by : made_by(page, group)) {
-        made.push_back({{"type", by.type}, {"is_root", by.is_root}, {"count", by.count}});
+    auto created = ordered_json::array(), nodes = ordered_json::array(), allocations = ordered_json::array();
+    for (const CreatedBy& by : created_by(page, group)) {
+        created.push_back({{"type", by.type}, {"is_root", by.is_root}, {"count", by.count}});
     }
     for (const uint32_t h : group.referrers) {
         const Referrer& referrer = page.tables().referrers[h];
@@ -166,7 +167,7 @@ ordered_json group_json(const Words& words, const Graph& graph, const Page& page
             {"graph_nodes", group.nodes},
             {"reachable_bytes", group.reachable_bytes},
             {"retained_bytes", group.freed_bytes},
-            {"created_by", std::move(made)},
+            {"created_by", std::move(created)},
             {"nodes", std::move(nodes)},
             {"allocations", std::move(allocations)}};
 }
@@ -194,7 +195,8 @@ Error never_scanned_error(const Trace& trace, const Words& words) {
               with("path", trace.path)));
 }
 
-/// Returns the last scan that found referrers: variables of functions are gone when the program ends.
+/// Returns the last scan that found referrers. The last scan of all may find none, because variables of functions are
+/// destroyed when the program ends.
 size_t last_with_referrers(const GraphTables& tables) {
     return tables.referrers.empty() ? tables.scans.size() - 1 : tables.referrers.back().scan;
 }
@@ -256,22 +258,21 @@ void add_referrers_command(CommandLine& line) {
     auto options = std::make_shared<ReferrersOptions>();
     CLI::App& command = add_command(
         line, "referrers",
-        {words("Show the referrers that retain tensors and their graphs"),
-         words("The result of a heap scan: variables, attributes, list elements and others, grouped if only an index\n"
-               "differs. Reachable bytes are those of the tensors and of all that their graphs saved; retained bytes "
-               "are\n"
-               "freed if the referrer goes."),
+        {words("Show the referrers that retain tensors and their autograd graphs"),
+         words("Shows the result of a heap scan: variables, attributes, list elements and other referrers, grouped\n"
+               "if only an index differs. Reachable is the memory of the tensors and of everything that their\n"
+               "graphs saved; retained is the part that is freed if the referrer releases them."),
          "  tidemark referrers run.tide\n"
          "  tidemark referrers run.tide --at scan:1 --all --format json"});
     add_trace_option(line, command, options->trace);
     command
         .add_option("--at", options->at,
-                    words("The scan: latest (the last with referrers), scan:N, or the last one before event:N, time:T, "
-                          "mark:NAME, ..."))
+                    words("The heap scan: latest (the last one with referrers), scan:N, or the last one before "
+                          "event:N, time:T, mark:NAME, peak or end"))
         ->capture_default_str();
-    add_limit_option(command, words("How many referrers to show, 0 for all"), options->limit);
-    command.add_flag("--all", options->all, words("Also show referrers of tensors without a graph"));
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    add_limit_option(command, words("Number of referrers to show; 0 shows all"), options->limit);
+    command.add_flag("--all", options->all, words("Also show referrers of tensors without an autograd graph"));
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_referrers(*options, words, progress); });
 }
 

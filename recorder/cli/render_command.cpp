@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark render: a picture of the window, drawn by the viewer without a display.
+// tidemark render: lets the viewer draw a picture of a view, without a display.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -136,11 +136,11 @@ Status run_render(const RenderOptions& options, const Words& words) {
 void add_render_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<RenderOptions>();
-    CLI::App& command = add_command(
-        line, "render",
-        {words("Draw a view of a trace into a picture, without a display"),
-         words("The viewer, tidemark-gui, draws it and must be installed. --language is the language of the labels."),
-         "  tidemark render run.tide --view segments --at peak --theme dark -o peak.png"});
+    CLI::App& command = add_command(line, "render",
+                                    {words("Draw a view of a trace as a picture, without a display"),
+                                     words("Requires the viewer, tidemark-gui, which draws the picture. --language "
+                                           "also sets the language of the labels."),
+                                     "  tidemark render run.tide --view segments --at peak --theme dark -o peak.png"});
     add_trace_option(line, command, options->trace);
     command
         .add_option(
@@ -151,19 +151,21 @@ void add_render_command(CommandLine& line) {
     command.add_option("--at", options->at, words("The point in time: event:N, time:T, mark:NAME, peak or end"))
         ->capture_default_str();
     command.add_option("--stack-by", options->stack_by,
-                       words("How to group stacked pictures: stack, category, module, ... (as in top --by)"));
+                       words("How to group the stacked plots: a value of --by of top, such as stack, category or "
+                             "module (default: the view's own)"));
     command
         .add_option("--pane", options->pane,
-                    words("The pane of a window: {panes}", with("panes", "segments, graph, table, summary, breakdown")))
+                    words("The pane to show in the view window: {panes}",
+                          with("panes", "segments, graph, table, summary, breakdown")))
         ->check(CLI::IsMember({"segments", "graph", "table", "summary", "breakdown"}));
-    command.add_option("--device", options->device, words("The device (default: the one with most events)"));
-    command.add_option("--size", options->size, words("WIDTHxHEIGHT in pixels"))
+    command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
+    command.add_option("--size", options->size, words("WIDTHxHEIGHT in pixels, each from 100 to 16384"))
         ->check([words](const std::string& size) { return check_size(size, words); })
         ->capture_default_str();
-    command.add_option("--theme", options->theme, words("light or dark"))
+    command.add_option("--theme", options->theme, words("The color theme"))
         ->check(CLI::IsMember({"light", "dark"}))
         ->capture_default_str();
-    command.add_option("-o,--output", options->output, words("The picture, .png or .svg"))
+    command.add_option("-o,--output", options->output, words("The picture to write (.png or .svg)"))
         ->check([words](const std::string& name) { return check_picture_name(name, words); })
         ->required();
     set_job(line, command, [options, words](Progress&) { return run_render(*options, words); });

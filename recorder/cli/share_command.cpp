@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark share: one compact file for a teammate, without private data.
+// tidemark share: a compact copy of a trace, without private data.
 #include "storage/export/share.h"
 
 #include <fmt/format.h>
@@ -58,23 +58,25 @@ void add_share_command(CommandLine& line) {
     auto options = std::make_shared<ShareOptions>();
     CLI::App& command = add_command(
         line, "share",
-        {words("Write one compact file for a teammate, redacted and cut as asked"),
-         words("--redact replaces strings by placeholders, the same string by the same placeholder:\n"
-               "  paths   your files become file1.py, ...; libraries keep the path behind site-packages\n"
-               "  names   functions, annotations, marks, modules and custom ops become function1, range1, ...\n"
-               "  source  removes the origin of the trace and user metadata\n"
-               "--from and --to keep a part, numbered from 0; memory that is alive at its start stays. With several\n"
-               "devices the points in time are those of the device with most events, and the others are cut at the\n"
-               "same times."),
+        {words("Write a compact copy of a trace to share, redacted and cut as requested"),
+         words("--redact replaces strings by placeholders; equal strings get the same placeholder:\n"
+               "  paths   your files become file1.py, file2.py; files of libraries keep the path after site-packages\n"
+               "  names   functions, annotations, marks, modules and custom ops become function1, range1 and so on\n"
+               "  source  removes the source of the trace, the command line and user metadata\n"
+               "--from and --to select the part to write; its events are numbered from 0. Memory that is alive at\n"
+               "its start is included. If the trace has several devices, the points in time are those of the\n"
+               "device with the most events, and the other devices are cut at the same times."),
          "  tidemark share run.tide -o for-anna.tide --redact paths,source,names\n"
          "  tidemark share run.tide -o oom.tide --from time:12s --to end"});
     add_trace_option(line, command, options->trace);
-    command.add_option("-o,--output", options->output, words("The file to write"))->required();
-    command.add_option("--redact", options->redact, words("paths, source, names; several with commas"));
-    command.add_option("--from", options->request.from,
-                       words("Start of the part to keep: event:N, time:T, mark:NAME, peak"));
-    command.add_option("--to", options->request.to, words("End of the part to keep"));
-    command.add_flag("--force", options->force, words("Replace a trace that exists already"));
+    command.add_option("-o,--output", options->output, words("The trace to write"))->required();
+    command.add_option("--redact", options->redact,
+                       words("What to redact: paths, source, names, separated by commas (default: nothing)"));
+    command.add_option(
+        "--from", options->request.from,
+        words("Start of the part to write: event:N, time:T, mark:NAME, peak or end (default: the start of the trace)"));
+    command.add_option("--to", options->request.to, words("End of the part to write (default: the end of the trace)"));
+    command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     set_job(line, command, [options, words](Progress& progress) { return run_share(*options, words, progress); });
 }
 

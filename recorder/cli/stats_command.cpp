@@ -41,7 +41,7 @@ bool has_earlier_memory(const DeviceHistory& device) {
            (device.allocations.size() > 0 && device.allocations.alloc_event[0] == before_history);
 }
 
-/// Sentences on why the numbers are not those of the whole run.
+/// Returns the reasons why the counters are not those of the whole run.
 std::vector<std::string> notes_about(const DeviceTimePoint& time_point, const Words& words) {
     const DeviceHistory& device = time_point.device();
     std::vector<std::string> notes;
@@ -114,15 +114,15 @@ void add_stats_command(CommandLine& line) {
     auto options = std::make_shared<StatsOptions>();
     CLI::App& command = add_command(
         line, "stats",
-        {words("The counters of the allocator at any point in time"),
-         words("The table is that of torch.cuda.memory_summary(); JSON has the keys of torch.cuda.memory_stats(), null "
-               "for\n"
-               "values that a trace does not have: one object, or a list of {device, stats} when there are several\n"
-               "devices and none is selected. Peak, allocated and freed count from the first event of the trace."),
+        {words("Show the allocator's counters at a point in time"),
+         words("The table is that of torch.cuda.memory_summary(). JSON has the keys of torch.cuda.memory_stats();\n"
+               "a value that the trace lacks is null. JSON is one object, or a list of {device, stats} if the\n"
+               "trace has several devices and --device is missing. Peak, allocated and freed count from the first\n"
+               "event of the trace."),
          "  tidemark stats run.tide --at peak\n"
          "  tidemark stats run.tide --at time:12.5s --device 0 --format json"});
     add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
-    add_format_option(command, words("table or json"), options->format, {"table", "json"});
+    add_format_option(command, words("Output format"), options->format, {"table", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_stats(*options, words, progress); });
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int table_width = 75;
 
-/// PyTorch chooses the unit by the column's first value (`reference`) and rounds down at every step.
+/// Formats as PyTorch does: `reference`, the column's first value, selects the unit, and each division rounds down.
 std::string format_size(int64_t bytes, int64_t reference) {
     constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB"};
     const char* unit = "B  ";

@@ -12,10 +12,10 @@
 
 namespace tidemark::cli {
 
-/// Returns exactly what torch.cuda.memory_summary() prints for these counters. In English, as PyTorch.
+/// Returns the text that torch.cuda.memory_summary() prints for these counters, in English as in PyTorch.
 std::string memory_summary(const Counters& counters, int device);
 
-/// torch.cuda.memory_stats(): its keys in its order, null for values that a trace does not have.
+/// Returns the keys of torch.cuda.memory_stats() in its order; null for values that a trace does not have.
 nlohmann::ordered_json memory_stats(const Counters& counters, std::optional<int64_t> max_split_size);
 
 }  // namespace tidemark::cli

@@ -23,7 +23,7 @@ Status refusal(const std::string& path, int error, const Words& words) {
         words("{path} cannot be written: {reason}.", with("path", path), with("reason", std::strerror(error))));
 }
 
-/// 0, or the error number.
+/// Returns 0 or the error number.
 int write_all(int file, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(file, text.data(), text.size());
@@ -35,7 +35,7 @@ int write_all(int file, std::string_view text) {
     return 0;
 }
 
-/// Opens, writes, closes; an error number, or 0.
+/// Opens, writes and closes a file. Returns 0 or the error number.
 int write_to(const std::string& path, int flags, std::string_view text) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
     if (file < 0) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Reports as files. A file appears complete or not at all, and never replaces a file that must not be lost.
+// Writes reports as files. A file appears complete or not at all.
 #pragma once
 
 #include <string>
@@ -12,11 +12,12 @@
 
 namespace tidemark::cli {
 
-/// Error: a file exists that must not be lost. A file is replaced with `force` only; a trace, another database, a
-/// snapshot or a folder never.
+/// Returns an error (usage) if a file exists that must not be replaced. Only `force` allows to replace a report;
+/// nothing allows to replace a trace, another database, a snapshot or a folder.
 Status may_write_report(const std::string& path, bool force, const Words& words);
 
-/// Writes a regular file completely or leaves it as it was. Writes straight into a device or a pipe.
+/// Writes a regular file completely or leaves it unchanged. Writes directly into a device or a pipe. Error
+/// (environment): the file cannot be written.
 Status write_text_file(const std::string& path, std::string_view text, const Words& words);
 
 }  // namespace tidemark::cli

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Options of commands about a point in time: the trace, the point in time and the devices.
+// The options TRACE, --at and --device, and the states that they select.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace tidemark::cli {
 
-/// Opens a trace for a command. Error: also a snapshot; the message says how to import it.
+/// Opens a trace. Errors: those of open_trace(), and a snapshot (input), whose message contains the import command.
 Result<std::shared_ptr<const Trace>> open_input(const std::string& path, const Words& words, Progress& progress);
 
 struct TimePointOptions {
@@ -36,18 +36,18 @@ std::string only_device_help(const Words& words);
 struct DeviceTimePoint {
     std::unique_ptr<Analysis> analysis;
     EventNumber event = 0;
-    int64_t time = 0;  ///< ns since the start of the trace, as --at names it; the last event may be earlier
+    int64_t time = 0;  ///< ns since the start of the trace; the last event may be earlier
 
     const Trace& trace() const { return analysis->trace(); }
     const DeviceHistory& device() const { return analysis->device(); }
 };
 
-/// The selected device, or every device of the trace; never empty. Errors name what exists.
+/// Returns the state of the selected device, or of every device; never empty. Errors list the valid values.
 Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace, const TimePointOptions& options,
                                                     const Words& words);
 Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& options, const Words& words,
                                                       Progress& progress);
-/// The selected device, or the one with most events: for data of the whole trace.
+/// Returns the state of the selected device, or of the device with the most events. For data of the whole trace.
 Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options,
                                         const Words& words);
 

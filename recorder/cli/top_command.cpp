@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// tidemark top: what occupies the memory at a point in time.
+// tidemark top: the groups of allocations that occupy GPU memory at a point in time.
 #include <fmt/format.h>
 
 #include <memory>
@@ -46,7 +46,7 @@ Sum add_up(std::span<const AttributionGroup> groups) {
     return sum;
 }
 
-/// The user's own frames, innermost first; all of them if the whole stack is library code.
+/// Returns the frames outside libraries, innermost first; all frames if the whole stack is library code.
 std::vector<FrameId> frames_to_show(const StackTable& stacks, StackId stack) {
     const std::vector<FrameId> all = stacks.frames_of(stack);
     std::vector<FrameId> users;
@@ -81,7 +81,7 @@ std::string text_row(int64_t bytes, int64_t total, int64_t allocations, std::str
 std::string callers_text(const Words& words, const StackTable& stacks, StackId stack) {
     std::string text;
     const auto frames = frames_to_show(stacks, stack);
-    // One line of a program reaches many places in a library.
+    // One line of a program can allocate at several places of a library.
     if (const FrameId innermost = stacks.stack(stack).frame; !frames.empty() && frames.front() != innermost) {
         text += fmt::format("{:34}{}\n", "",
                             words("in {frame}", with("frame", one_line(describe_frame(stacks, innermost)))));
@@ -199,22 +199,22 @@ Status run_top(const TopOptions& options, const Words& words, Progress& progress
 void add_top_command(CommandLine& line) {
     const Words& words = line.words;
     auto options = std::make_shared<TopOptions>();
-    CLI::App& command =
-        add_command(line, "top",
-                    {words("What occupies the memory at a point in time"),
-                     words("Bytes are those of active blocks, with allocator rounding; the total is "
-                           "active_bytes.all.current of stats.\n"
-                           "JSON is one object, or a list when there are several devices and none is selected."),
-                     "  tidemark top run.tide --at peak --by line\n"
-                     "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json"});
+    CLI::App& command = add_command(
+        line, "top",
+        {words("Show what occupies GPU memory at a point in time"),
+         words("Bytes are those of active blocks, including allocator rounding; the total is\n"
+               "active_bytes.all.current of stats. JSON is one object, or a list if the trace has several devices\n"
+               "and --device is missing."),
+         "  tidemark top run.tide --at peak --by line\n"
+         "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json"});
     add_time_point_options(line, command, options->time_point, "peak", only_device_help(words));
     command
         .add_option("--by", options->by,
-                    words("How to group: {groups}; module:DEPTH: the first parts of its name",
+                    words("How to group: {groups}; module:DEPTH groups by the first DEPTH parts of the module's name",
                           with("groups", group_by_names())))
         ->capture_default_str();
-    add_limit_option(command, words("How many groups to show, 0 for all"), options->limit);
-    add_format_option(command, words("text or json"), options->format, {"text", "json"});
+    add_limit_option(command, words("Number of groups to show; 0 shows all"), options->limit);
+    add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_top(*options, words, progress); });
 }
 

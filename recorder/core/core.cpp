@@ -19,7 +19,7 @@
 
 using tidemark::recorder::environment;
 using tidemark::recorder::Recording;
-using tidemark::recorder::recording_is_asked_for;
+using tidemark::recorder::recording_is_requested;
 using tidemark::recorder::ThreadRing;
 
 namespace {
@@ -108,8 +108,8 @@ void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk,
 constexpr tidemark_api api{
     TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now, set_stack_walker};
 
-/// Returns the name for this process: the first one without a rank keeps `output`, others add rank or pid
-/// (SESSIONS.md).
+/// Returns the path of the trace for this process. The first process without a rank gets `output`; others add rank or
+/// pid (SESSIONS.md).
 std::string output_of_this_process(const std::string& output, const std::string& session) {
     const std::string rank(environment("RANK"));
     if (rank.empty()) {
@@ -161,7 +161,7 @@ TIDEMARK_EXPORT int tidemark_start_from_environment(char* error, size_t error_si
     if (recording_now()) {
         return 1;
     }
-    if (!recording_is_asked_for()) {
+    if (!recording_is_requested()) {
         return 0;
     }
     const std::string home(environment("TIDEMARK_HOME")), session(environment("TIDEMARK_SESSION"));
@@ -171,7 +171,7 @@ TIDEMARK_EXPORT int tidemark_start_from_environment(char* error, size_t error_si
     const tidemark_options options{
         recorder.c_str(), output.c_str(), session.empty() ? nullptr : session.c_str(),
         std::strtoull(std::string(environment("TIDEMARK_RING_RECORDS")).c_str(), nullptr, 10),
-        environment("TIDEMARK_REPLACE") == "1"};
+        environment("TIDEMARK_FORCE") == "1"};
     return tidemark_start(&options, error, error_size);
 }
 

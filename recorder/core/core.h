@@ -23,7 +23,7 @@ extern "C" {
 /* The libraries export nothing else, since they are loaded into other programs. */
 #define TIDEMARK_EXPORT __attribute__((visibility("default")))
 
-/* A thread's ring. What follows the serial is private to core. */
+/* A thread's ring. The members after `serial` are private to core. */
 typedef struct tidemark_ring {
     uint16_t
         serial; /* of its thread, for tidemark_record.event.stack_thread; 0: other threads cannot name its stacks */
@@ -32,7 +32,7 @@ typedef struct tidemark_ring {
 struct tidemark_options {
     const char* recorder;   /* path of the program tidemark-recorder */
     const char* output;     /* the trace to write */
-    const char* session;    /* folder through which `tidemark record` follows this process; NULL: none */
+    const char* session;    /* session folder that `tidemark record` watches; NULL: none */
     uint64_t ring_capacity; /* records per ring, a power of two; 0: the default (2^18, 16 MiB) */
     uint32_t replace;       /* 1: replaces an existing trace; 0: an existing trace is an error */
 };
@@ -41,18 +41,18 @@ struct tidemark_options {
  * with a sentence in `error` that names the cause and the fix. */
 int tidemark_start(const struct tidemark_options* options, char* error, size_t error_size);
 
-/* Starts the recording that the environment asks for (TIDEMARK_RECORD=1 and its companions: SESSIONS.md). Returns 0
- * with an empty error if it asks for none. */
+/* Starts the recording that the environment requests (TIDEMARK_RECORD=1 and other variables: SESSIONS.md). Returns 0
+ * with an empty error if it requests none. */
 int tidemark_start_from_environment(char* error, size_t error_size);
 
-/* Ends the recording and waits at most `wait_ms` for the complete trace. `how`: tidemark_end. Returns 1 when the trace
- * is complete. */
+/* Ends the recording and waits at most `wait_ms` for the complete trace. `how`: tidemark_end. `sentence`: the last line
+ * of an uncaught exception; NULL: none. Returns 1 when the trace is complete. */
 int tidemark_stop(int how, const char* sentence, uint32_t wait_ms);
 
 /* Returns the path of the trace; empty before the first recording. Valid until the next start. */
 const char* tidemark_output(void);
 
-/* The functions that the plugin and the driver part call. With this table they need not link core. */
+/* The functions that the plugin and the driver part call. The table saves them from linking core. */
 struct tidemark_api {
     uint32_t version; /* TIDEMARK_CORE_VERSION */
     /* Returns 1 while this process records. */

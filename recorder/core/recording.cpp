@@ -34,7 +34,7 @@ constexpr auto longest_wait_for_room = milliseconds(1000);
 constexpr auto longest_start = milliseconds(15000);
 constexpr int region_fd_of_recorder = 3;
 
-/// Polls until the condition holds or the time is over. Returns whether it holds.
+/// Polls every `pause` until the condition holds or `longest` has passed. Returns whether it holds.
 template <class Condition>
 bool wait_until(Condition&& holds, milliseconds longest, std::chrono::microseconds pause) {
     const auto deadline = Clock::now() + longest;
@@ -116,7 +116,7 @@ bool Recording::make_region(const tidemark_options& options, std::string& error)
                      ? MAP_FAILED
                      : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region_file_, 0);
     if (base == MAP_FAILED) {
-        error = std::string("shared memory for the recorder could not be had: ") + std::strerror(errno) + ".";
+        error = std::string("shared memory for the recorder could not be allocated: ") + std::strerror(errno) + ".";
         return false;
     }
     region_.base = static_cast<std::byte*>(base);
@@ -133,7 +133,7 @@ bool Recording::make_region(const tidemark_options& options, std::string& error)
 bool Recording::spawn_recorder(const tidemark_options& options, std::string& error) {
     std::string recorder = options.recorder, output = options.output, pid = std::to_string(getpid());
     std::string region = std::to_string(region_fd_of_recorder), session = options.session ? options.session : "";
-    std::string words[] = {"--region", "--output", "--pid", "--session", "--replace"};
+    std::string words[] = {"--region", "--output", "--pid", "--session", "--force"};
     std::vector<char*> arguments{recorder.data(), words[0].data(), region.data(), words[1].data(),
                                  output.data(),   words[2].data(), pid.data()};
     if (!session.empty()) {
@@ -237,7 +237,7 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
     }
     ring.congested = true;
     if (region_.header().heartbeat.load(std::memory_order_relaxed) == heartbeat) {
-        ended_ = true;  // the recorder is gone; the program continues without it
+        ended_ = true;  // the recorder process has died; the program continues without it
     }
     return false;
 }
@@ -280,11 +280,11 @@ bool Recording::end(uint32_t wait_ms) {
     RegionHeader& header = region_.header();
     header.program_state.store(ProgramState::stopped, std::memory_order_release);
     wake_recorder();
-    const auto over = [&] {
+    const auto is_over = [&] {
         const RecorderState state = header.recorder_state.load(std::memory_order_acquire);
         return state == RecorderState::finished || state == RecorderState::failed;
     };
-    if (!wait_until(over, milliseconds(wait_ms), std::chrono::microseconds(500))) {
+    if (!wait_until(is_over, milliseconds(wait_ms), std::chrono::microseconds(500))) {
         return false;
     }
     // Releases the pages. A thread that still writes gets new ones, which no one reads.

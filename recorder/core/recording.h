@@ -22,7 +22,7 @@ struct ThreadRing : tidemark_ring {
     RingHeader* header = nullptr;
     tidemark_record* slots = nullptr;
     uint64_t capacity = 0;
-    bool congested = false;  ///< a push timed out; the next ones do not wait until there is room
+    bool congested = false;  ///< a push timed out; later ones fail at once until there is room
     Texts texts;
 };
 
@@ -40,7 +40,7 @@ public:
 
     /// Returns a ring for the calling thread, or nullptr when all are in use.
     ThreadRing* claim_ring();
-    /// Gives up the ring of a thread that ends.
+    /// Marks the ring as retired and deletes `ring`. The recorder frees the ring's slots once it has read them.
     static void retire(ThreadRing* ring);
 
     /// Sends a message; see tidemark_api::push.
@@ -50,7 +50,7 @@ public:
 
     /// Asks for an NVML sample; see tidemark_api::sample_now.
     bool sample_now(uint32_t wait_ms);
-    /// Stops taking records. Returns true when the recorder completes the trace within `wait_ms`.
+    /// Rejects further records. Returns true when the recorder completes the trace within `wait_ms`.
     bool end(uint32_t wait_ms);
 
 private:

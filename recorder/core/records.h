@@ -17,12 +17,13 @@
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
-    TIDEMARK_EVENT = 1,     /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
-    TIDEMARK_TEXT = 2,      /* defines a text id of this thread; payload: UTF-8 */
-    TIDEMARK_STACK = 3,     /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
-    TIDEMARK_OP = 4,        /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
-    TIDEMARK_POOL = 5,      /* defines a pool id of this thread */
-    TIDEMARK_MODULE = 6,    /* names a module (frames refer to it by address); payload: its path; latest name wins */
+    TIDEMARK_EVENT = 1, /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
+    TIDEMARK_TEXT = 2,  /* defines a text id of this thread; payload: UTF-8 */
+    TIDEMARK_STACK = 3, /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
+    TIDEMARK_OP = 4,    /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
+    TIDEMARK_POOL = 5,  /* defines a pool id of this thread */
+    TIDEMARK_MODULE =
+        6, /* names a module (frames refer to it by address); payload: its path; a later name replaces it */
     TIDEMARK_DEVICE = 7,    /* payload: "name\0pci bus id\0uuid" */
     TIDEMARK_STATE = 8,     /* allocator state at a cut in a device's events; detail: tidemark_state_part */
     TIDEMARK_MARK = 9,      /* payload: uint64_t sequence[devices], then the name */
@@ -36,8 +37,8 @@ enum tidemark_kind {
     TIDEMARK_META = 16,     /* payload: "key\0value": settings and versions */
     TIDEMARK_END = 17,      /* the program stops recording; detail: tidemark_end; payload: a sentence or nothing */
     TIDEMARK_NODE = 18,     /* an autograd node; payload: tidemark_edge[edges], then tidemark_saved[saved] */
-    TIDEMARK_NODE_RUN = 19, /* the engine executed a node; detail: 1: that released what the node saved */
-    TIDEMARK_NODE_DESTROYED = 20, /* a node was destroyed, with everything it still saved */
+    TIDEMARK_NODE_RUN = 19, /* the engine executed a node; detail: 1 if that released the saved tensors */
+    TIDEMARK_NODE_DESTROYED = 20, /* a node was destroyed, with the tensors it still saved */
     TIDEMARK_LABEL = 21,          /* the category of the memory at an address from now on; detail: tidemark_category */
     TIDEMARK_HEAP_SCAN = 22,      /* a scan of the Python heap; its referrers follow; payload: reason */
     TIDEMARK_REFERRER = 23        /* the retention path of one tensor; payload: per link, root first, five texts that
@@ -81,8 +82,8 @@ enum tidemark_driver_action {
 };
 enum tidemark_memory {
     TIDEMARK_MEMORY_DEVICE = 0,   /* cudaMalloc and cuMemAlloc */
-    TIDEMARK_MEMORY_ASYNC = 1,    /* cudaMallocAsync: lies in a driver pool */
-    TIDEMARK_MEMORY_POOL = 2,     /* memory that a driver pool holds; size: its change where known */
+    TIDEMARK_MEMORY_ASYNC = 1,    /* cudaMallocAsync: part of a driver pool */
+    TIDEMARK_MEMORY_POOL = 2,     /* memory of a driver pool; size: its change where known */
     TIDEMARK_MEMORY_PHYSICAL = 3, /* cuMemCreate; address: the handle */
     TIDEMARK_MEMORY_MAPPED = 4,   /* cuMemMap; address: virtual; handle: of the physical memory. Takes no memory */
     TIDEMARK_MEMORY_PINNED = 5,   /* host memory */
@@ -93,7 +94,7 @@ enum tidemark_memory {
 enum tidemark_end {
     TIDEMARK_END_STOPPED = 0,   /* tidemark.stop(), or the end of `with tidemark.record()` */
     TIDEMARK_END_EXITED = 1,    /* the interpreter shut down */
-    TIDEMARK_END_EXCEPTION = 2, /* ... after an uncaught exception; payload: its last line */
+    TIDEMARK_END_EXCEPTION = 2, /* the interpreter shut down after an uncaught exception; payload: its last line */
     TIDEMARK_END_INTERRUPTED = 3
 };
 
@@ -113,19 +114,19 @@ enum tidemark_category {
     TIDEMARK_CATEGORY_GRADIENT = 3,
     TIDEMARK_CATEGORY_OPTIMIZER_STATE = 4,
     TIDEMARK_CATEGORY_INPUT = 5,     /* created outside every module's call and by no node */
-    TIDEMARK_CATEGORY_OUTPUT = 6,    /* an op's result that no node made */
+    TIDEMARK_CATEGORY_OUTPUT = 6,    /* an op's result that no node created */
     TIDEMARK_CATEGORY_WORKSPACE = 7, /* allocated inside an op, outlived it, and is no result of it */
     TIDEMARK_CATEGORY_COMMUNICATION = 8
 };
 
 /* The memory of a tensor is identified by the address of its storage and by the number of events of its device at that
- * time: both name the allocation that had the address then. device 255: not GPU memory. */
+ * time. Together they identify the allocation that had the address at that time. device 255: not GPU memory. */
 #define TIDEMARK_NO_DEVICE 255
 
 struct tidemark_edge {
-    uint32_t node;  /* id of the node this input's gradient goes to */
+    uint32_t node;  /* id of the node that receives this input's gradient */
     uint16_t slot;  /* position among the node's inputs; slots without a node are left out */
-    uint16_t input; /* number of that node's output the input was */
+    uint16_t input; /* index of that node's output */
 };
 
 struct tidemark_saved {
@@ -205,7 +206,7 @@ struct tidemark_record {
             uint64_t total; /* of the device, or the limit set for the process */
             uint64_t free;
             uint32_t device;
-            uint32_t sampled; /* 1: the recorder took an NVML sample before the program went on */
+            uint32_t sampled; /* 1: the recorder took an NVML sample before the program continued */
         } oom;
         struct {
             uint64_t address;
@@ -256,7 +257,7 @@ struct tidemark_record {
         struct {
             uint64_t address; /* the tensor's memory; 0: none on a GPU */
             uint64_t sequence;
-            uint32_t node; /* id of the node that made the tensor, the root of a graph; 0: none */
+            uint32_t node; /* id of the node that created the tensor, the root of a graph; 0: none */
             uint8_t device;
         } referrer;
         uint8_t raw[48];

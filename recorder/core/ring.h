@@ -38,10 +38,10 @@ struct RegionHeader {
     /// and waits for `samples_taken` to follow.
     std::atomic<uint32_t> wake{0};
     std::atomic<uint32_t> samples_wanted{0};
-    /// Read for every record: has its own cache line, which no one writes during a recording.
+    /// Read for every record, so it has its own cache line, which no one writes during a recording.
     alignas(64) std::atomic<RecorderState> recorder_state{RecorderState::starting};
     alignas(64) std::atomic<uint32_t> samples_taken{0};
-    /// ticks() when the recorder last read the rings. The program takes it for a sign of life.
+    /// ticks() when the recorder last read the rings. The program uses it to detect that the recorder has died.
     std::atomic<uint64_t> heartbeat{0};
     char failure[512] = {};  ///< the sentence, when recorder_state is failed; written before it
 };
@@ -54,7 +54,8 @@ enum class RingState : uint32_t {
 
 struct RingHeader {
     std::atomic<RingState> state{RingState::free};
-    uint32_t serial = 0;  ///< of the thread, from 1, never reused (0 after 65535 threads: stacks have no name then)
+    uint32_t serial =
+        0;  ///< of the thread, from 1, never reused; 0 after 65535 threads: other threads cannot name its stacks
     int64_t native_thread = 0;
     alignas(64) std::atomic<uint64_t> head{0};  ///< records produced so far
     std::atomic<uint64_t> dropped{0};           ///< records lost because the ring was full for too long

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The texts that one thread has defined: each is sent once, then named by its id. Not thread-safe.
+// The texts that one thread has defined. Each is sent once; later records use its id. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ void cut_out(Segments& segments, uint64_t address, uint64_t size) {
 std::string describe(const AllocatorState::Block& block) {
     return fmt::format("{} of {} requested, {}", format_bytes(static_cast<int64_t>(block.size)),
                        format_bytes(static_cast<int64_t>(block.requested)),
-                       block.is_pending ? "waiting for a stream" : "allocated");
+                       block.is_pending ? "pending free" : "allocated");
 }
 
 std::string describe(const AllocatorState::Segment& segment) {
@@ -50,15 +50,15 @@ std::string describe(const AllocatorState::Segment& segment) {
                        format_bytes(static_cast<int64_t>(segment.size)));
 }
 
-/// Counts the addresses at which two maps differ.
+/// Returns the number of addresses at which two maps differ. Describes the first one in `example` if that is empty.
 template <class Row>
 int64_t differing(const std::map<uint64_t, Row>& reported, const std::map<uint64_t, Row>& replayed,
                   std::string& example) {
     int64_t count = 0;
-    const auto differ = [&](uint64_t address, const std::string& reports, const std::string& follows) {
+    const auto differ = [&](uint64_t address, const std::string& has, const std::string& computed) {
         if (count++ == 0 && example.empty()) {
             example =
-                fmt::format("at {} PyTorch has {}, the events give {}", format_address(address), reports, follows);
+                fmt::format("at {}, PyTorch reports {}, the replay has {}", format_address(address), has, computed);
         }
     };
     for (const auto& [address, row] : reported) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The allocator's state as PyTorch reports it or as events produce it, and the differences of two states.
+// The allocator's state as PyTorch reports it or as the replay computes it, and the differences of two states.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +42,15 @@ struct StateChange {
     SegmentOwner owner;
 };
 
-/// Undoes the event.
+/// Restores the state before the event.
 void undo(AllocatorState& state, const StateChange& change);
 
 struct StateDifference {
-    int64_t segments = 0, blocks = 0;
-    std::string example;
+    int64_t segments = 0, blocks = 0;  ///< number of addresses that differ
+    std::string example;               ///< describes the first one
     bool any() const { return segments + blocks > 0; }
 };
+/// Compares two states after both had their expandable segments merged.
 StateDifference difference(const AllocatorState& reported, const AllocatorState& replayed);
 
 }  // namespace tidemark::recorder

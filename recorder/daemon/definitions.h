@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The definitions of the program's threads: texts, stacks, ops and pools, each with ids of its own.
+// The definitions of the program's threads: texts, stacks, ops and pools. Each kind has its own ids.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ public:
     std::optional<Stack> stack(uint32_t id) const;
     /// Returns the name of an op with its node: "MeanBackward0 > aten::div", "aten::linear".
     StringId op(uint32_t id) const { return id < ops_.size() ? ops_[id].shown : 0; }
-    /// Returns the id in the trace.
+    /// Returns the pool's id in the trace; that of the default pool if `id` is unknown.
     uint32_t pool(uint32_t id) const;
 
 private:
@@ -66,7 +66,8 @@ private:
     std::vector<uint32_t> pools_;
 };
 
-/// The definitions of all threads. Those of ended threads stay: other threads may still name their stacks.
+/// The definitions of all threads. Definitions of ended threads stay, because other threads may still name their
+/// stacks.
 class Definitions {
 public:
     Definitions(StreamingWriter& writer, Origins& origins);
@@ -75,7 +76,7 @@ public:
     ThreadDefinitions& thread(uint16_t serial, int64_t native_thread);
     const ThreadDefinitions* find(uint16_t serial) const;
 
-    /// Names a phase of the user's, for all threads.
+    /// Names a phase that the user reported. The name applies to all threads.
     void name_phase(uint32_t number, std::string_view name);
     /// Returns nothing if the phase has no name (yet).
     std::optional<StringId> phase(uint8_t number) const { return phases_[number]; }

@@ -10,8 +10,8 @@ namespace tidemark::recorder {
 
 namespace {
 
-/// How far back a reported state can be compared, and ended allocations are known, in events.
-constexpr size_t longest_memory = 1 << 16;
+/// Number of events for which reported states can be compared and ended allocations are known.
+constexpr size_t history_limit = 1 << 16;
 
 std::vector<StartSegment> segments_of(const AllocatorState& state) {
     std::vector<StartSegment> segments;
@@ -39,16 +39,16 @@ DeviceReplay::DeviceReplay(int device, StreamingWriter& writer, const AllocatorS
 
 void DeviceReplay::apply(const AllocatorEvent& event) {
     StateChange change = change_before(event);
-    is_kept_as_other_ = false;
+    is_other_event_ = false;
     folder_.apply(event);
     complete_after(change);
     recent_.push_back(change);
-    if (recent_.size() > longest_memory) {
+    if (recent_.size() > history_limit) {
         recent_.pop_front();
     }
 }
 
-/// What of the change has to be taken from the state before the event.
+/// Returns the change with the members that only the state before the event has.
 StateChange DeviceReplay::change_before(const AllocatorEvent& event) const {
     StateChange change{event.action, event.address, event.size, 0, {}};
     if (event.action == Action::free_completed) {
@@ -65,7 +65,7 @@ StateChange DeviceReplay::change_before(const AllocatorEvent& event) const {
     return change;
 }
 
-/// The rest of it, from the state after the event. An event that moved nothing becomes no change.
+/// Adds the members that only the state after the event has. Clears the change if the event changed no state.
 void DeviceReplay::complete_after(StateChange& change) const {
     switch (change.action) {
         case Action::alloc: {
@@ -76,7 +76,7 @@ void DeviceReplay::complete_after(StateChange& change) const {
         }
         case Action::segment_alloc:
         case Action::segment_map:
-            if (is_kept_as_other_) {
+            if (is_other_event_) {
                 change = {};
             } else {
                 change.owner = folder_.piece_covering(change.address)->second.owner;
@@ -105,10 +105,10 @@ void DeviceReplay::free_requested(LifetimeId lifetime, EventNumber event, int64_
 }
 
 void DeviceReplay::free_completed(LifetimeId lifetime, uint64_t address, EventNumber event, int64_t time) {
-    // Where the end got lost, the lifetime counts as ended with the last one that was seen.
+    // If the end was lost, the lifetime counts as ended with the last one that was seen.
     const EventNumber ended = ended_.empty() ? event : std::max(event, ended_.back().ended);
     ended_.push_back({address, writer_.row_id(lifetime), writer_.alloc_event(lifetime), ended});
-    while (static_cast<size_t>(ended - ended_.front().ended) > longest_memory) {
+    while (static_cast<size_t>(ended - ended_.front().ended) > history_limit) {
         ended_.pop_front();
     }
     writer_.free_completed(lifetime, event, time);
@@ -126,11 +126,11 @@ void DeviceReplay::segment_removed(uint32_t position, const SegmentEnd& end) {
     segment_changes_.push_back({false, end.time, end.address, end.size, position});
 }
 
-/// Never called: rows that were written are not cut.
+/// Never called, since can_cut_segments() is false: rows that were written do not change.
 uint32_t DeviceReplay::cut_segment(uint32_t position, uint64_t) { return position; }
 
 void DeviceReplay::other_event(const OtherEvent& event, int64_t time, uint32_t origin) {
-    is_kept_as_other_ = true;
+    is_other_event_ = true;
     writer_.other_event(device_, event, time, origin);
 }
 
@@ -139,9 +139,9 @@ int64_t DeviceReplay::allocation_at(uint64_t address, EventNumber events) const 
     if (lifetime != folder_.lifetimes().end() && writer_.alloc_event(lifetime->second.id) < events) {
         return writer_.row_id(lifetime->second.id);
     }
-    const auto had_not_ended = std::partition_point(ended_.begin(), ended_.end(),
+    const auto not_ended_yet = std::partition_point(ended_.begin(), ended_.end(),
                                                     [&](const EndedLifetime& ended) { return ended.ended < events; });
-    const auto found = std::find_if(had_not_ended, ended_.end(), [&](const EndedLifetime& ended) {
+    const auto found = std::find_if(not_ended_yet, ended_.end(), [&](const EndedLifetime& ended) {
         return ended.address == address && ended.created < events;
     });
     return found == ended_.end() ? no_allocation_row : found->id;
@@ -224,7 +224,7 @@ void DeviceReplay::repair_segments(const AllocatorState& now) {
             folder_.remove_pieces(address, piece.end - address, event, time, 0);
         }
     }
-    // Memory without a row. Rows of segments come by rising event, so these arrive with the last one.
+    // Adds memory without a row. Rows of segments have rising events, so these get the last event.
     for (const auto& [start, segment] : now.segments) {
         const uint64_t end = start + segment.size;
         for (uint64_t at = start; at < end;) {
@@ -258,7 +258,7 @@ void DeviceReplay::repair_lifetimes(const AllocatorState& now) {
     }
     for (const auto& [address, block] : now.blocks) {
         if (folder_.lifetimes().contains(address) || !has_lost_time_point()) {
-            continue;  // without a lost event there is no event that could have made it: its free has no row
+            continue;  // no lost event could have allocated it, so it gets no row
         }
         const auto [event, time] = lost_time_point(before_history);
         AllocationRow row;

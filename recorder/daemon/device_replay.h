@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// One device's allocator, moved forward event by event from an exact start state; what happens becomes rows.
+// Replays the events of one device's allocator from an exact start state and writes the rows of the trace.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace tidemark::recorder {
 
-/// The time of what was there before the recording.
+/// The time of segments that existed before the recording.
 constexpr int64_t before_all_times = INT64_MIN;
 
-/// Memory of the allocator came from the driver or was returned to it.
+/// The allocator got a segment from the driver, or returned one.
 struct SegmentChange {
-    bool arrived = false;
+    bool is_added = false;
     int64_t time = 0;  ///< ns since trace start
     uint64_t address = 0, size = 0;
     uint32_t position = no_segment;
@@ -34,14 +34,14 @@ public:
     DeviceReplay& operator=(const DeviceReplay&) = delete;
 
     void apply(const AllocatorEvent& event);
-    /// Counts events that got lost: numbers without a row.
+    /// Skips the numbers of `count` lost events.
     void skip(uint64_t count);
 
-    /// Returns what differs from the state that PyTorch reported for an event up to now; nothing when that event is too
-    /// long ago to know.
+    /// Returns the differences from the state that PyTorch reported after an earlier event; nothing when that event is
+    /// too old to compare.
     std::optional<StateDifference> compare(const AllocatorState& reported) const;
-    /// Continues from the reported state, and repairs the rows: what only the state has is added, what only the rows
-    /// have is ended.
+    /// Continues from the reported state and repairs the rows: adds what only the state has, ends what only the rows
+    /// have.
     void adopt(const AllocatorState& reported);
 
     EventNumber events() const { return folder_.events(); }
@@ -52,13 +52,13 @@ public:
     int64_t unknown_actions() const { return folder_.unknown_actions(); }
     int64_t unknown_pools() const { return folder_.unknown_pools(); }
 
-    /// Returns the row id of the allocation that had the block at `address` in the state after `events` events, which
-    /// are not more than events(). no_allocation_row: none had, or it ended too long ago to know.
+    /// Returns the row id of the allocation that had the block at `address` after `events` events.
+    /// Returns no_allocation_row if none had it, or if it ended too long ago. Requires `events` <= events().
     int64_t allocation_at(uint64_t address, EventNumber events) const;
 
-    /// Returns the position of the segment an address lies in, or no_segment.
+    /// Returns the position of the segment that contains an address, or no_segment.
     uint32_t segment_at(uint64_t address) const { return folder_.segment_at(address); }
-    /// Returns the segments that came or went since the last call.
+    /// Returns the segments that were added or removed since the last call.
     std::vector<SegmentChange> take_segment_changes() { return std::exchange(segment_changes_, {}); }
 
 private:
@@ -86,7 +86,7 @@ private:
     void redo(BlockMap& map, uint64_t from) const;
     void repair_segments(const AllocatorState& now);
     void repair_lifetimes(const AllocatorState& now);
-    /// Returns a number for what must have happened among the lost events, or the last event when there were none.
+    /// Returns the number and time of a lost event after `after`, or those of the last event if no event was lost.
     std::pair<EventNumber, int64_t> lost_time_point(EventNumber after);
     bool has_lost_time_point() const;
 
@@ -98,8 +98,8 @@ private:
     std::deque<StateChange> recent_;   ///< the last events, oldest first
     std::deque<LostEvents> lost_;
     std::vector<SegmentChange> segment_changes_;
-    bool is_kept_as_other_ = false;  ///< the event being applied made no row but one of the table event
-    int64_t inconsistent_ = 0;       ///< what does not fit in adopted states
+    bool is_other_event_ = false;  ///< the current event became a row of table `event` only
+    int64_t inconsistent_ = 0;     ///< blocks and segments that do not fit in adopted states
 };
 
 }  // namespace tidemark::recorder

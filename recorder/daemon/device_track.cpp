@@ -14,22 +14,22 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr auto longest_wait_for_event = std::chrono::seconds(2);
-/// Limit of events that are held in memory while an earlier one is missing.
+/// Limit of events that are queued while an earlier one is missing.
 constexpr size_t most_pending = 1 << 18;
 constexpr size_t most_questions = 1 << 18;
 constexpr size_t most_blocks_reported = 1 << 24;
 /// A longer gap means a damaged sequence number, not lost events.
 constexpr uint64_t longest_gap = uint64_t{1} << 27;
-/// Further disagreements most likely have the same cause.
-constexpr int64_t most_disagreements_reported = 10;
+/// Further differences most likely have the same cause.
+constexpr int64_t most_differences_reported = 10;
 
-bool is_asked_later(const MemoryQuestion& a, const MemoryQuestion& b) { return a.sequence > b.sequence; }
+bool is_later(const MemoryQuestion& a, const MemoryQuestion& b) { return a.sequence > b.sequence; }
 
 }  // namespace
 
 void DeviceTrack::on_event(const QueuedEvent& event) {
-    const bool its_turn = replay_ && queue_.pending() == 0 && event.record.event.sequence == queue_.next();
-    if (its_turn && checks_.empty() && apply(event, false)) {
+    const bool is_next = replay_ && queue_.pending() == 0 && event.record.event.sequence == queue_.next();
+    if (is_next && checks_.empty() && apply(event, false)) {
         queue_.pop();
     } else if (event.record.event.sequence >= static_cast<uint64_t>(never) - 1 || !queue_.push(event)) {
         ++events_refused_;
@@ -39,12 +39,12 @@ void DeviceTrack::on_event(const QueuedEvent& event) {
 void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinitions& thread) {
     const auto& part = record.state;
     if (record.detail == TIDEMARK_STATE_BEGIN) {
-        Reporting& finding_parts = reports_[&thread] = {part.flags, {}};
-        finding_parts.state.events_before = part.sequence;
+        IncompleteState& incomplete = incomplete_[&thread] = {part.flags, {}};
+        incomplete.state.events_before = part.sequence;
         return;
     }
-    const auto found = reports_.find(&thread);
-    if (found == reports_.end()) {
+    const auto found = incomplete_.find(&thread);
+    if (found == incomplete_.end()) {
         return;
     }
     AllocatorState& state = found->second.state;
@@ -59,8 +59,8 @@ void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinition
     } else if (record.detail == TIDEMARK_STATE_BLOCK && state.blocks.size() < most_blocks_reported) {
         state.blocks[part.address] = {part.size, part.requested, (part.flags & TIDEMARK_BLOCK_PENDING) != 0};
     } else if (record.detail == TIDEMARK_STATE_END) {
-        const Reporting reported = std::move(found->second);
-        reports_.erase(found);
+        const IncompleteState reported = std::move(found->second);
+        incomplete_.erase(found);
         if (reported.purpose == TIDEMARK_STATE_START && !replay_) {
             begin(reported.state);
         } else if (reported.purpose == TIDEMARK_STATE_CHECK) {
@@ -72,19 +72,19 @@ void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinition
 void DeviceTrack::begin(const AllocatorState& start) {
     reported_segments_ = !start.segments.empty();
     replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start);
-    answer_those_due(0);
+    answer_due_questions(0);
 }
 
 std::optional<int64_t> DeviceTrack::ask(const MemoryQuestion& question) {
-    const bool has_come = replay_ && question.sequence <= static_cast<uint64_t>(replay_->events());
-    if (has_come) {
+    const bool has_arrived = replay_ && question.sequence <= static_cast<uint64_t>(replay_->events());
+    if (has_arrived) {
         return answer_to(question);
     }
     if (questions_.size() >= most_questions) {
         return 0;
     }
     questions_.push_back(question);
-    std::push_heap(questions_.begin(), questions_.end(), is_asked_later);
+    std::push_heap(questions_.begin(), questions_.end(), is_later);
     return std::nullopt;
 }
 
@@ -96,11 +96,11 @@ int64_t DeviceTrack::answer_to(const MemoryQuestion& question) const {
     return replay_->allocation_at(question.address, static_cast<EventNumber>(std::min(question.sequence, now)));
 }
 
-/// `events`: number of events received.
-void DeviceTrack::answer_those_due(uint64_t events) {
+/// Answers the questions about the state after up to `events` events.
+void DeviceTrack::answer_due_questions(uint64_t events) {
     while (!questions_.empty() && questions_.front().sequence <= events) {
         answers_.push_back({questions_.front().ticket, answer_to(questions_.front())});
-        std::pop_heap(questions_.begin(), questions_.end(), is_asked_later);
+        std::pop_heap(questions_.begin(), questions_.end(), is_later);
         questions_.pop_back();
     }
 }
@@ -110,11 +110,11 @@ void DeviceTrack::advance(bool at_end) {
         apply_pending(at_end);
     }
     if (at_end) {
-        answer_those_due(UINT64_MAX);
+        answer_due_questions(UINT64_MAX);
     }
 }
 
-/// Returns false while the start state is missing and may still come.
+/// Returns false while the start state is missing and may still arrive.
 bool DeviceTrack::has_begun(bool at_end) {
     if (!replay_) {
         if (queue_.pending() == 0 || (!at_end && queue_.pending() < most_pending)) {
@@ -129,7 +129,7 @@ bool DeviceTrack::has_begun(bool at_end) {
 
 void DeviceTrack::apply_pending(bool at_end) {
     for (;;) {
-        check_those_due();
+        run_due_checks();
         const QueuedEvent* event = queue_.front();
         if (event != nullptr && apply(*event, false)) {
             queue_.pop();
@@ -140,20 +140,20 @@ void DeviceTrack::apply_pending(bool at_end) {
             stuck_since_.reset();
             break;
         }
-        if (!waited_long_enough(at_end)) {
+        if (!may_skip(at_end)) {
             break;
         }
         if (event == nullptr) {
-            give_up_gap();
+            skip_missing_events();
         } else {
             apply(*event, true);
             queue_.pop();
         }
     }
-    check_those_due();
+    run_due_checks();
 }
 
-bool DeviceTrack::waited_long_enough(bool at_end) {
+bool DeviceTrack::may_skip(bool at_end) {
     const auto now = Clock::now();
     if (!stuck_since_) {
         stuck_since_ = now;
@@ -161,7 +161,7 @@ bool DeviceTrack::waited_long_enough(bool at_end) {
     return at_end || now - *stuck_since_ >= longest_wait_for_event || queue_.pending() >= most_pending;
 }
 
-void DeviceTrack::give_up_gap() {
+void DeviceTrack::skip_missing_events() {
     const uint64_t count = queue_.first_pending() - queue_.next();
     if (count > longest_gap) {
         queue_.drop_first();
@@ -181,16 +181,17 @@ void DeviceTrack::give_up_gap() {
     events_lost_ += static_cast<int64_t>(count);
 }
 
-/// Returns false if the event names something that is not defined yet.
-bool DeviceTrack::apply(const QueuedEvent& queued, bool whatever_is_known) {
+/// Returns false if the event refers to a definition that has not arrived. `accepts_undefined`: applies it without the
+/// definition.
+bool DeviceTrack::apply(const QueuedEvent& queued, bool accepts_undefined) {
     const auto& record = queued.record.event;
     const ThreadDefinitions* stack_thread =
         record.stack_thread == 0 ? queued.thread : context_.definitions.find(record.stack_thread);
     auto stack = stack_thread == nullptr ? std::nullopt : stack_thread->stack(record.stack);
     const auto phase = context_.definitions.phase(record.phase);
     // A definition of the event's own thread precedes the event, so a missing one was dropped.
-    const bool may_come = (!stack && stack_thread != queued.thread) || !phase;
-    if (may_come && !whatever_is_known) {
+    const bool may_arrive = (!stack && stack_thread != queued.thread) || !phase;
+    if (may_arrive && !accepts_undefined) {
         return false;
     }
     if (!stack) {
@@ -213,11 +214,11 @@ bool DeviceTrack::apply(const QueuedEvent& queued, bool whatever_is_known) {
         context_.origins.origin({queued.thread->native_thread(), queued.thread->op(record.op), phase.value_or(0),
                                  queued.thread->text(record.context), queued.metadata, stack->modules});
     replay_->apply(event);
-    answer_those_due(static_cast<uint64_t>(replay_->events()));
+    answer_due_questions(static_cast<uint64_t>(replay_->events()));
     return true;
 }
 
-void DeviceTrack::check_those_due() {
+void DeviceTrack::run_due_checks() {
     while (!checks_.empty() && checks_.front().events_before <= queue_.next()) {
         check(checks_.front());
         checks_.pop_front();
@@ -233,7 +234,7 @@ void DeviceTrack::check(const AllocatorState& reported) {
     if (!found->any()) {
         return;
     }
-    if (++checks_failed_ <= most_disagreements_reported) {
+    if (++checks_failed_ <= most_differences_reported) {
         context_.writer.data_gap({DataGapKind::state_disagrees,
                                   device_,
                                   replay_->last_time(),
@@ -250,7 +251,7 @@ void DeviceTrack::check(const AllocatorState& reported) {
 }
 
 void DeviceTrack::report_progress() {
-    if (has_anything()) {
+    if (has_data()) {
         context_.writer.progress_of(device_, replay_->events(), replay_->peak_event());
     }
 }

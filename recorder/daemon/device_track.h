@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// One device: orders its events, holds them until the start state is known, replays them, and compares the result with
-// PyTorch's own state from time to time.
+// Orders the events of one device, queues them until the start state is known, and replays them. Compares the result
+// with the states that PyTorch reports.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace tidemark::recorder {
 
-/// Whom an answer is for, in the asker's own numbers.
+/// Identifies the row that an answer is for. Only the asker interprets `part` and `subject`.
 struct MemoryTicket {
     uint8_t asker = 0;
     uint16_t part = 0;
@@ -35,7 +35,7 @@ struct MemoryAnswer {
     int64_t allocation = no_allocation_row;  ///< row id
 };
 
-/// What the tracks of all devices share.
+/// The objects that the tracks of all devices share.
 struct TrackContext {
     StreamingWriter& writer;
     Definitions& definitions;
@@ -53,21 +53,21 @@ public:
     void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
 
     /// Returns the row id of the allocation, or no_allocation_row if there is none. Returns nothing if those events
-    /// have not come; then take_answers() returns the answer later.
+    /// have not arrived; take_answers() returns the answer later.
     std::optional<int64_t> ask(const MemoryQuestion& question);
     std::vector<MemoryAnswer> take_answers() { return std::exchange(answers_, {}); }
 
-    /// Applies all events that are next in order. `at_end`: no more events come, so it skips missing ones and answers
-    /// all questions.
+    /// Applies all events that are next in order. `at_end`: no more events arrive, so it skips missing ones and
+    /// answers all questions.
     void advance(bool at_end);
     /// Writes the progress. The caller calls this before each commit.
     void report_progress();
     /// Reports inconsistencies as data gaps. Called once, at the end.
     void report_data_gaps();
 
-    bool has_anything() const { return replay_ && (replay_->events() > 0 || reported_segments_); }
-    /// Returns whether events are held because an earlier one is missing.
-    bool waits() const { return queue_.pending() > 0; }
+    bool has_data() const { return replay_ && (replay_->events() > 0 || reported_segments_); }
+    /// Returns whether events are queued because an earlier one is missing.
+    bool has_pending_events() const { return queue_.pending() > 0; }
     int64_t last_time() const { return replay_ ? replay_->last_time() : 0; }
     EventNumber events() const { return replay_ ? replay_->events() : 0; }
     const DeviceReplay* replay() const { return replay_ ? &*replay_ : nullptr; }
@@ -80,7 +80,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    struct Reporting {
+    struct IncompleteState {
         uint8_t purpose;
         AllocatorState state;
     };
@@ -89,21 +89,21 @@ private:
     bool has_begun(bool at_end);
     void apply_pending(bool at_end);
     int64_t answer_to(const MemoryQuestion& question) const;
-    void answer_those_due(uint64_t events);
-    bool apply(const QueuedEvent& event, bool whatever_is_known);
+    void answer_due_questions(uint64_t events);
+    bool apply(const QueuedEvent& event, bool accepts_undefined);
     void check(const AllocatorState& reported);
-    void check_those_due();
-    bool waited_long_enough(bool at_end);
-    void give_up_gap();
+    void run_due_checks();
+    bool may_skip(bool at_end);
+    void skip_missing_events();
 
     const int device_;
     TrackContext context_;
     EventQueue queue_;
     std::optional<DeviceReplay> replay_;
     bool reported_segments_ = false;
-    std::map<const ThreadDefinitions*, Reporting> reports_;  ///< states whose records are incomplete
-    std::deque<AllocatorState> checks_;                      ///< states to compare once their events are applied
-    std::vector<MemoryQuestion> questions_;                  ///< a heap with the lowest sequence first
+    std::map<const ThreadDefinitions*, IncompleteState> incomplete_;  ///< states whose last record has not arrived
+    std::deque<AllocatorState> checks_;      ///< states to compare once their events are applied
+    std::vector<MemoryQuestion> questions_;  ///< a heap with the lowest sequence first
     std::vector<MemoryAnswer> answers_;
     std::optional<Clock::time_point> stuck_since_;
     int64_t events_lost_ = 0, events_refused_ = 0, checks_made_ = 0, checks_failed_ = 0;

@@ -20,7 +20,7 @@ constexpr std::array<DriverMemoryKind, TIDEMARK_MEMORY_ARRAY + 1> kinds{
 constexpr int64_t always = INT64_MAX;
 constexpr size_t most_gaps = 10'000;
 
-/// Returns whether memory of a kind takes bytes of the device. Memory of cudaMallocAsync lies in a pool that does.
+/// Returns whether memory of a kind takes bytes of the device. Memory of cudaMallocAsync does not: its pool does.
 bool takes_device_memory(uint8_t memory) {
     return memory != TIDEMARK_MEMORY_MAPPED && memory != TIDEMARK_MEMORY_PINNED && memory != TIDEMARK_MEMORY_ASYNC;
 }
@@ -56,15 +56,15 @@ void DriverLog::on_record(const tidemark_record& record, const ThreadDefinitions
         case TIDEMARK_DRIVER_CONTEXT_DESTROYED: context_destroyed(record.driver.device, time); break;
         case TIDEMARK_DRIVER_MODULE_LOADED: device.modules.push_back({time, record.driver.size}); break;
         case TIDEMARK_DRIVER_CAPTURE_ON:
-            is_seen_ = true;
-            if (unseen_since_ && unseen_.size() < most_gaps) {
-                unseen_.emplace_back(*unseen_since_, time);
+            is_recorded_ = true;
+            if (unrecorded_since_ && unrecorded_.size() < most_gaps) {
+                unrecorded_.emplace_back(*unrecorded_since_, time);
             }
-            unseen_since_.reset();
+            unrecorded_since_.reset();
             break;
         case TIDEMARK_DRIVER_CAPTURE_OFF:
-            if (is_seen_ && !unseen_since_) {
-                unseen_since_ = time;
+            if (is_recorded_ && !unrecorded_since_) {
+                unrecorded_since_ = time;
             }
             break;
         default: break;
@@ -149,7 +149,7 @@ void DriverLog::context_destroyed(int id, int64_t time) {
 void DriverLog::segments_changed(int id, const std::vector<SegmentChange>& changes) {
     Device& device = devices_[id];
     for (const SegmentChange& change : changes) {
-        if (!change.arrived) {
+        if (!change.is_added) {
             device.segments.erase(change.address);
             device.last_change = std::max(device.last_change, change.time);
             continue;
@@ -213,7 +213,7 @@ void DriverLog::match_segment(Device& device, uint64_t address, const KnownSegme
 }
 
 std::optional<int64_t> DriverLog::bytes_on(int device) const {
-    if (!is_seen_ || unseen_since_) {
+    if (!is_recorded_ || unrecorded_since_) {
         return std::nullopt;
     }
     const auto found = devices_.find(device);
@@ -249,9 +249,9 @@ std::span<const DriverLog::ModuleLoad> DriverLog::modules_on(int device) const {
 }
 
 std::vector<std::pair<int64_t, int64_t>> DriverLog::gaps(int64_t end) const {
-    auto all = unseen_;
-    if (unseen_since_) {
-        all.emplace_back(*unseen_since_, end);
+    auto all = unrecorded_;
+    if (unrecorded_since_) {
+        all.emplace_back(*unrecorded_since_, end);
     }
     return all;
 }

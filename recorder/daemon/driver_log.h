@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Driver memory from TIDEMARK_DRIVER records, and which of it belongs to the allocator's segments. Records and segment
-// events come in either order; the later one makes the match.
+// Writes driver memory from TIDEMARK_DRIVER records and matches it with the allocator's segments. Records and segment
+// events arrive in either order; the later one triggers the match.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ public:
 
     /// Returns the bytes of driver memory on a device; nothing while driver calls are not recorded.
     std::optional<int64_t> bytes_on(int device) const;
-    /// Returns the trace time when driver memory of a device last changed; before the first change: far in the past.
+    /// Returns the trace time when driver memory of a device last changed; INT64_MIN / 2 before the first change.
     int64_t last_change(int device) const;
-    /// Returns the devices that records name.
+    /// Returns the devices that appear in records.
     std::vector<int> devices() const;
     /// Returns the number of contexts created on a device.
     int64_t contexts_on(int device) const;
@@ -81,9 +81,9 @@ private:
     const Definitions& definitions_;
     const TickClock& clock_;
     std::map<int, Device> devices_;
-    bool is_seen_ = false;
-    std::optional<int64_t> unseen_since_;
-    std::vector<std::pair<int64_t, int64_t>> unseen_;
+    bool is_recorded_ = false;
+    std::optional<int64_t> unrecorded_since_;
+    std::vector<std::pair<int64_t, int64_t>> unrecorded_;
 };
 
 }  // namespace tidemark::recorder

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Orders one device's events, which come from many rings and are numbered without gaps.
+// Orders one device's events by their numbers, which have no gaps. The events arrive from many rings.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ struct QueuedEvent {
 
 class EventQueue {
 public:
-    /// Returns false if the number was skipped or is a duplicate.
+    /// Returns false if the event's number was skipped before or was popped before.
     bool push(const QueuedEvent& event);
-    /// Returns the next event in order; nullptr: it has not come.
+    /// Returns the next event in order, or nullptr if it has not arrived.
     const QueuedEvent* front() const;
     void pop();
 
     uint64_t next() const { return next_; }
     size_t pending() const { return heap_.size(); }
-    /// Returns the lowest waiting number. Requires a waiting event.
+    /// Returns the lowest queued number. Requires a queued event.
     uint64_t first_pending() const { return heap_.front().record.event.sequence; }
-    /// Removes the lowest waiting event.
+    /// Removes the queued event with the lowest number.
     void drop_first();
-    /// Skips the missing events before the lowest waiting one.
+    /// Skips the missing events before the lowest queued one.
     void skip_gap() { next_ = first_pending(); }
 
 private:

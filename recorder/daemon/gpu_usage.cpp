@@ -11,6 +11,7 @@ namespace tidemark::recorder {
 
 namespace {
 
+/// A reading without a change of driver memory in this time before and after it can be attributed.
 constexpr int64_t quiet_ns = 2'000'000;
 /// NVML counts in pages; smaller changes are noise.
 constexpr int64_t least_growth = 1 << 20;
@@ -22,11 +23,11 @@ std::optional<ContextGrowth::Growth> ContextGrowth::attribute(const Usage& usage
     const bool has_context = is_first || usage.contexts > last_->contexts;
     const bool has_kernels = !is_first && usage.modules > last_->modules;
     last_ = usage;
-    const int64_t rest = usage.process_bytes - usage.driver_bytes - explained_;
+    const int64_t rest = usage.process_bytes - usage.driver_bytes - attributed_;
     if (rest < least_growth || (!has_context && !has_kernels)) {
         return std::nullopt;
     }
-    explained_ += rest;
+    attributed_ += rest;
     return Growth{has_context ? DriverMemoryKind::context : DriverMemoryKind::kernels, rest};
 }
 
@@ -50,9 +51,9 @@ void GpuUsage::find_program(Device& device, const NvmlReading& reading) {
     // the program.
     std::vector<int64_t> candidates;
     for (const auto& process : processes) {
-        const bool was_there =
+        const bool was_running =
             std::find(device.first_pids.begin(), device.first_pids.end(), process.pid) != device.first_pids.end();
-        if (!was_there || processes.size() == 1) {
+        if (!was_running || processes.size() == 1) {
             candidates.push_back(process.pid);
         }
     }
@@ -115,13 +116,13 @@ void GpuUsage::attribute_quiet_readings(int64_t read_until) {
             const bool was_quiet = pending.time - pending.last_change >= quiet_ns &&
                                    (last_change == pending.last_change || last_change - pending.time >= quiet_ns);
             if (was_quiet) {
-                explain(id, device, pending);
+                attribute(id, device, pending);
             }
         }
     }
 }
 
-void GpuUsage::explain(int id, Device& device, const PendingReading& pending) {
+void GpuUsage::attribute(int id, Device& device, const PendingReading& pending) {
     const auto growth = device.growth.attribute(pending.usage);
     const auto modules = static_cast<size_t>(pending.usage.modules);
     if (growth && growth->kind == DriverMemoryKind::kernels) {

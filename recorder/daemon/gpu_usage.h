@@ -19,14 +19,14 @@
 
 namespace tidemark::recorder {
 
-/// Attributes what the process uses beyond its known driver memory, at readings without changes nearby: to the context
-/// if one was created since the last such reading (or this is the first), to kernels if modules were loaded, else to
-/// nothing.
+/// Attributes the bytes that the process uses beyond its known driver memory. Uses only readings without a change of
+/// driver memory nearby. The bytes belong to the context if one was created since the last such reading (or if this is
+/// the first), else to kernels if modules were loaded, else to nothing.
 class ContextGrowth {
 public:
     struct Usage {
         int64_t process_bytes = 0, driver_bytes = 0;
-        int64_t contexts = 0, modules = 0;  ///< so far
+        int64_t contexts = 0, modules = 0;  ///< number created or loaded so far
     };
     struct Growth {
         DriverMemoryKind kind;  ///< context or kernels
@@ -36,7 +36,7 @@ public:
 
 private:
     std::optional<Usage> last_;
-    int64_t explained_ = 0;  ///< bytes of context and kernels so far
+    int64_t attributed_ = 0;  ///< bytes of context and kernels so far
 };
 
 class GpuUsage {
@@ -49,7 +49,8 @@ public:
     /// Marks a reading as that of an out-of-memory error: the last one, or the next one if none was taken for the
     /// error.
     void on_out_of_memory(int device, bool was_sampled);
-    /// Attributes readings without changes nearby. `read_until`: trace time up to which all events are known.
+    /// Attributes the readings that have no change of driver memory within 2 ms. `read_until`: trace time up to which
+    /// all events are known.
     void attribute_quiet_readings(int64_t read_until);
 
 private:
@@ -60,7 +61,7 @@ private:
     };
     struct Device {
         std::vector<int64_t> first_pids;
-        std::optional<int64_t> pid_at_driver;  ///< of the program, as the driver numbers it
+        std::optional<int64_t> pid_at_driver;  ///< the program's pid as NVML reports it
         std::optional<NvmlReading> last;
         std::deque<PendingReading> pending;
         ContextGrowth growth;
@@ -70,7 +71,7 @@ private:
 
     void find_program(Device& device, const NvmlReading& reading);
     void write_samples(const NvmlReading& reading, SampleSource source);
-    void explain(int id, Device& device, const PendingReading& pending);
+    void attribute(int id, Device& device, const PendingReading& pending);
     void write_growth(int device, DriverMemoryKind kind, int64_t bytes, int64_t time);
     /// Distributes the bytes of kernels over the modules loaded between two readings, by the size of their code.
     void write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes);

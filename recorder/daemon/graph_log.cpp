@@ -31,7 +31,7 @@ void GraphLog::on_record(const tidemark_record& record, std::span<const std::byt
             nodes_.on_run(record);
             labels_.on_gradient(record);
             break;
-        case TIDEMARK_NODE_DESTROYED: nodes_.on_death(record); break;
+        case TIDEMARK_NODE_DESTROYED: nodes_.on_destroyed(record); break;
         case TIDEMARK_LABEL: {
             const StringId name = thread.text(record.label.name);
             nodes_.name_variable(record.label.identity, name);
@@ -46,7 +46,7 @@ void GraphLog::on_record(const tidemark_record& record, std::span<const std::byt
 
 void GraphLog::on_answers(const std::vector<MemoryAnswer>& answers) {
     for (const MemoryAnswer& answer : answers) {
-        memory_.note(answer);
+        memory_.count_answer(answer);
         switch (answer.ticket.asker) {
             case asked_for_node: nodes_.on_answer(answer); break;
             case asked_for_label: labels_.on_answer(answer); break;
@@ -57,7 +57,7 @@ void GraphLog::on_answers(const std::vector<MemoryAnswer>& answers) {
 }
 
 void GraphLog::report(int64_t time) {
-    if (time > read_until_) {  // otherwise the rings were not read since, so nothing new can have come
+    if (time > read_until_) {  // otherwise the rings were not read since the last report
         read_until_ = time;
         report({++commit_, time, false});
     }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The autograd graph: nodes, labels of allocations, referrers of tensors.
+// Writes the autograd graph: nodes, labels of allocations, referrers of tensors.
 //
 // Messages come from many rings. So the destruction of a node may be read before its creation, its execution before the
-// stack, and each of them before the events of the memory they name. Each part keeps messages until they are complete,
+// stack, and each of them before the events of the memory they name. Each part stores messages until they are complete,
 // for a limited time, and passes them to the writer with a commit.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace tidemark::recorder {
 
 class GraphLog {
 public:
-    /// `track`: returns the track of a device and creates it if it is new.
+    /// `track`: returns the track of a device, which it creates if it is new.
     GraphLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
              std::function<DeviceTrack&(uint32_t)> track);
 
@@ -31,10 +31,10 @@ public:
     void on_step() { nodes_.on_step(); }
     void on_answers(const std::vector<MemoryAnswer>& answers);
 
-    /// Writes what is complete. The caller calls this before each commit. `time`: trace time up to which the rings were
-    /// read.
+    /// Writes the complete messages. The caller calls this before each commit. `time`: trace time up to which the rings
+    /// were read.
     void report(int64_t time);
-    /// Writes the rest. Called once, when no more messages come and all tracks have ended.
+    /// Writes all remaining messages. Called once, when no more messages arrive and all tracks have ended.
     void report_rest(int64_t time);
 
 private:

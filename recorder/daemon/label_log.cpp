@@ -10,9 +10,9 @@ namespace tidemark::recorder {
 
 namespace {
 
-/// Commits until the node that names a gradient has come from its ring.
+/// Commits to wait for the node that names a gradient, because its message is in another ring.
 constexpr uint32_t commits_for_other_rings = 2;
-/// Commits until memory whose events do not come counts as unknown.
+/// Commits after which memory counts as unknown if its events have not arrived.
 constexpr uint32_t commits_for_memory = 100;
 constexpr size_t most_pending = 1 << 18;
 constexpr size_t most_remembered = 1 << 17;
@@ -47,10 +47,10 @@ void LabelLog::await(const Label& label, uint8_t device, uint64_t address, uint6
 void LabelLog::report(const CommitTimePoint& commit) {
     commit_ = commit.number;
     for (; !labels_.empty(); labels_.pop()) {
-        const auto& [label, came, is_answered, allocation] = labels_.front();
+        const auto& [label, arrived, is_answered, allocation] = labels_.front();
         const uint32_t wait = is_answered ? commits_for_other_rings : commits_for_memory;
-        if (!commit.is_last && labels_.size() <= most_pending && commit.number - came < wait) {
-            return;  // the rows behind it came later
+        if (!commit.is_last && labels_.size() <= most_pending && commit.number - arrived < wait) {
+            return;  // later rows arrived later and wait, too
         }
         const StringId name = label.name != 0 ? label.name : nodes_.variable_of(label.node);
         if (allocation != no_allocation_row && is_new(allocation, {label.category, name})) {
@@ -59,16 +59,16 @@ void LabelLog::report(const CommitTimePoint& commit) {
     }
 }
 
-bool LabelLog::is_new(int64_t allocation, const Said& said) {
-    if (said_.size() >= most_remembered) {
-        said_before_ = std::exchange(said_, {});
+bool LabelLog::is_new(int64_t allocation, const LatestLabel& label) {
+    if (latest_labels_.size() >= most_remembered) {
+        older_labels_ = std::exchange(latest_labels_, {});
     }
-    const auto [entry, added] = said_.try_emplace(allocation, said);
+    const auto [entry, added] = latest_labels_.try_emplace(allocation, label);
     if (added) {
-        const auto before = said_before_.find(allocation);
-        return before == said_before_.end() || before->second != said;
+        const auto before = older_labels_.find(allocation);
+        return before == older_labels_.end() || before->second != label;
     }
-    return std::exchange(entry->second, said) != said;
+    return std::exchange(entry->second, label) != label;
 }
 
 }  // namespace tidemark::recorder

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Labels of allocations: what they are to the program.
+// Labels of allocations: their category (parameter, gradient, input) and name.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ public:
     void on_gradient(const tidemark_record& run);
     void on_answer(const MemoryAnswer& answer) { labels_.answer(answer.ticket.subject, answer.allocation); }
 
-    /// Writes what is complete. Skips labels that an allocation has already.
+    /// Writes the complete labels. Skips labels that an allocation already has.
     void report(const CommitTimePoint& commit);
 
 private:
@@ -37,14 +37,14 @@ private:
         StringId name = 0;
         uint32_t node = 0;  ///< AccumulateGrad node whose variable gives the name once it is known; 0: none
     };
-    struct Said {
+    struct LatestLabel {
         Category category = Category::unknown;
         StringId name = 0;
-        bool operator==(const Said&) const = default;
+        bool operator==(const LatestLabel&) const = default;
     };
 
     void await(const Label& label, uint8_t device, uint64_t address, uint64_t sequence);
-    bool is_new(int64_t allocation, const Said& said);
+    bool is_new(int64_t allocation, const LatestLabel& label);
 
     StreamingWriter& writer_;
     const NodeLog& nodes_;
@@ -52,7 +52,8 @@ private:
     AllocationFinder& memory_;
     const uint8_t asker_;
     AwaitingMemory<Label> labels_;
-    std::unordered_map<int64_t, Said> said_, said_before_;  ///< latest label by allocation; older ones are dropped
+    /// The latest label of an allocation. When the first map is full, it replaces the second one.
+    std::unordered_map<int64_t, LatestLabel> latest_labels_, older_labels_;
     uint32_t commit_ = 0;
 };
 

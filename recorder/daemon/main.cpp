@@ -17,11 +17,11 @@ using namespace tidemark::recorder;
 
 namespace {
 
-std::atomic<int> asked_to_end{0};
+std::atomic<int> stop_signal{0};
 
 void listen_to_signals() {
     struct sigaction action {};
-    action.sa_handler = [](int signal) { asked_to_end.store(signal); };
+    action.sa_handler = [](int signal) { stop_signal.store(signal); };
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGINT, &action, nullptr);
     for (const int ignored : {SIGPIPE, SIGHUP, SIGXFSZ}) {
@@ -50,11 +50,11 @@ Status record(const Options& options, MappedRegion& region) {
     head.source = fmt::format("recording of process {}", options.program);
     head.writer = "Tidemark " TIDEMARK_VERSION;
     head.start_utc_ns = clock.start_utc_ns();
-    auto writer = StreamingWriter::create(options.output, options.replace ? IfExists::replace : IfExists::fail, head);
+    auto writer = StreamingWriter::create(options.output, options.force ? IfExists::replace : IfExists::fail, head);
     if (!writer) {
         return writer.error();
     }
-    return tidemark::recorder::Recorder(options, region, clock, *std::move(writer)).run(asked_to_end);
+    return tidemark::recorder::Recorder(options, region, clock, *std::move(writer)).run(stop_signal);
 }
 
 }  // namespace

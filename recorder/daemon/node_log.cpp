@@ -13,15 +13,15 @@ namespace {
 constexpr int64_t most_written_in_full = 100'000;
 constexpr int64_t short_lifetime = 2'000'000'000;
 constexpr uint32_t few_steps = 2;
-/// Commits until messages in other rings have come.
+/// Commits after which messages in other rings have arrived.
 constexpr uint32_t commits_for_other_rings = 2;
-/// Commits to wait for the creation of a node whose destruction came first, and for memory whose events do not come.
-constexpr uint32_t commits_for_birth = 20, commits_for_memory = 100;
+/// Commits to wait for the creation of a node whose destruction arrived first, and for events that memory refers to.
+constexpr uint32_t commits_for_creation = 20, commits_for_memory = 100;
 /// Ids are consecutive, but nodes may have been lost. An id this far ahead of the others is damaged.
 constexpr uint32_t longest_jump = 1 << 24;
 constexpr size_t most_not_created = 1 << 16;
 constexpr size_t most_variables = 1 << 20;
-/// Limit of host memory, in bytes, for nodes that are not decided yet.
+/// Limit of host memory, in bytes, for nodes whose decision is pending.
 constexpr size_t most_pending_bytes = 64 << 20;
 
 template <class Part>
@@ -40,7 +40,7 @@ size_t NodeLog::Pending::bytes() const {
     return sizeof(Pending) + edges.size() * sizeof(EdgeRow) + saved.size() * sizeof(SavedTensorRow);
 }
 
-/// Returns nullptr if too many nodes have no creation.
+/// Returns nullptr if the creations of too many nodes are missing.
 NodeLog::NodeLifetime* NodeLog::lifetime_of(uint32_t id) {
     if (const auto found = lifetimes_.find(id); found != lifetimes_.end()) {
         return &found->second;
@@ -48,7 +48,7 @@ NodeLog::NodeLifetime* NodeLog::lifetime_of(uint32_t id) {
     if (id == 0 || not_created_.size() >= most_not_created) {
         return nullptr;
     }
-    not_created_.push_back({commit_ + commits_for_birth, id});
+    not_created_.push_back({commit_ + commits_for_creation, id});
     return &lifetimes_[id];
 }
 
@@ -74,7 +74,7 @@ void NodeLog::on_node(const tidemark_record& record, std::span<const std::byte> 
     }
     NodeLifetime& lifetime = lifetimes_[id];
     lifetime.is_created = true;
-    Pending node = read_birth(record, thread);
+    Pending node = read_creation(record, thread);
     read_payload(record, payload, thread, node);
     if ((record.node.flags & TIDEMARK_NODE_ACCUMULATES) != 0) {
         bind_variable(id, record.node.number, lifetime);
@@ -82,11 +82,11 @@ void NodeLog::on_node(const tidemark_record& record, std::span<const std::byte> 
     pending_bytes_ += node.bytes();
     pending_.emplace_hint(pending_.end(), id, std::move(node));
     if (lifetime.destroyed != never_happened) {
-        dead_.push_back({commit_ + commits_for_other_rings, id});
+        destroyed_.push_back({commit_ + commits_for_other_rings, id});
     }
 }
 
-NodeLog::Pending NodeLog::read_birth(const tidemark_record& record, const ThreadDefinitions& thread) const {
+NodeLog::Pending NodeLog::read_creation(const tidemark_record& record, const ThreadDefinitions& thread) const {
     const auto& created = record.node;
     const bool is_late = (created.flags & TIDEMARK_NODE_LATE) != 0;
     const bool accumulates = (created.flags & TIDEMARK_NODE_ACCUMULATES) != 0;
@@ -101,7 +101,7 @@ NodeLog::Pending NodeLog::read_birth(const tidemark_record& record, const Thread
         node.stack = created.stack;
         node.stack_thread = created.stack_thread;
     }
-    node.came = commit_;
+    node.arrived = commit_;
     node.step = node.last_step = steps_;
     return node;
 }
@@ -180,7 +180,7 @@ void NodeLog::on_run(const tidemark_record& record) {
     change(record.node_run.id, *lifetime);
 }
 
-void NodeLog::on_death(const tidemark_record& record) {
+void NodeLog::on_destroyed(const tidemark_record& record) {
     const uint32_t id = record.node_destroyed.id;
     NodeLifetime* lifetime = lifetime_of(id);
     if (lifetime == nullptr || lifetime->destroyed != never_happened) {
@@ -189,7 +189,7 @@ void NodeLog::on_death(const tidemark_record& record) {
     lifetime->destroyed = clock_.time_of(record.ticks);
     change(id, *lifetime);
     if (lifetime->is_created) {
-        dead_.push_back({commit_ + commits_for_other_rings, id});
+        destroyed_.push_back({commit_ + commits_for_other_rings, id});
     }
     if (const auto pending = pending_.find(id); pending != pending_.end()) {
         pending->second.last_step = steps_;
@@ -228,17 +228,17 @@ void NodeLog::report(const CommitTimePoint& commit) {
     commit_ = commit.number;
     for (auto node = pending_.begin(); node != pending_.end();) {
         NodeLifetime& lifetime = lifetimes_[node->first];
-        const Fate decided = fate(node->second, lifetime, commit);
-        if (decided == Fate::undecided) {
+        const Decision decision = decide(node->second, lifetime, commit);
+        if (decision == Decision::undecided) {
             break;  // nodes with higher ids wait for it
         }
-        if (decided == Fate::written) {
+        if (decision == Decision::write) {
             write(node->first, node->second, lifetime);
         } else {
             ++left_out_;
         }
         if (lifetime.destroyed != never_happened) {
-            dead_.push_back({commit_ + commits_for_other_rings, node->first});
+            destroyed_.push_back({commit_ + commits_for_other_rings, node->first});
         }
         node = take_out(node);
     }
@@ -246,20 +246,21 @@ void NodeLog::report(const CommitTimePoint& commit) {
     forget(commit);
 }
 
-NodeLog::Fate NodeLog::fate(const Pending& node, const NodeLifetime& lifetime, const CommitTimePoint& commit) const {
+NodeLog::Decision NodeLog::decide(const Pending& node, const NodeLifetime& lifetime,
+                                  const CommitTimePoint& commit) const {
     const bool must_be_decided = commit.is_last || pending_bytes_ > most_pending_bytes;
-    const uint32_t age = commit.number - node.came;
+    const uint32_t age = commit.number - node.arrived;
     if (!must_be_decided && (age < commits_for_other_rings || (node.questions > 0 && age < commits_for_memory))) {
-        return Fate::undecided;
+        return Decision::undecided;
     }
     if (written_ < most_written_in_full) {
-        return Fate::written;
+        return Decision::write;
     }
     if (lifetime.destroyed != never_happened) {
-        return is_short_lived(node, lifetime) ? Fate::left_out : Fate::written;
+        return is_short_lived(node, lifetime) ? Decision::leave_out : Decision::write;
     }
-    const bool lives_on = commit.time - node.seen > short_lifetime || steps_ - node.step >= few_steps;
-    return lives_on || must_be_decided ? Fate::written : Fate::undecided;
+    const bool is_long_lived = commit.time - node.seen > short_lifetime || steps_ - node.step >= few_steps;
+    return is_long_lived || must_be_decided ? Decision::write : Decision::undecided;
 }
 
 bool NodeLog::is_short_lived(const Pending& node, const NodeLifetime& lifetime) const {
@@ -314,8 +315,8 @@ void NodeLog::report_changes() {
 }
 
 void NodeLog::forget(const CommitTimePoint& commit) {
-    for (; !dead_.empty() && dead_.front().commit <= commit.number; dead_.pop_front()) {
-        forget_dead(dead_.front().node);
+    for (; !destroyed_.empty() && destroyed_.front().commit <= commit.number; destroyed_.pop_front()) {
+        forget_destroyed(destroyed_.front().node);
     }
     for (; !not_created_.empty() && not_created_.front().commit <= commit.number; not_created_.pop_front()) {
         const auto found = lifetimes_.find(not_created_.front().node);
@@ -325,16 +326,16 @@ void NodeLog::forget(const CommitTimePoint& commit) {
     }
 }
 
-void NodeLog::forget_dead(uint32_t id) {
+void NodeLog::forget_destroyed(uint32_t id) {
     const auto found = lifetimes_.find(id);
     if (found == lifetimes_.end()) {
         return;
     }
     if (const auto pending = pending_.find(id); pending != pending_.end()) {
         if (written_ < most_written_in_full || !is_short_lived(pending->second, found->second)) {
-            return;  // it is written in order
+            return;  // report() writes it in order of ids
         }
-        ++left_out_;  // it need not wait for nodes with lower ids
+        ++left_out_;  // a node that is left out need not wait for lower ids
         take_out(pending);
     }
     if (const auto identity = identities_.find(id); identity != identities_.end()) {

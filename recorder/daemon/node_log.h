@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Autograd nodes from creation to destruction, and which of them are written.
+// Tracks autograd nodes from creation to destruction and writes them.
 //
-// Nodes become rows by rising id, at the second commit after their own: by then messages in other rings have come. The
-// first 100,000 nodes are all written. After that, most nodes of a training run resemble those of earlier steps: a node
-// that is destroyed within 2 s and before two more steps end is only counted, any other is written.
+// Nodes become rows by rising id, at the second commit after their own: by then messages in other rings have arrived.
+// The first 100,000 nodes are all written. After that, most nodes of a training run resemble those of earlier steps. So
+// a node that is destroyed within 2 s and before two more steps end is only counted. Any other node is written.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace tidemark::recorder {
 struct CommitTimePoint {
     uint32_t number = 0;   ///< from 1
     int64_t time = 0;      ///< trace time up to which the rings were read
-    bool is_last = false;  ///< no more messages come
+    bool is_last = false;  ///< no more messages arrive
 };
 
 class NodeLog {
@@ -43,13 +43,13 @@ public:
 
     void on_node(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
     void on_run(const tidemark_record& record);
-    void on_death(const tidemark_record& record);
+    void on_destroyed(const tidemark_record& record);
     /// Names existing and future AccumulateGrad nodes after their variable.
     void name_variable(uint64_t identity, StringId name);
     void on_step() { ++steps_; }
     void on_answer(const MemoryAnswer& answer);
 
-    /// Writes what is complete.
+    /// Writes the nodes that are complete, and changes of written nodes.
     void report(const CommitTimePoint& commit);
 
     /// Returns the name of a known AccumulateGrad node; 0: none.
@@ -57,11 +57,11 @@ public:
     int64_t left_out() const { return left_out_; }
 
 private:
-    /// What happened to a node, kept as long as messages about it may come.
+    /// The times of a node's events. Stored as long as messages about the node may arrive.
     struct NodeLifetime {
         int64_t executed = never_happened, released = never_happened, destroyed = never_happened;
         StringId variable = 0;
-        bool is_created = false;  ///< its creation was read; it may come after other messages
+        bool is_created = false;  ///< its creation was read, possibly after other messages
         bool is_written = false, is_changed = false;
     };
     /// A node that is not written yet.
@@ -71,7 +71,7 @@ private:
         StringId op = 0;
         uint32_t stack = 0;
         uint16_t stack_thread = 0;
-        uint32_t came = 0;  ///< number of the commit before it
+        uint32_t arrived = 0;  ///< number of the last commit before it
         int64_t seen = 0;
         uint32_t step = 0, last_step = 0;
         uint32_t questions = 0;
@@ -87,12 +87,12 @@ private:
         StringId name = 0;
         uint32_t node = 0;  ///< its latest AccumulateGrad node
     };
-    enum class Fate { undecided, written, left_out };
+    enum class Decision { undecided, write, leave_out };
     using PendingNodes = std::map<uint32_t, Pending>;
 
     NodeLifetime* lifetime_of(uint32_t id);
     void change(uint32_t id, NodeLifetime& lifetime);
-    Pending read_birth(const tidemark_record& record, const ThreadDefinitions& thread) const;
+    Pending read_creation(const tidemark_record& record, const ThreadDefinitions& thread) const;
     void read_payload(const tidemark_record& record, std::span<const std::byte> payload,
                       const ThreadDefinitions& thread, Pending& node);
     SavedTensorRow read_saved(const tidemark_record& record, const tidemark_saved& saved, size_t position,
@@ -100,14 +100,14 @@ private:
     std::optional<int64_t> find(const tidemark_record& record, uint8_t device, uint64_t address, size_t part,
                                 Pending& node);
     void bind_variable(uint32_t id, uint64_t identity, NodeLifetime& lifetime);
-    Fate fate(const Pending& node, const NodeLifetime& lifetime, const CommitTimePoint& commit) const;
+    Decision decide(const Pending& node, const NodeLifetime& lifetime, const CommitTimePoint& commit) const;
     bool is_short_lived(const Pending& node, const NodeLifetime& lifetime) const;
     void write(uint32_t id, const Pending& node, NodeLifetime& lifetime);
     void place(Pending& node) const;
     PendingNodes::iterator take_out(PendingNodes::iterator node);
     void report_changes();
     void forget(const CommitTimePoint& commit);
-    void forget_dead(uint32_t id);
+    void forget_destroyed(uint32_t id);
 
     StreamingWriter& writer_;
     const Definitions& definitions_;
@@ -119,7 +119,7 @@ private:
     PendingNodes pending_;
     size_t pending_bytes_ = 0;
     std::vector<uint32_t> changed_;
-    std::deque<Due> dead_, not_created_;                 ///< to be forgotten with a commit, unless their creation came
+    std::deque<Due> destroyed_, not_created_;            ///< forgotten with a commit unless their creation arrives
     std::unordered_map<uint64_t, Variable> variables_;   ///< by identity
     std::unordered_map<uint32_t, uint64_t> identities_;  ///< of the variables of known AccumulateGrad nodes
     uint32_t commit_ = 0, steps_ = 0, newest_ = 0, last_written_ = 0;

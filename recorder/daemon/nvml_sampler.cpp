@@ -12,7 +12,7 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr auto period = std::chrono::milliseconds(200);
-/// Limit of readings kept until the recorder takes them.
+/// Limit of readings that wait for the recorder.
 constexpr size_t most_readings = 10'000;
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Samples NVML five times a second and on request. Uses its own thread: NVML may be slow, and the rings must not wait.
+// Samples NVML five times a second and on request. Uses its own thread, because NVML may be slow and the rings must not
+// wait.
 #pragma once
 
 #include <condition_variable>
@@ -26,7 +27,7 @@ struct NvmlReading {
 /// Thread-safe.
 class NvmlSampler {
 public:
-    /// `header`: sets its samples_taken after requested samples.
+    /// Sets `samples_taken` of the header after requested samples. The header must outlive this object.
     explicit NvmlSampler(RegionHeader& header) : header_(header) {}
     NvmlSampler(const NvmlSampler&) = delete;
     NvmlSampler& operator=(const NvmlSampler&) = delete;

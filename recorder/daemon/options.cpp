@@ -35,8 +35,8 @@ Result<Options> read_options(int count, char** words) {
     Options options;
     for (int i = 1; i < count; ++i) {
         const std::string_view word = words[i];
-        if (word == "--replace") {
-            options.replace = true;
+        if (word == "--force") {
+            options.force = true;
             continue;
         }
         if (++i == count) {

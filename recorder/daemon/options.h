@@ -17,9 +17,10 @@ struct Options {
     std::string output;   ///< absolute
     std::string session;  ///< absolute; empty: none
     pid_t program = 0;
-    bool replace = false;
+    bool force = false;  ///< replaces an existing trace
 };
 
+/// Reads the command line. Errors (usage): an unknown option, or a missing or invalid value.
 Result<Options> read_options(int count, char** words);
 
 }  // namespace tidemark::recorder

@@ -4,7 +4,7 @@
 // The attribution of events besides the stack: thread, op, module, phase, compile context, metadata. Each combination
 // is one row.
 //
-// Modules are known by address first and named later: a row is written at once, and its module is added with the name.
+// A module's address is known before its name. A row is written at once; its module is added when the name arrives.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ public:
 
     /// Returns the id of a list of modules.
     ModuleChain chain(const std::vector<uint64_t>& innermost_first);
-    /// Names a module. The latest name applies to later events.
+    /// Names a module. A later name of the same address applies to later events.
     void name_module(uint64_t address, StringId name);
     /// Returns the row id; 0 for an empty key.
     uint32_t origin(const OriginKey& key);

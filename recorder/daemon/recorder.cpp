@@ -24,12 +24,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// With the duration of a commit, a killed recorder loses about 100 ms.
+/// A killed recorder loses about 100 ms: this period and the duration of a commit.
 constexpr auto commit_period = milliseconds(50);
 constexpr auto check_period = milliseconds(100);
 constexpr auto extra_sample_period = milliseconds(20);
 constexpr auto busy_pause = milliseconds(5), idle_pause = milliseconds(20);
-/// Records read from one ring before the next ring: keeps the events of several threads close to their order.
+/// Number of records read from one ring before the next ring. A small number preserves the order across threads better.
 constexpr uint64_t slice = 512;
 /// Limit of rows that wait for a slow disk. Above it records stay in the rings, and the program waits.
 constexpr size_t most_pending_bytes = 16 << 20;
@@ -58,9 +58,9 @@ Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& cloc
 
 Recorder::~Recorder() = default;
 
-Status Recorder::run(const std::atomic<int>& asked_to_end) {
+Status Recorder::run(const std::atomic<int>& stop_signal) {
     session_.report(report("recording"));
-    Status status = record(asked_to_end);
+    Status status = record(stop_signal);
     if (status) {
         drain_to_the_end();
         status = finish();
@@ -72,9 +72,9 @@ Status Recorder::run(const std::atomic<int>& asked_to_end) {
     return status;
 }
 
-Status Recorder::record(const std::atomic<int>& asked_to_end) {
+Status Recorder::record(const std::atomic<int>& stop_signal) {
     region_.header().recorder_state.store(RecorderState::ready, std::memory_order_release);
-    while (!must_end(asked_to_end)) {
+    while (!must_end(stop_signal)) {
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
         const bool disk_keeps_up = writer_.pending_bytes() < most_pending_bytes;
         const uint64_t taken = disk_keeps_up ? drain() : 0;
@@ -90,8 +90,8 @@ Status Recorder::record(const std::atomic<int>& asked_to_end) {
     return {};
 }
 
-bool Recorder::must_end(const std::atomic<int>& asked_to_end) {
-    if (const int signal = asked_to_end.load(); signal != 0 && !ending_) {
+bool Recorder::must_end(const std::atomic<int>& stop_signal) {
+    if (const int signal = stop_signal.load(); signal != 0 && !ending_) {
         run_log_.add_data_gap(DataGapReason::recorder_stopped, clock_.now(), {{"signal", fmt::to_string(signal)}});
         ending_ = Ending{ProcessEnd::stopped, std::nullopt, false};
     }
@@ -216,13 +216,13 @@ void Recorder::on_device(const tidemark_record& record, std::span<const std::byt
                                       std::string(text.substr(std::min(first + 1, text.size()), second - first - 1)),
                                       std::string(text.substr(std::min(second + 1, text.size()))),
                                       static_cast<int64_t>(record.device.total_bytes), false};
-    if (part_is_asked_for("nvml")) {
+    if (part_is_requested("nvml")) {
         const DeviceFacts& facts = devices_[record.device.device];
         sampler_.add_device(static_cast<int>(record.device.device), facts.pci_bus_id, facts.uuid);
     }
 }
 
-// The allocator's own oom event holds the requested and the free bytes; this record adds a sample.
+// The allocator's own oom event has the requested and the free bytes. This record adds a sample.
 void Recorder::on_out_of_memory(const tidemark_record& record) {
     take_readings();
     gpu_usage_.on_out_of_memory(static_cast<int>(record.oom.device), record.oom.sampled != 0);
@@ -247,7 +247,7 @@ void Recorder::sample_if_requested() {
 void Recorder::take_readings() {
     for (const NvmlReading& reading : sampler_.take_readings()) {
         const auto track = tracks_.find(static_cast<uint32_t>(reading.device));
-        if (track != tracks_.end() && track->second.has_anything()) {
+        if (track != tracks_.end() && track->second.has_data()) {
             gpu_usage_.on_reading(reading, track->second.replay()->reserved_bytes());
         }
     }
@@ -265,7 +265,7 @@ void Recorder::report_devices(bool all) {
     }
     for (auto& [device, facts] : devices_) {
         const auto track = tracks_.find(device);
-        if (!facts.is_reported && (all || (track != tracks_.end() && track->second.has_anything()))) {
+        if (!facts.is_reported && (all || (track != tracks_.end() && track->second.has_data()))) {
             writer_.device(static_cast<int>(device), facts.name, facts.total_bytes, facts.uuid);
             facts.is_reported = true;
         }
@@ -327,7 +327,8 @@ void Recorder::drain_to_the_end() {
                 return false;
             }
         }
-        return std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.waits(); });
+        return std::none_of(tracks_.begin(), tracks_.end(),
+                            [](const auto& t) { return t.second.has_pending_events(); });
     };
     uint64_t taken = 1;
     while (taken > 0 && !is_taken() && Clock::now() < deadline) {

@@ -31,9 +31,9 @@ public:
     Recorder(const Options& options, MappedRegion& region, TickClock& clock, StreamingWriter writer);
     ~Recorder();
 
-    /// Records until the program ends or stops the recording, or `asked_to_end` holds the number of a signal. Returns
-    /// an error if writing fails; the trace then holds what was committed before.
-    Status run(const std::atomic<int>& asked_to_end);
+    /// Records until the program ends or stops the recording, or `stop_signal` is the number of a signal. Returns
+    /// an error if writing fails; the trace then contains everything committed before.
+    Status run(const std::atomic<int>& stop_signal);
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -55,11 +55,11 @@ private:
         bool process_ended = false;
     };
 
-    Status record(const std::atomic<int>& asked_to_end);
-    bool must_end(const std::atomic<int>& asked_to_end);
+    Status record(const std::atomic<int>& stop_signal);
+    bool must_end(const std::atomic<int>& stop_signal);
     /// Reads the rings. Returns the number of records.
     uint64_t drain();
-    /// Applies the events that are next in order and passes their effects on.
+    /// Applies the events that are next in order and passes the results to the other logs.
     void advance_tracks(bool at_end);
     uint64_t read_some(uint32_t index);
     void drain_to_the_end();
@@ -73,7 +73,7 @@ private:
     void begin_process();
     void await_exit_status();
     void take_readings();
-    /// Requests an NVML sample after a context or a module was created: no record has the memory they take.
+    /// Requests an NVML sample after a context was created or a module was loaded: no record has their size.
     void request_sample_after(const tidemark_record& driver_record);
     void sample_if_requested();
     Status commit();

@@ -121,7 +121,7 @@ Status Recorder::finish() {
         duration = std::max(duration, track.last_time());
         checks += track.checks_made();
     }
-    report_devices(std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.has_anything(); }));
+    report_devices(std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t.second.has_data(); }));
     report_dropped_records();
     take_readings();
     gpu_usage_.attribute_quiet_readings(INT64_MAX);  // no later change can disturb the last readings

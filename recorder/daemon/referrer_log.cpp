@@ -18,7 +18,7 @@ constexpr size_t texts_of_link = 5;
 
 int64_t count_of(uint64_t number) { return static_cast<int64_t>(std::min<uint64_t>(number, INT64_MAX)); }
 
-/// Returns 0 if the text is no number.
+/// Returns 0 if the text is not a number.
 int32_t line_of(std::string_view text) {
     int32_t line = 0;
     std::from_chars(text.data(), text.data() + text.size(), line);
@@ -74,10 +74,10 @@ void ReferrerLog::on_referrer(const tidemark_record& record, std::span<const std
 void ReferrerLog::report(const CommitTimePoint& commit) {
     commit_ = commit.number;
     for (; !referrers_.empty(); referrers_.pop()) {
-        const auto& [referrer, came, is_answered, allocation] = referrers_.front();
+        const auto& [referrer, arrived, is_answered, allocation] = referrers_.front();
         if (!is_answered && !commit.is_last && pending_bytes_ <= most_pending_bytes &&
-            commit.number - came < commits_for_memory) {
-            return;  // the rows behind it came later
+            commit.number - arrived < commits_for_memory) {
+            return;  // later rows arrived later and wait, too
         }
         write(referrer, allocation);
         pending_bytes_ -= referrer.links.size();

@@ -29,7 +29,7 @@ public:
                      const ThreadDefinitions& thread);
     void on_answer(const MemoryAnswer& answer) { referrers_.answer(answer.ticket.subject, answer.allocation); }
 
-    /// Writes what is complete.
+    /// Writes the complete referrers.
     void report(const CommitTimePoint& commit);
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The recorder's side of the shared memory. Another process writes its content: counts are copied once when it is
-// mapped, and damaged content never leads outside of it.
+// The recorder's side of the shared memory. Another process writes it, so counts are copied once when the region is
+// mapped, and damaged content never causes an access outside of it.
 #pragma once
 
 #include <cstdint>

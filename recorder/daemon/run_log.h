@@ -32,7 +32,7 @@ public:
     /// Returns sentences about what could not be recorded.
     const std::vector<std::string>& data_gaps() const { return data_gaps_; }
     void add_data_gap(const DataGap& data_gap);
-    /// A part of the whole trace that is not recorded.
+    /// Adds a data gap that applies to the whole trace. `time`: ns since trace start.
     void add_data_gap(DataGapReason reason, int64_t time, DataGapArguments arguments = {});
 
 private:

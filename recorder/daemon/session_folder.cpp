@@ -42,9 +42,9 @@ void SessionFolder::report(const SessionReport& report) {
                               {"how_ended", report.how_ended},
                               {"data_gaps", report.data_gaps}};
     const std::string text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    // Rewritten in place: a watching process keeps the file open for its lock.
+    // Rewrites the file in place, because a watching process has it open for its lock.
     const bool reported = ftruncate(file_, 0) == 0 && pwrite(file_, text.data(), text.size(), 0) >= 0;
-    static_cast<void>(reported);  // there is no one to report a full folder to
+    static_cast<void>(reported);  // a full disk cannot be reported anywhere
 }
 
 bool SessionFolder::stop_wanted() const { return exists() && access((folder_ + "/stop").c_str(), F_OK) == 0; }

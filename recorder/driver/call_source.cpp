@@ -16,9 +16,9 @@ namespace {
 constexpr int deepest = 32;  // CUPTI, driver and runtime together take about 15
 
 /// The runtimes of sanitizers lie between a sanitized program and the functions it calls.
-constexpr std::array<std::string_view, 10> passed_over{"libcuda.so", "libcudart", "libcupti",      "libtidemark",
-                                                       "libnvidia-", "libc.so",   "libpthread.so", "ld-linux",
-                                                       "libasan.so", "libtsan.so"};
+constexpr std::array<std::string_view, 10> ignored_objects{"libcuda.so", "libcudart", "libcupti",      "libtidemark",
+                                                           "libnvidia-", "libc.so",   "libpthread.so", "ld-linux",
+                                                           "libasan.so", "libtsan.so"};
 
 std::string_view object_of(const void* code) {
     Dl_info info{};
@@ -29,8 +29,8 @@ std::string_view object_of(const void* code) {
     return path.substr(path.rfind('/') + 1);
 }
 
-bool is_passed_over(std::string_view object) {
-    return object.empty() || std::any_of(passed_over.begin(), passed_over.end(),
+bool is_ignored(std::string_view object) {
+    return object.empty() || std::any_of(ignored_objects.begin(), ignored_objects.end(),
                                          [&](std::string_view name) { return object.starts_with(name); });
 }
 
@@ -40,7 +40,7 @@ std::string call_source() {
     std::array<void*, deepest> frames;
     const int depth = backtrace(frames.data(), deepest);
     for (int i = 0; i < depth; ++i) {
-        if (const std::string_view object = object_of(frames[i]); !is_passed_over(object)) {
+        if (const std::string_view object = object_of(frames[i]); !is_ignored(object)) {
             return std::string(object);
         }
     }

@@ -8,11 +8,11 @@
 
 namespace tidemark::recorder {
 
-/// Returns the basename of the innermost object on this thread's native stack that is not CUDA, CUPTI, the C library or
-/// Tidemark ("libc10_cuda.so"; "python3.12" for the program itself); empty when the stack cannot be walked.
+/// Returns the basename of the innermost object on this thread's native stack that is not part of CUDA, CUPTI, the C
+/// library or Tidemark ("libc10_cuda.so"; "python3.12" for the program itself); empty when the stack cannot be walked.
 std::string call_source();
 
-/// Loads libgcc_s, which the first walk needs and which must not be loaded inside a driver call.
+/// Loads libgcc_s, which call_source() needs, because no library may be loaded inside a driver call.
 void prepare_call_source();
 
 }  // namespace tidemark::recorder

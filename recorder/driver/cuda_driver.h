@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Queries of the CUDA driver, which the program has loaded. None of them allocates or synchronizes.
+// Queries the CUDA driver of the program. No function allocates or synchronizes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace tidemark::recorder::cuda_driver {
 /// Returns the device of the calling thread's context.
 std::optional<int> current_device();
 
-/// Returns the bytes that a pool holds of its device's memory. `pool` 0: stores the pool that cuMemAllocAsync uses on
-/// `device` in `pool`.
+/// Returns the bytes of device memory that a pool has reserved. If `pool` is 0, sets it to the pool that
+/// cuMemAllocAsync uses on `device`.
 std::optional<uint64_t> pool_reserved(uint64_t& pool, int device);
 
 /// Returns the size in bytes of the allocation that begins at the address; 0: unknown.

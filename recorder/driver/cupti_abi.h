@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The few declarations of CUPTI and of the CUDA driver that the driver part needs, so that no CUDA header is needed to
-// build it.
+// Declarations of CUPTI and of the CUDA driver for the driver part, which is built without CUDA headers.
 //
 // From cupti_callbacks.h, cupti_result.h, cupti_driver_cbid.h, cupti_runtime_cbid.h, generated_cuda_meta.h and cuda.h
-// of CUDA 13.0. Callback ids are never renumbered and parameter structs belong to one version of a function each, so
-// they hold for CUPTI 12 and 13; callbacks of a later version are merely not seen by an older one.
-// Checked against the real headers where there are some: tests/driver/abi_test.cpp.
+// of CUDA 13.0. Callback ids are never renumbered, and a parameter struct belongs to one version of a function. So
+// they are valid for CUPTI 12 and 13; an older CUPTI never sends callbacks of a later one.
+// tests/driver/abi_test.cpp compares them with the CUDA headers if those are installed.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ namespace tidemark::recorder::cupti {
 
 enum Result : int {
     success = 0,
-    max_limit_reached = 12,  // what CUPTI 12 said when there was a subscriber already
+    max_limit_reached = 12,  // what CUPTI 12 returns if there is a subscriber already
     not_compatible = 14,
     insufficient_privileges = 35,
     multiple_subscribers = 39,
@@ -41,7 +40,7 @@ struct CallbackData {
     const char* symbol_name;
     Context context;
     uint32_t context_uid;
-    uint64_t* correlation_data;  ///< ours from enter to exit
+    uint64_t* correlation_data;  ///< available to the subscriber from enter to exit
     uint32_t correlation_id;
 };
 
@@ -122,7 +121,7 @@ enum RuntimeCallback : uint32_t {
     cudaMallocFromPoolAsync_ptsz = 392,
 };
 
-// Parameter structs by shape: the functions that begin like this are named.
+// Parameter structs by layout. The comments list the functions whose parameters begin with it.
 
 /// cuMemAlloc_v2, cuMemAllocHost_v2, cuMemHostAlloc, cuMemAllocManaged, cuMemAllocAsync, cuMemAllocFromPoolAsync,
 /// cuMemCreate (a handle); cudaMalloc, cudaMallocHost, cudaHostAlloc, cudaMallocManaged, cudaMallocAsync,
@@ -191,7 +190,7 @@ struct MipmappedArrayParams {
     unsigned levels;
 };
 
-/// CUmemAllocationProp, as far as it is read
+/// The first members of CUmemAllocationProp
 struct AllocationProperties {
     int type, handle_types;
     int location_type, location_id;

@@ -61,7 +61,7 @@ const CuptiLibrary* CuptiLibrary::load() {
     static CuptiLibrary library;
     static bool loaded = false;
     const std::lock_guard lock(mutex);
-    // A failure is not cached: the program may import torch, which brings CUPTI, later.
+    // A failure is not cached, because the program may import torch, which includes CUPTI, later.
     if (!loaded) {
         void* handle = open_library();
         loaded = handle != nullptr && look_up_all(handle, library);

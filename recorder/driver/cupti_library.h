@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// CUPTI, loaded at run time: the copy that this process has loaded or would load, never a second one.
+// Loads CUPTI at run time: the library that this process has loaded or would load, never a second one.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct CuptiLibrary {
     int (*get_device_id)(cupti::Context, uint32_t*) = nullptr;
     int (*get_result_string)(int, const char**) = nullptr;
 
-    /// Returns CUPTI, which stays loaded; nullptr: none works. Thread-safe.
+    /// Returns CUPTI, which stays loaded, or nullptr if no library works. Thread-safe.
     static const CuptiLibrary* load();
 
     std::string reason(int result) const;

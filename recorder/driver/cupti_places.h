@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Paths where CUPTI may lie if the process has not loaded it.
+// Paths of CUPTI libraries for a process that has not loaded one.
 #pragma once
 
 #include <array>

@@ -22,15 +22,15 @@
 namespace tidemark::recorder {
 namespace {
 
-/// Never destroyed: the driver calls back after the destructors of static objects have run.
+/// Never destroyed, because the driver calls back after the destructors of static objects have run.
 struct Listener {
     const tidemark_api& core;
     const CuptiLibrary& cupti;
     DriverCalls* calls;
     cupti::Subscriber subscriber = nullptr;
     bool listening = false;
-    /// Whether the first change starts the recording that the environment asks for. Many processes (launchers, loaders)
-    /// only count the GPUs and need none.
+    /// Whether the first change starts the recording that the environment requests. Many processes (launchers, data
+    /// loaders) only count the GPUs and need no recording.
     std::atomic<bool> starts_recording{false};
 };
 Listener* listener = nullptr;
@@ -55,7 +55,7 @@ tidemark_record driver_record(const DriverChange& change) {
     return record;
 }
 
-/// Sends the changes of one call, which share stack and source.
+/// Sends the changes of one call. They have the same stack and source.
 void record(const tidemark_api& core, const DriverChanges& changes) {
     tidemark_ring* ring = changes.empty() ? nullptr : core.this_thread();
     if (ring == nullptr) {
@@ -72,46 +72,49 @@ void record(const tidemark_api& core, const DriverChanges& changes) {
     }
 }
 
-void say_capture(const Listener& now, tidemark_driver_action action) { push(now.core, driver_record({action})); }
+void report_capture(const Listener& active, tidemark_driver_action action) {
+    push(active.core, driver_record({action}));
+}
 
-void start_recording(const Listener& now) {
+void start_recording(const Listener& active) {
     std::array<char, 512> error{};
     if (tidemark_start_from_environment(error.data(), error.size()) != 0) {
-        say_capture(now, TIDEMARK_DRIVER_CAPTURE_ON);
+        report_capture(active, TIDEMARK_DRIVER_CAPTURE_ON);
     } else if (error[0] != '\0') {
         std::fprintf(stderr, "tidemark: %s\n", error.data());
     }
 }
 
 void called_back(void* user, cupti::Domain domain, uint32_t id, const void* data) {
-    auto& now = *static_cast<Listener*>(user);
+    auto& active = *static_cast<Listener*>(user);
     try {
-        const DriverChanges changes = now.calls->seen(domain, id, data);
-        if (!changes.empty() && now.starts_recording.load(std::memory_order_relaxed) &&
-            now.starts_recording.exchange(false)) {
-            start_recording(now);
+        const DriverChanges changes = active.calls->on_callback(domain, id, data);
+        if (!changes.empty() && active.starts_recording.load(std::memory_order_relaxed) &&
+            active.starts_recording.exchange(false)) {
+            start_recording(active);
         }
-        record(now.core, changes);
+        record(active.core, changes);
     } catch (const std::bad_alloc&) {
-        // This is a driver call of the program: it continues without being recorded.
+        // The driver call of the program must continue, so the change is not recorded.
     }
 }
 
-/// In a forked child, a thread that does not exist there may hold the lock. The child inherits the subscription.
-void renew_in_child() {
+/// Resets the state in a forked child: a thread that does not exist there may own the lock. The child inherits the
+/// subscription.
+void reset_in_child() {
     new (&listener_mutex) std::mutex;
     if (listener != nullptr) {
         listener->calls = new DriverCalls(listener->cupti);
     }
 }
 
-/// Why CUPTI cannot be used: a word of DataGapReason and its details for the trace, a sentence for the program's user.
+/// The reason why CUPTI cannot be used: a word of DataGapReason and its details for the trace, a sentence for the user.
 struct Failure {
     std::string reason, details, sentence;
     bool empty() const { return sentence.empty(); }
 };
 
-std::string taken_sentence(const char* subscriber) {
+std::string busy_sentence(const char* subscriber) {
     const std::string who = *subscriber == '\0' ? "another tool" : std::string(subscriber);
     return "Driver memory is not recorded, because CUPTI is in use by " + who +
            "; run without that tool (nsys, ncu, torch.profiler, cuda-gdb) to record it.";
@@ -120,7 +123,7 @@ std::string taken_sentence(const char* subscriber) {
 Failure failure_of(const CuptiLibrary& cupti, int result, const char* subscriber) {
     switch (result) {
         case cupti::multiple_subscribers:
-        case cupti::max_limit_reached: return {"cupti_busy", subscriber, taken_sentence(subscriber)};
+        case cupti::max_limit_reached: return {"cupti_busy", subscriber, busy_sentence(subscriber)};
         case cupti::insufficient_privileges:
         case cupti::virtualized_insufficient_privileges:
             return {"cupti_forbidden", "",
@@ -128,35 +131,35 @@ Failure failure_of(const CuptiLibrary& cupti, int result, const char* subscriber
                     "the driver option NVreg_RestrictProfilingToAdminUsers=0."};
         default:
             return {"cupti_failed", cupti.reason(result),
-                    "Driver memory is not recorded, because CUPTI refuses to work (" + cupti.reason(result) +
-                        "); a CUPTI of the same CUDA version as the program's usually helps."};
+                    "Driver memory is not recorded, because CUPTI failed (" + cupti.reason(result) +
+                        "); try a CUPTI library of the CUDA version that the program uses."};
     }
 }
 
 /// Returns 0, or CUPTI's error with the name of the current subscriber if CUPTI reports one.
-int subscribe(Listener& now, std::array<char, cupti::old_subscriber_name_size>& subscriber) {
-    if (now.cupti.subscribe_v2 != nullptr) {
+int subscribe(Listener& active, std::array<char, cupti::old_subscriber_name_size>& subscriber) {
+    if (active.cupti.subscribe_v2 != nullptr) {
         cupti::SubscriberParams params{sizeof params, "Tidemark", subscriber.data(), subscriber.size()};
-        return now.cupti.subscribe_v2(&now.subscriber, called_back, &now, &params);
+        return active.cupti.subscribe_v2(&active.subscriber, called_back, &active, &params);
     }
-    return now.cupti.subscribe(&now.subscriber, called_back, &now);
+    return active.cupti.subscribe(&active.subscriber, called_back, &active);
 }
 
-/// Returns an empty failure when it is subscribed.
-Failure listen(Listener& now) {
-    if (!now.listening) {
+/// Subscribes unless it is subscribed already. Returns an empty failure on success.
+Failure listen(Listener& active) {
+    if (!active.listening) {
         std::array<char, cupti::old_subscriber_name_size> subscriber{};
-        if (const int result = subscribe(now, subscriber); result != cupti::success) {
+        if (const int result = subscribe(active, subscriber); result != cupti::success) {
             subscriber.back() = '\0';
-            return failure_of(now.cupti, result, subscriber.data());
+            return failure_of(active.cupti, result, subscriber.data());
         }
         for (const CallbackId& wanted : wanted_callbacks()) {
-            // If this CUPTI does not know a callback, the program cannot call the function.
-            now.cupti.enable_callback(1, now.subscriber, wanted.domain, wanted.id);
+            // If this CUPTI lacks a callback, the CUDA version of the program lacks the function.
+            active.cupti.enable_callback(1, active.subscriber, wanted.domain, wanted.id);
         }
-        now.listening = true;
+        active.listening = true;
     }
-    say_capture(now, TIDEMARK_DRIVER_CAPTURE_ON);
+    report_capture(active, TIDEMARK_DRIVER_CAPTURE_ON);
     return {};
 }
 
@@ -167,10 +170,10 @@ Failure attach(const tidemark_api& core) {
         if (cupti == nullptr) {
             return {"cupti_missing", "",
                     "Driver memory is not recorded, because CUPTI was not found; it comes with PyTorch "
-                    "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI names its library when it lies elsewhere."};
+                    "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI can be set to the path of its library."};
         }
         prepare_call_source();
-        pthread_atfork(nullptr, nullptr, renew_in_child);
+        pthread_atfork(nullptr, nullptr, reset_in_child);
         listener = new Listener{core, *cupti, new DriverCalls(*cupti)};
     }
     return listen(*listener);
@@ -193,8 +196,8 @@ extern "C" {
 TIDEMARK_EXPORT int InitializeInjection(void) {
     const tidemark_api* core = tidemark_core(TIDEMARK_CORE_VERSION);
     const bool is_recording = core != nullptr && core->recording() != 0;
-    // A child process may inherit only the injection; then it does not subscribe.
-    if ((is_recording || recording_is_asked_for()) && part_is_asked_for("driver") &&
+    // A child process may inherit the injection without a recording; then it does not subscribe.
+    if ((is_recording || recording_is_requested()) && part_is_requested("driver") &&
         tidemark_driver_attach(nullptr, 0) != 0) {
         const std::lock_guard lock(listener_mutex);
         listener->starts_recording = !is_recording;
@@ -205,7 +208,7 @@ TIDEMARK_EXPORT int InitializeInjection(void) {
 TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size) {
     const tidemark_api* core = tidemark_core(TIDEMARK_CORE_VERSION);
     Failure failure{"cupti_failed", "",
-                    "Tidemark's driver part and its core are of different versions; install both again."};
+                    "Tidemark's driver part and its core have different versions; reinstall Tidemark."};
     try {
         if (core != nullptr) {
             failure = attach(*core);
@@ -214,7 +217,7 @@ TIDEMARK_EXPORT int tidemark_driver_attach(char* sentence, size_t sentence_size)
             record_data_gap(*core, failure);
         }
     } catch (const std::bad_alloc&) {
-        failure.sentence = "There is not enough memory to listen to the CUDA driver.";
+        failure.sentence = "Driver memory is not recorded, because there is not enough host memory.";
     }
     if (sentence != nullptr && sentence_size > 0) {
         std::snprintf(sentence, sentence_size, "%s", failure.sentence.c_str());
@@ -227,7 +230,7 @@ TIDEMARK_EXPORT void tidemark_driver_pause(void) {
     if (listener != nullptr && listener->listening) {
         listener->cupti.unsubscribe(listener->subscriber);
         listener->listening = false;
-        say_capture(*listener, TIDEMARK_DRIVER_CAPTURE_OFF);
+        report_capture(*listener, TIDEMARK_DRIVER_CAPTURE_OFF);
     }
 }
 

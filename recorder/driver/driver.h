@@ -12,7 +12,7 @@
  * The records (TIDEMARK_DRIVER):
  *   ALLOC, FREE   at the end of a successful call. A FREE of memory older than the recording has size 0.
  *                 Memory imported from another process is MAPPED with handle 0.
- *   PHYSICAL      address is the handle. FREE when it is released and unmapped everywhere: only then is it freed.
+ *   PHYSICAL      address is the handle. FREE when it is released and unmapped everywhere, since that frees it.
  *   POOL          address is the pool. Its size is read after calls that may change it; ALLOC and FREE are the
  *                 difference. Memory that a pool releases during a synchronization shows at the next read.
  *   CONTEXT_*     address is the context. A destroyed context frees its DEVICE, MANAGED and ARRAY memory.
@@ -26,9 +26,9 @@
 extern "C" {
 #endif
 
-/* The CUDA driver calls this at cuInit when CUDA_INJECTION64_PATH names this library. Subscribes if TIDEMARK_WITH asks
- * for the driver part. The recording that the environment asks for starts with the first context or memory. Always
- * returns 1: a failure must not affect the program. */
+/* The CUDA driver calls this at cuInit when CUDA_INJECTION64_PATH is the path of this library. Subscribes if
+ * TIDEMARK_WITH includes the driver part. The recording that the environment requests starts with the first context or
+ * allocation. Always returns 1, because a failure must not affect the program. */
 int InitializeInjection(void);
 
 /* Subscribes to driver calls; called once per recording. Returns 1 (also if it is subscribed already), or 0 with the
@@ -38,8 +38,8 @@ int tidemark_driver_attach(char* sentence, size_t sentence_size);
 /* Unsubscribes from CUPTI, so that another tool can subscribe. */
 void tidemark_driver_pause(void);
 
-/* Subscribes again after tidemark_driver_pause(); may be repeated. Returns 1 when it is subscribed; 0: another tool is
- * still subscribed, or the driver part never was. */
+/* Subscribes again after tidemark_driver_pause(); may be repeated. Returns 1 when it is subscribed, and 0 if another
+ * tool is still subscribed or the driver part never was. */
 int tidemark_driver_resume(void);
 
 #ifdef __cplusplus

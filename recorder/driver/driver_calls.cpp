@@ -15,8 +15,8 @@ namespace {
 
 using namespace cupti;
 
-/// What a call does, which determines its parameters.
-enum class Deed : uint8_t {
+/// The effect of a call. It determines the parameters.
+enum class CallEffect : uint8_t {
     allocate,
     allocate_pitch,
     allocate_from_stream,  ///< from the device's current pool
@@ -40,7 +40,7 @@ enum class Deed : uint8_t {
 struct Call {
     Domain domain;
     uint32_t id;
-    Deed deed;
+    CallEffect effect;
     tidemark_memory memory;
 };
 
@@ -54,53 +54,53 @@ constexpr auto imported = TIDEMARK_MEMORY_MAPPED;
 constexpr auto pool = TIDEMARK_MEMORY_POOL;
 
 constexpr std::array calls{
-    Call{driver_api, cuMemAlloc_v2, Deed::allocate, device},
-    Call{driver_api, cuMemAllocPitch_v2, Deed::allocate_pitch, device},
-    Call{driver_api, cuMemFree_v2, Deed::free, device},
-    Call{driver_api, cuMemAllocManaged, Deed::allocate, managed},
-    Call{driver_api, cuMemHostAlloc, Deed::allocate, pinned},
-    Call{driver_api, cuMemHostAlloc_v2, Deed::allocate, pinned},
-    Call{driver_api, cuMemAllocHost_v2, Deed::allocate, pinned},
-    Call{driver_api, cuMemFreeHost, Deed::free, pinned},
-    Call{driver_api, cuMemHostRegister_v2, Deed::register_host, pinned},
-    Call{driver_api, cuMemHostUnregister, Deed::free, pinned},
-    Call{driver_api, cuArrayCreate_v2, Deed::allocate_array, array},
-    Call{driver_api, cuArray3DCreate_v2, Deed::allocate_array_3d, array},
-    Call{driver_api, cuArrayDestroy, Deed::free, array},
-    Call{driver_api, cuMipmappedArrayCreate, Deed::allocate_mipmaps, array},
-    Call{driver_api, cuMipmappedArrayDestroy, Deed::free, array},
-    Call{driver_api, cuMemCreate, Deed::create_physical, physical},
-    Call{driver_api, cuMemRetainAllocationHandle, Deed::retain_physical, physical},
-    Call{driver_api, cuMemRelease, Deed::release_physical, physical},
-    Call{driver_api, cuMemMap, Deed::map, imported},
-    Call{driver_api, cuMemUnmap, Deed::unmap, imported},
-    Call{driver_api, cuIpcOpenMemHandle_v2, Deed::open_shared, imported},
-    Call{driver_api, cuIpcCloseMemHandle, Deed::free, imported},
-    Call{driver_api, cuMemAllocAsync, Deed::allocate_from_stream, async},
-    Call{driver_api, cuMemAllocAsync_ptsz, Deed::allocate_from_stream, async},
-    Call{driver_api, cuMemAllocFromPoolAsync, Deed::allocate_from_pool, async},
-    Call{driver_api, cuMemAllocFromPoolAsync_ptsz, Deed::allocate_from_pool, async},
-    Call{driver_api, cuMemFreeAsync, Deed::free, async},
-    Call{driver_api, cuMemFreeAsync_ptsz, Deed::free, async},
-    Call{driver_api, cuMemPoolCreate, Deed::create_pool, pool},
-    Call{driver_api, cuMemPoolTrimTo, Deed::trim_pool, pool},
-    Call{driver_api, cuMemPoolDestroy, Deed::destroy_pool, pool},
+    Call{driver_api, cuMemAlloc_v2, CallEffect::allocate, device},
+    Call{driver_api, cuMemAllocPitch_v2, CallEffect::allocate_pitch, device},
+    Call{driver_api, cuMemFree_v2, CallEffect::free, device},
+    Call{driver_api, cuMemAllocManaged, CallEffect::allocate, managed},
+    Call{driver_api, cuMemHostAlloc, CallEffect::allocate, pinned},
+    Call{driver_api, cuMemHostAlloc_v2, CallEffect::allocate, pinned},
+    Call{driver_api, cuMemAllocHost_v2, CallEffect::allocate, pinned},
+    Call{driver_api, cuMemFreeHost, CallEffect::free, pinned},
+    Call{driver_api, cuMemHostRegister_v2, CallEffect::register_host, pinned},
+    Call{driver_api, cuMemHostUnregister, CallEffect::free, pinned},
+    Call{driver_api, cuArrayCreate_v2, CallEffect::allocate_array, array},
+    Call{driver_api, cuArray3DCreate_v2, CallEffect::allocate_array_3d, array},
+    Call{driver_api, cuArrayDestroy, CallEffect::free, array},
+    Call{driver_api, cuMipmappedArrayCreate, CallEffect::allocate_mipmaps, array},
+    Call{driver_api, cuMipmappedArrayDestroy, CallEffect::free, array},
+    Call{driver_api, cuMemCreate, CallEffect::create_physical, physical},
+    Call{driver_api, cuMemRetainAllocationHandle, CallEffect::retain_physical, physical},
+    Call{driver_api, cuMemRelease, CallEffect::release_physical, physical},
+    Call{driver_api, cuMemMap, CallEffect::map, imported},
+    Call{driver_api, cuMemUnmap, CallEffect::unmap, imported},
+    Call{driver_api, cuIpcOpenMemHandle_v2, CallEffect::open_shared, imported},
+    Call{driver_api, cuIpcCloseMemHandle, CallEffect::free, imported},
+    Call{driver_api, cuMemAllocAsync, CallEffect::allocate_from_stream, async},
+    Call{driver_api, cuMemAllocAsync_ptsz, CallEffect::allocate_from_stream, async},
+    Call{driver_api, cuMemAllocFromPoolAsync, CallEffect::allocate_from_pool, async},
+    Call{driver_api, cuMemAllocFromPoolAsync_ptsz, CallEffect::allocate_from_pool, async},
+    Call{driver_api, cuMemFreeAsync, CallEffect::free, async},
+    Call{driver_api, cuMemFreeAsync_ptsz, CallEffect::free, async},
+    Call{driver_api, cuMemPoolCreate, CallEffect::create_pool, pool},
+    Call{driver_api, cuMemPoolTrimTo, CallEffect::trim_pool, pool},
+    Call{driver_api, cuMemPoolDestroy, CallEffect::destroy_pool, pool},
     // Whether CUPTI reports the runtime's own driver calls depends on the version of both.
-    Call{runtime_api, cudaMalloc, Deed::allocate, device},
-    Call{runtime_api, cudaMallocPitch, Deed::allocate_pitch, device},
-    Call{runtime_api, cudaFree, Deed::free, device},
-    Call{runtime_api, cudaMallocManaged, Deed::allocate, managed},
-    Call{runtime_api, cudaHostAlloc, Deed::allocate, pinned},
-    Call{runtime_api, cudaMallocHost, Deed::allocate, pinned},
-    Call{runtime_api, cudaFreeHost, Deed::free, pinned},
-    Call{runtime_api, cudaHostRegister, Deed::register_host, pinned},
-    Call{runtime_api, cudaHostUnregister, Deed::free, pinned},
-    Call{runtime_api, cudaMallocAsync, Deed::allocate_from_stream, async},
-    Call{runtime_api, cudaMallocAsync_ptsz, Deed::allocate_from_stream, async},
-    Call{runtime_api, cudaMallocFromPoolAsync, Deed::allocate_from_pool, async},
-    Call{runtime_api, cudaMallocFromPoolAsync_ptsz, Deed::allocate_from_pool, async},
-    Call{runtime_api, cudaFreeAsync, Deed::free, async},
-    Call{runtime_api, cudaFreeAsync_ptsz, Deed::free, async},
+    Call{runtime_api, cudaMalloc, CallEffect::allocate, device},
+    Call{runtime_api, cudaMallocPitch, CallEffect::allocate_pitch, device},
+    Call{runtime_api, cudaFree, CallEffect::free, device},
+    Call{runtime_api, cudaMallocManaged, CallEffect::allocate, managed},
+    Call{runtime_api, cudaHostAlloc, CallEffect::allocate, pinned},
+    Call{runtime_api, cudaMallocHost, CallEffect::allocate, pinned},
+    Call{runtime_api, cudaFreeHost, CallEffect::free, pinned},
+    Call{runtime_api, cudaHostRegister, CallEffect::register_host, pinned},
+    Call{runtime_api, cudaHostUnregister, CallEffect::free, pinned},
+    Call{runtime_api, cudaMallocAsync, CallEffect::allocate_from_stream, async},
+    Call{runtime_api, cudaMallocAsync_ptsz, CallEffect::allocate_from_stream, async},
+    Call{runtime_api, cudaMallocFromPoolAsync, CallEffect::allocate_from_pool, async},
+    Call{runtime_api, cudaMallocFromPoolAsync_ptsz, CallEffect::allocate_from_pool, async},
+    Call{runtime_api, cudaFreeAsync, CallEffect::free, async},
+    Call{runtime_api, cudaFreeAsync_ptsz, CallEffect::free, async},
 };
 
 const Call* find_call(Domain domain, uint32_t id) {
@@ -109,9 +109,9 @@ const Call* find_call(Domain domain, uint32_t id) {
     return found == calls.end() ? nullptr : &*found;
 }
 
-/// The address of the last driver call on this thread inside a runtime call. If the runtime call has the same address,
-/// both are one allocation.
-thread_local uint64_t seen_inside_runtime_call = 0;
+/// Address of the last driver call inside a runtime call of this thread. If the runtime call has the same address, both
+/// are one allocation.
+thread_local uint64_t address_inside_runtime_call = 0;
 
 template <class Params>
 const Params& params(const CallbackData& data) {
@@ -151,34 +151,34 @@ struct Allocated {
 };
 
 /// Returns what a successful call allocated; nothing if it does not allocate.
-std::optional<Allocated> allocation_of(Deed deed, const CallbackData& data) {
+std::optional<Allocated> allocation_of(CallEffect effect, const CallbackData& data) {
     const auto& plain = params<AllocateParams>(data);
-    switch (deed) {
-        case Deed::allocate:
-        case Deed::allocate_from_stream:
-        case Deed::allocate_from_pool: return Allocated{*plain.pointer, plain.size};
-        case Deed::allocate_pitch: {
+    switch (effect) {
+        case CallEffect::allocate:
+        case CallEffect::allocate_from_stream:
+        case CallEffect::allocate_from_pool: return Allocated{*plain.pointer, plain.size};
+        case CallEffect::allocate_pitch: {
             const auto& pitched = params<PitchParams>(data);
             return Allocated{*pitched.pointer, *pitched.pitch * pitched.height};
         }
-        case Deed::allocate_array: {
+        case CallEffect::allocate_array: {
             const auto& created = params<ArrayParams>(data);
             const ArrayDescriptor& shape = *created.descriptor;
             return Allocated{*created.array, array_bytes(shape.width, shape.height, 1, shape.format, shape.channels)};
         }
-        case Deed::allocate_array_3d: {
+        case CallEffect::allocate_array_3d: {
             const auto& created = params<Array3DParams>(data);
             return Allocated{*created.array, array_bytes(*created.descriptor, 1)};
         }
-        case Deed::allocate_mipmaps: {
+        case CallEffect::allocate_mipmaps: {
             const auto& created = params<MipmappedArrayParams>(data);
             return Allocated{*created.array, array_bytes(*created.descriptor, created.levels)};
         }
-        case Deed::register_host: {
+        case CallEffect::register_host: {
             const auto& range = params<RangeParams>(data);
             return Allocated{range.pointer, range.size};
         }
-        case Deed::open_shared: {
+        case CallEffect::open_shared: {
             const uint64_t address = *params<OutParams>(data).pointer;
             return Allocated{address, cuda_driver::allocation_size(address)};
         }
@@ -187,22 +187,22 @@ std::optional<Allocated> allocation_of(Deed deed, const CallbackData& data) {
 }
 
 /// Returns the pool whose size a call may have changed; 0: the device's current pool.
-std::optional<uint64_t> pool_used(Deed deed, const CallbackData& data) {
-    switch (deed) {
-        case Deed::allocate_from_stream: return 0;
-        case Deed::allocate_from_pool: return params<PoolAllocateParams>(data).pool;
-        case Deed::trim_pool: return params<FreeParams>(data).pointer;
-        case Deed::create_pool: return *params<OutParams>(data).pointer;
+std::optional<uint64_t> pool_used(CallEffect effect, const CallbackData& data) {
+    switch (effect) {
+        case CallEffect::allocate_from_stream: return 0;
+        case CallEffect::allocate_from_pool: return params<PoolAllocateParams>(data).pool;
+        case CallEffect::trim_pool: return params<FreeParams>(data).pointer;
+        case CallEffect::create_pool: return *params<OutParams>(data).pointer;
         default: return std::nullopt;
     }
 }
 
-/// Returns whether the context owns the memory: not if it lies in a pool or is imported.
+/// Returns the context that owns the memory; nullptr if the memory belongs to a pool or is imported.
 const void* owner(tidemark_memory memory, Context context) {
     return memory == async || memory == imported ? nullptr : context;
 }
 
-/// cuMemCreate also allocates host memory.
+/// Returns the device or, since cuMemCreate also allocates host memory, pinned memory.
 DriverMemory::Place place_of_physical(const AllocationProperties& properties, int device_now) {
     if (properties.location_type == location_device) {
         return {physical, properties.location_id, nullptr};
@@ -210,28 +210,28 @@ DriverMemory::Place place_of_physical(const AllocationProperties& properties, in
     return {pinned, device_now, nullptr};
 }
 
-/// Handles a successful call that allocates nothing with an address.
+/// Handles a successful call for which allocation_of() returns nothing.
 void apply(const Call& call, const CallbackData& data, int device_now, DriverMemory& memory, DriverChanges& changes) {
     const uint64_t address = params<FreeParams>(data).pointer;
-    switch (call.deed) {
-        case Deed::free:
+    switch (call.effect) {
+        case CallEffect::free:
             memory.freed(address, *data.correlation_data, {call.memory, device_now, nullptr}, changes);
             break;
-        case Deed::create_physical: {
+        case CallEffect::create_physical: {
             const auto& created = params<CreateParams>(data);
             memory.physical_created(*created.handle, created.size, place_of_physical(*created.properties, device_now),
                                     changes);
             break;
         }
-        case Deed::retain_physical: memory.physical_retained(*params<OutParams>(data).pointer); break;
-        case Deed::release_physical: memory.physical_released(address, *data.correlation_data, changes); break;
-        case Deed::map: {
+        case CallEffect::retain_physical: memory.physical_retained(*params<OutParams>(data).pointer); break;
+        case CallEffect::release_physical: memory.physical_released(address, *data.correlation_data, changes); break;
+        case CallEffect::map: {
             const auto& map = params<MapParams>(data);
             memory.mapped(map.pointer, map.size, map.handle, device_now, changes);
             break;
         }
-        case Deed::unmap: memory.unmapped(address, params<RangeParams>(data).size, changes); break;
-        case Deed::destroy_pool: memory.pool_destroyed(address, changes); break;
+        case CallEffect::unmap: memory.unmapped(address, params<RangeParams>(data).size, changes); break;
+        case CallEffect::destroy_pool: memory.pool_destroyed(address, changes); break;
         default: break;
     }
 }
@@ -255,9 +255,9 @@ int DriverCalls::device_of(Context context) const {
     return cuda_driver::current_device().value_or(0);
 }
 
-DriverChanges DriverCalls::seen(Domain domain, uint32_t id, const void* data) {
+DriverChanges DriverCalls::on_callback(Domain domain, uint32_t id, const void* data) {
     if (domain == resource) {
-        return resource_seen(id, *static_cast<const ResourceData*>(data));
+        return on_resource(id, *static_cast<const ResourceData*>(data));
     }
     const auto& call = *static_cast<const CallbackData*>(data);
     if (call.site == enter) {
@@ -267,7 +267,7 @@ DriverChanges DriverCalls::seen(Domain domain, uint32_t id, const void* data) {
     return call_ended(domain, id, call);
 }
 
-DriverChanges DriverCalls::resource_seen(uint32_t id, const ResourceData& data) {
+DriverChanges DriverCalls::on_resource(uint32_t id, const ResourceData& data) {
     DriverChange change{TIDEMARK_DRIVER_CONTEXT_CREATED,
                         TIDEMARK_MEMORY_DEVICE,
                         device_of(data.context),
@@ -292,15 +292,16 @@ DriverChanges DriverCalls::resource_seen(uint32_t id, const ResourceData& data) 
 
 void DriverCalls::call_begins(Domain domain, uint32_t id, const CallbackData& data) {
     if (domain == runtime_api) {
-        seen_inside_runtime_call = 0;
+        address_inside_runtime_call = 0;
     }
     const Call* call = find_call(domain, id);
-    if (call == nullptr || (call->deed != Deed::free && call->deed != Deed::release_physical)) {
+    if (call == nullptr || (call->effect != CallEffect::free && call->effect != CallEffect::release_physical)) {
         return;
     }
     const uint64_t pointer = params<FreeParams>(data).pointer;
     const std::lock_guard lock(mutex_);
-    *data.correlation_data = call->deed == Deed::free ? memory_.ticket(pointer) : memory_.physical_ticket(pointer);
+    *data.correlation_data =
+        call->effect == CallEffect::free ? memory_.ticket(pointer) : memory_.physical_ticket(pointer);
 }
 
 DriverChanges DriverCalls::call_ended(Domain domain, uint32_t id, const CallbackData& data) {
@@ -308,18 +309,18 @@ DriverChanges DriverCalls::call_ended(Domain domain, uint32_t id, const Callback
     if (call == nullptr || data.return_value == nullptr || *data.return_value != success) {
         return {};
     }
-    const std::optional<Allocated> allocated = allocation_of(call->deed, data);
+    const std::optional<Allocated> allocated = allocation_of(call->effect, data);
     const uint64_t address = allocated ? allocated->address : params<FreeParams>(data).pointer;
-    if (domain == runtime_api && seen_inside_runtime_call == address) {
+    if (domain == runtime_api && address_inside_runtime_call == address) {
         return {};
     }
     if (address == 0) {
         return {};  // cudaFree(0), or cudaMalloc of 0 bytes
     }
-    seen_inside_runtime_call = address;
+    address_inside_runtime_call = address;
 
     const int device_now = device_of(data.context);
-    std::optional<uint64_t> used_pool = pool_used(call->deed, data);
+    std::optional<uint64_t> used_pool = pool_used(call->effect, data);
     const auto held = used_pool ? cuda_driver::pool_reserved(*used_pool, device_now) : std::nullopt;
     DriverChanges changes;
     const std::lock_guard lock(mutex_);
@@ -330,7 +331,7 @@ DriverChanges DriverCalls::call_ended(Domain domain, uint32_t id, const Callback
         apply(*call, data, device_now, memory_, changes);
     }
     if (held) {
-        memory_.pool_holds(*used_pool, *held, device_now, changes);
+        memory_.set_pool_bytes(*used_pool, *held, device_now, changes);
     }
     return changes;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns CUPTI's callbacks into changes of memory.
+// Converts CUPTI's callbacks into changes of memory.
 #pragma once
 
 #include <mutex>
@@ -16,7 +16,7 @@ struct CallbackId {
     cupti::Domain domain;
     uint32_t id;
 };
-/// Returns the callbacks to enable; others cost nothing.
+/// Returns the callbacks to enable. Disabled callbacks cost no time.
 std::vector<CallbackId> wanted_callbacks();
 
 /// Thread-safe.
@@ -24,11 +24,11 @@ class DriverCalls {
 public:
     explicit DriverCalls(const CuptiLibrary& cupti) : cupti_(cupti) {}
 
-    /// Handles a callback of CUPTI.
-    DriverChanges seen(cupti::Domain domain, uint32_t id, const void* data);
+    /// Handles a callback of CUPTI. Returns the changes of memory. Throws std::bad_alloc.
+    DriverChanges on_callback(cupti::Domain domain, uint32_t id, const void* data);
 
 private:
-    DriverChanges resource_seen(uint32_t id, const cupti::ResourceData& data);
+    DriverChanges on_resource(uint32_t id, const cupti::ResourceData& data);
     void call_begins(cupti::Domain domain, uint32_t id, const cupti::CallbackData& data);
     DriverChanges call_ended(cupti::Domain domain, uint32_t id, const cupti::CallbackData& data);
     int device_of(cupti::Context context) const;

@@ -16,7 +16,7 @@ DriverChange change(tidemark_driver_action action, tidemark_memory memory, int d
 }  // namespace
 
 void DriverMemory::allocated(uint64_t address, uint64_t size, const Place& place, DriverChanges& changes) {
-    // What is still listed here was freed during a pause, or by a call that has not returned yet.
+    // An allocation that is still listed here was freed during a pause, or by a call that has not returned yet.
     if (const uint64_t old = ticket(address); old != 0) {
         freed(address, old, place, changes);
     }
@@ -47,7 +47,7 @@ void DriverMemory::freed(uint64_t address, uint64_t ticket, const Place& unknown
 void DriverMemory::physical_created(uint64_t handle, uint64_t size, const Place& place, DriverChanges& changes) {
     if (const auto old = physical_.find(handle); old != physical_.end()) {
         old->second.references = old->second.maps = 0;
-        forget_if_gone(handle, changes);
+        report_if_freed(handle, changes);
     }
     physical_[handle] = {place, size, ++last_ticket_};
     changes.push_back(change(TIDEMARK_DRIVER_ALLOC, place.memory, place.device, handle, size));
@@ -67,7 +67,7 @@ uint64_t DriverMemory::physical_ticket(uint64_t handle) const {
 void DriverMemory::physical_released(uint64_t handle, uint64_t ticket, DriverChanges& changes) {
     if (const auto found = physical_.find(handle); found != physical_.end() && found->second.ticket == ticket) {
         --found->second.references;
-        forget_if_gone(handle, changes);
+        report_if_freed(handle, changes);
     }
 }
 
@@ -93,11 +93,11 @@ void DriverMemory::unmap(std::map<uint64_t, Mapping>::iterator mapping, DriverCh
     changes.push_back(change(TIDEMARK_DRIVER_FREE, TIDEMARK_MEMORY_MAPPED, map.device, address, map.size, map.handle));
     if (const auto physical = physical_.find(map.handle); physical != physical_.end() && physical->second.maps > 0) {
         --physical->second.maps;
-        forget_if_gone(map.handle, changes);
+        report_if_freed(map.handle, changes);
     }
 }
 
-void DriverMemory::forget_if_gone(uint64_t handle, DriverChanges& changes) {
+void DriverMemory::report_if_freed(uint64_t handle, DriverChanges& changes) {
     const auto found = physical_.find(handle);
     const Physical& physical = found->second;
     if (physical.references <= 0 && physical.maps <= 0) {
@@ -107,7 +107,7 @@ void DriverMemory::forget_if_gone(uint64_t handle, DriverChanges& changes) {
     }
 }
 
-void DriverMemory::pool_holds(uint64_t pool, uint64_t bytes, int device, DriverChanges& changes) {
+void DriverMemory::set_pool_bytes(uint64_t pool, uint64_t bytes, int device, DriverChanges& changes) {
     Pool& known = pools_.try_emplace(pool, Pool{0, device}).first->second;
     if (bytes != known.bytes) {
         const bool more = bytes > known.bytes;
@@ -119,7 +119,7 @@ void DriverMemory::pool_holds(uint64_t pool, uint64_t bytes, int device, DriverC
 
 void DriverMemory::pool_destroyed(uint64_t pool, DriverChanges& changes) {
     if (const auto found = pools_.find(pool); found != pools_.end()) {
-        pool_holds(pool, 0, found->second.device, changes);
+        set_pool_bytes(pool, 0, found->second.device, changes);
         pools_.erase(pool);
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The driver memory of this process: gives sizes for frees, and knows when physical memory is freed.
+// Tracks the driver memory of this process: finds the sizes of frees, and the end of physical memory.
 //
-// Gets the beginnings and ends of driver calls in any order of threads, and returns the changes. Another thread may get
-// an address or a handle before the call that freed it returns. So a ticket taken at the beginning of a free stands for
-// what it frees.
+// Receives the beginnings and ends of driver calls of all threads, and returns the changes. Another thread may get an
+// address or a handle before the call that freed it returns. So a ticket, taken at the beginning of a free, identifies
+// the memory that the call frees.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,7 @@ public:
     struct Place {
         tidemark_memory memory = TIDEMARK_MEMORY_DEVICE;
         int device = 0;
-        const void* context =
-            nullptr;  ///< that frees the memory when it is destroyed; nullptr: the memory outlives contexts
+        const void* context = nullptr;  ///< its destruction frees the memory; nullptr: the memory outlives contexts
     };
 
     void allocated(uint64_t address, uint64_t size, const Place& place, DriverChanges& changes);
@@ -50,11 +49,11 @@ public:
     void mapped(uint64_t address, uint64_t size, uint64_t handle, int device, DriverChanges& changes);
     void unmapped(uint64_t address, uint64_t size, DriverChanges& changes);
 
-    /// Sets the bytes that a pool holds now.
-    void pool_holds(uint64_t pool, uint64_t bytes, int device, DriverChanges& changes);
+    /// Sets the current size of a pool.
+    void set_pool_bytes(uint64_t pool, uint64_t bytes, int device, DriverChanges& changes);
     void pool_destroyed(uint64_t pool, DriverChanges& changes);
 
-    /// Forgets the memory of a destroyed context; the context's record stands for all of it.
+    /// Removes the memory of a destroyed context. The record of the context implies these frees.
     void context_destroyed(const void* context);
 
 private:
@@ -75,7 +74,7 @@ private:
         uint64_t bytes = 0;
         int device = 0;
     };
-    void forget_if_gone(uint64_t handle, DriverChanges& changes);
+    void report_if_freed(uint64_t handle, DriverChanges& changes);
     void unmap(std::map<uint64_t, Mapping>::iterator mapping, DriverChanges& changes);
 
     std::unordered_map<uint64_t, Allocation> allocations_;

@@ -21,7 +21,7 @@ constexpr const char* library_name = "libnvidia-ml.so.1";
 template <class Process>
 using ListProcesses = int (*)(nvml::Device, unsigned* count, Process* list);
 
-/// One of NVML's lists of processes, through the newest function that this driver has.
+/// One of NVML's lists of processes. The newest function of this driver reads it.
 struct ProcessList {
     ListProcesses<nvml::ProcessV2> with_instances = nullptr;
     ListProcesses<nvml::ProcessV1> plain = nullptr;
@@ -35,7 +35,7 @@ void add(std::optional<int64_t>& sum, unsigned long long bytes) {
     }
 }
 
-/// A process is listed once per MIG instance that it uses; its bytes are their sum.
+/// Adds the processes of a list. A process is listed once per MIG instance that it uses; its bytes are their sum.
 template <class Process>
 int read_list(ListProcesses<Process> list, nvml::Device device, BytesByProcess& bytes) {
     std::vector<Process> processes(64);
@@ -133,7 +133,7 @@ struct Nvml::Library {
         return status;
     }
 
-    /// A process that computes and draws is in both lists, each time with all of its bytes.
+    /// Returns all processes. A process that computes and renders is in both lists, each time with all of its bytes.
     std::vector<ProcessUse> read_processes(nvml::Device device) const {
         BytesByProcess all;
         for (const ProcessList* list : {&compute, &graphics}) {
@@ -163,12 +163,13 @@ Result<Nvml> Nvml::load() {
     auto library = std::make_unique<Library>();
     library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library->handle == nullptr) {
-        return environment_error(fmt::format(
-            "There is no NVIDIA driver here ({} cannot be loaded); install it, or start the container with --gpus all.",
-            name));
+        return environment_error(
+            fmt::format("The NVIDIA driver was not found ({} cannot be loaded); install it, or start the container "
+                        "with --gpus all.",
+                        name));
     }
     if (!library->look_up_all()) {
-        return environment_error("The NVIDIA driver here is too old to be asked for memory; version 450 or later can.");
+        return environment_error("The NVIDIA driver is too old to report memory; install version 450 or later.");
     }
     const int status = library->init();
     if (status == nvml::lib_rm_version_mismatch) {
@@ -206,7 +207,7 @@ Result<Nvml::Use> Nvml::use(DeviceHandle device) const {
     Use use;
     if (const int status = library_->read_memory(device, use); status != nvml::success) {
         return environment_error(
-            fmt::format("The NVIDIA driver does not say how much memory is used ({}).", library_->reason(status)));
+            fmt::format("The NVIDIA driver does not report the used memory ({}).", library_->reason(status)));
     }
     use.processes = library_->read_processes(device);
     return use;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory in use per device and per process, as the driver reports it: NVML, loaded at run time.
+// Reads the used memory per device and per process from NVML, which is loaded at run time.
 //
-// Needs neither NVML's header nor its library to build. The recorder process uses it, never the training process.
+// The build requires neither NVML's header nor its library. The recorder process uses it, never the training process.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace tidemark::recorder {
 
 class Nvml {
 public:
-    /// Loads the library. Errors (environment): no NVIDIA driver, or one that is too old. TIDEMARK_NVML names another
-    /// library, for tests.
+    /// Loads the library. Errors (environment): no NVIDIA driver, or one that is too old. TIDEMARK_NVML: path of
+    /// another library, for tests.
     static Result<Nvml> load();
     Nvml(Nvml&&) noexcept;
     Nvml& operator=(Nvml&&) noexcept;
@@ -30,11 +30,11 @@ public:
     Result<DeviceHandle> device(const std::string& pci_bus_id, const std::string& uuid) const;
 
     struct ProcessUse {
-        int64_t pid = 0;               ///< as the driver numbers it: in a container it may be the host's
+        int64_t pid = 0;               ///< as NVML reports it: in a container it may be the pid on the host
         std::optional<int64_t> bytes;  ///< nothing if the driver does not report it (vGPU, some MIG)
     };
     struct Use {
-        int64_t used_bytes = 0;  ///< as nvidia-smi shows it: without the driver's own reserve
+        int64_t used_bytes = 0;  ///< as in nvidia-smi: without memory that the driver reserves for itself
         int64_t total_bytes = 0;
         std::vector<ProcessUse> processes;  ///< compute and graphics processes, each pid once
     };

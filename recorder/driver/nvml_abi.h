@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The few declarations of nvml.h that nvml.cpp needs, so that no NVIDIA header is needed to build.
+// Declarations of nvml.h for nvml.cpp, which is built without NVIDIA headers.
 //
-// Names and layouts as in nvml.h of driver 450 and later (11.0 to 13.x); what came later is looked up by name at run
-// time. Checked against the real header where there is one: tests/driver/abi_test.cpp.
+// Names and layouts as in nvml.h of driver 450 and later (11.0 to 13.x); later functions are looked up by name at run
+// time. tests/driver/abi_test.cpp compares them with nvml.h if it is installed.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ struct MemoryV2 {
 };
 constexpr unsigned memory_v2_version = sizeof(MemoryV2) | 2u << 24;
 
-/// nvmlProcessInfo_v1_t: of the unversioned ...RunningProcesses.
+/// nvmlProcessInfo_v1_t, for the functions without a version, such as nvmlDeviceGetComputeRunningProcesses.
 struct ProcessV1 {
     unsigned pid;
     unsigned long long used;
 };
 
-/// nvmlProcessInfo_v2_t: of ...RunningProcesses_v2 (driver 450) and _v3 (driver 510).
+/// nvmlProcessInfo_v2_t, for the functions with suffix _v2 (driver 450) and _v3 (driver 510).
 struct ProcessV2 {
     unsigned pid;
     unsigned long long used;

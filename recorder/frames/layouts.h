@@ -15,8 +15,8 @@ namespace tidemark::frames {
 struct Layout {
     int minor;  ///< Python 3.minor
 
-    size_t thread_frame;  ///< PyThreadState: the frame, or the _PyCFrame that holds it
-    bool has_cframe;      ///< the former is a pointer to a _PyCFrame
+    size_t thread_frame;  ///< PyThreadState: the frame, or the _PyCFrame that points to it
+    bool has_cframe;      ///< thread_frame points to a _PyCFrame
     size_t cframe_frame;  ///< _PyCFrame.current_frame
 
     size_t frame_code;  ///< _PyInterpreterFrame: f_code, f_executable

@@ -19,8 +19,8 @@ Deallocate deallocate_code = nullptr;
 
 /// Runs with the interpreter lock.
 void code_destroyed(void* code) {
-    if (watcher->is_relied_on(reinterpret_cast<uint64_t>(code))) {
-        watcher->grow_older();
+    if (watcher->is_watched(reinterpret_cast<uint64_t>(code))) {
+        watcher->start_generation();
     }
     deallocate_code(code);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks whether addresses still belong to the same Python objects: destroyed objects are replaced by others.
+// Detects that an address may belong to another Python object: addresses of destroyed objects are reused.
 #pragma once
 
 #include <array>
@@ -10,29 +10,29 @@
 
 namespace tidemark::frames {
 
-/// Thread-safe. What a caller knows of an address is valid as long as age() stays the same.
+/// Thread-safe. Data that a caller caches about an address is valid as long as generation() stays the same.
 class ObjectIdentities {
 public:
-    /// Raises the age from now on when a code object is destroyed that a caller relies on. Replaces the deallocator of
-    /// the type, since Python before 3.12 has no notification. Once per process.
+    /// Starts a new generation whenever a watched code object is destroyed. Replaces the deallocator of the type, since
+    /// Python before 3.12 has no notification. Only the first call in a process has an effect.
     void watch_code_objects();
 
-    /// Notes that a caller stores what `code` is now.
-    void rely_on(uint64_t code) { bits_of(code).fetch_or(bit_of(code), std::memory_order_relaxed); }
-    bool is_relied_on(uint64_t code) { return (bits_of(code).load(std::memory_order_relaxed) & bit_of(code)) != 0; }
+    /// Declares that a caller caches data about `code`.
+    void watch(uint64_t code) { bits_of(code).fetch_or(bit_of(code), std::memory_order_relaxed); }
+    bool is_watched(uint64_t code) { return (bits_of(code).load(std::memory_order_relaxed) & bit_of(code)) != 0; }
 
-    uint32_t age() const { return age_.load(std::memory_order_acquire); }
-    void grow_older() { age_.fetch_add(1, std::memory_order_release); }
+    uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
+    void start_generation() { generation_.fetch_add(1, std::memory_order_release); }
 
 private:
-    // A filter: another address with the same bit raises the age without need.
+    // A Bloom-like filter: another address with the same bit starts a generation unnecessarily.
     static constexpr size_t words = 1 << 13;
     static uint64_t spread(uint64_t address) { return (address >> 4) * 0x9e3779b97f4a7c15u; }
     std::atomic<uint64_t>& bits_of(uint64_t address) { return bits_[spread(address) >> 51]; }
     static uint64_t bit_of(uint64_t address) { return uint64_t{1} << (spread(address) >> 45 & 63); }
 
     std::array<std::atomic<uint64_t>, words> bits_{};
-    std::atomic<uint32_t> age_{0};
+    std::atomic<uint32_t> generation_{0};
 };
 
 }  // namespace tidemark::frames

@@ -60,18 +60,18 @@ uint64_t innermost_frame(const Layout& l) {
 }
 
 /// Returns false for the interpreter's own frames and for functions that have not started (_PyFrame_IsIncomplete).
-bool is_begun(const Layout& l, uint8_t owner, uint64_t code, uint64_t instruction, int32_t first_traceable) {
+bool has_started(const Layout& l, uint8_t owner, uint64_t code, uint64_t instruction, int32_t first_traceable) {
     return owner < l.foreign_owner && (owner == owned_by_generator ||
                                        instruction >= code + l.code_bytes + 2 * static_cast<uint64_t>(first_traceable));
 }
 
-bool is_begun(const Layout& l, uint64_t frame) {
+bool has_started(const Layout& l, uint64_t frame) {
     const uint8_t owner = *reinterpret_cast<const uint8_t*>(frame + l.frame_owner);
     if (owner >= l.foreign_owner) {
         return false;
     }
     const uint64_t code = untagged(l, word_at(frame, l.frame_code));
-    return is_begun(l, owner, code, word_at(frame, l.frame_instruction), int_at(code, l.code_first_traceable()));
+    return has_started(l, owner, code, word_at(frame, l.frame_instruction), int_at(code, l.code_first_traceable()));
 }
 
 struct RawStack {
@@ -91,7 +91,7 @@ void walk(RawStack& stack) {
     const Layout& l = *layout;
     uint64_t hash = 0;
     for (uint64_t at = innermost_frame(l); at != 0 && stack.count < deepest_stack; at = word_at(at, l.frame_previous)) {
-        if (!is_begun(l, at)) {
+        if (!has_started(l, at)) {
             continue;
         }
         const RawFrame frame = frame_at(l, at);
@@ -124,9 +124,9 @@ Place place_of(const Layout& l, uint64_t code, uint64_t instruction) {
 class ReportedStacks {
 public:
     uint32_t number(tidemark_ring* ring, const RawStack& stack) {
-        const uint32_t age = identities.age();
-        if (ring != ring_ || age != age_ || ring->serial != serial_) {
-            restart(ring, age);
+        const uint32_t generation = identities.generation();
+        if (ring != ring_ || generation != generation_ || ring->serial != serial_) {
+            restart(ring, generation);
         }
         const uint32_t known = numbers_.find(stack.hash);
         return known != 0 ? known : report(stack);
@@ -134,13 +134,13 @@ public:
 
 private:
     /// Ids are never reused within a ring, so earlier ones stay valid.
-    void restart(tidemark_ring* ring, uint32_t age) {
+    void restart(tidemark_ring* ring, uint32_t generation) {
         if (ring != ring_ || ring->serial != serial_) {
             last_number_ = 0;
         }
         ring_ = ring;
         serial_ = ring->serial;
-        age_ = age;
+        generation_ = generation;
         numbers_.clear();
         frames_.clear();
         modules_.clear();
@@ -170,7 +170,7 @@ private:
     std::optional<tidemark_frame> frame(const RawFrame& raw) {
         auto known = frames_.find(raw.instruction);
         if (known == frames_.end()) {
-            identities.rely_on(raw.code);
+            identities.watch(raw.code);
             known = frames_.emplace(raw.instruction, report(place_of(*layout, raw.code, raw.instruction))).first;
         }
         std::optional<tidemark_frame> reported = known->second;
@@ -204,7 +204,7 @@ private:
 
     tidemark_ring* ring_ = nullptr;
     uint16_t serial_ = 0;
-    uint32_t age_ = 0, last_number_ = 0;
+    uint32_t generation_ = 0, last_number_ = 0;
     NumberTable numbers_;
     std::unordered_map<uint64_t, std::optional<tidemark_frame>> frames_;  ///< by instruction
     std::unordered_set<uint64_t> modules_;
@@ -235,7 +235,7 @@ bool read_safely(uint64_t address, void* into, size_t bytes) {
 bool safe_word(uint64_t address, uint64_t& word) { return read_safely(address, &word, sizeof word); }
 
 /// Follows the frames with safe reads. Returns true if the innermost Python frames run the known code.
-bool chain_matches(const Layout& l, const tidemark_known_frame* known, int count) {
+bool frames_match(const Layout& l, const tidemark_known_frame* known, int count) {
     uint64_t frame = 0;
     if (!safe_word(reinterpret_cast<uint64_t>(this_thread_state()) + l.thread_frame, frame) ||
         (l.has_cframe && !safe_word(frame + l.cframe_frame, frame))) {
@@ -253,7 +253,7 @@ bool chain_matches(const Layout& l, const tidemark_known_frame* known, int count
         if (owner < l.foreign_owner && !read_safely(code + l.code_first_traceable(), &first_traceable, 4)) {
             return false;
         }
-        if (is_begun(l, owner, code, instruction, first_traceable) && code != known[i++].code) {
+        if (has_started(l, owner, code, instruction, first_traceable) && code != known[i++].code) {
             return false;
         }
         if (!safe_word(frame + l.frame_previous, frame)) {
@@ -263,11 +263,11 @@ bool chain_matches(const Layout& l, const tidemark_known_frame* known, int count
     return true;
 }
 
-/// Compares texts and lines, too. Requires chain_matches(), since it reads directly.
+/// Compares functions, files and lines. Requires frames_match(), since it reads directly.
 bool places_match(const Layout& l, const tidemark_known_frame* known, int count) {
     uint64_t frame = innermost_frame(l);
     for (int i = 0; i < count; frame = word_at(frame, l.frame_previous)) {
-        if (!is_begun(l, frame)) {
+        if (!has_started(l, frame)) {
             continue;
         }
         uint64_t probe = 0;
@@ -302,7 +302,7 @@ TIDEMARK_EXPORT int tidemark_frames_prepare(int major, int minor, const tidemark
         std::snprintf(error, error_size, "the frames of Python %d.%d cannot be read (3.11 to 3.14 can).", major, minor);
         return 0;
     }
-    if (!chain_matches(*candidate, known, count) || !places_match(*candidate, known, count)) {
+    if (!frames_match(*candidate, known, count) || !places_match(*candidate, known, count)) {
         std::snprintf(error, error_size, "this build of Python %d.%d has another frame layout.", major, minor);
         return 0;
     }
@@ -322,7 +322,7 @@ TIDEMARK_EXPORT int tidemark_frames_walk_for(const tidemark_api* core, uint64_t 
     return 1;
 }
 
-TIDEMARK_EXPORT void tidemark_frames_module_destroyed(void) { identities.grow_older(); }
+TIDEMARK_EXPORT void tidemark_frames_module_destroyed(void) { identities.start_generation(); }
 
 TIDEMARK_EXPORT int tidemark_frames_new_modules(uint64_t* addresses, int capacity) {
     const std::lock_guard lock(module_mutex);

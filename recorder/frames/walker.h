@@ -28,17 +28,19 @@ struct tidemark_known_frame {
 };
 
 /* Selects the layout for this interpreter and checks it on the calling thread, whose innermost frames must be `known`,
- * innermost first. Returns 1 when stacks can be walked, or 0 with a sentence in `error`. A wrong layout does no harm.
- */
+ * innermost first. Returns 1 when stacks can be walked, or 0 with a sentence in `error`. A wrong layout does not
+ * crash the program. */
 int tidemark_frames_prepare(int major, int minor, const struct tidemark_known_frame* known, int count, char* error,
                             size_t error_size);
 
-/* Makes core's stack() walk from now on. `module_call_code`: id() of the code of torch.nn.Module._wrapped_call_impl,
+/* Installs the walker in core, so tidemark_api::stack returns stacks. Returns 0 if tidemark_frames_prepare() has not
+ * succeeded, else 1. `module_call_code`: id() of the code of torch.nn.Module._wrapped_call_impl,
  * whose first argument is the module; 0: modules are not recorded. Omits frames of files in `hidden_folder` (the
  * package's own hooks). Stack ids are odd when the stack has a module in it, else even. */
 int tidemark_frames_walk_for(const struct tidemark_api* api, uint64_t module_call_code, const char* hidden_folder);
 
-/* Notes that a named module was destroyed: another one may get its address. Requires the interpreter lock. */
+/* Invalidates cached modules. The caller calls it when a named module was destroyed, because another one may get its
+ * address. Requires the interpreter lock. */
 void tidemark_frames_module_destroyed(void);
 
 /* Stores at most `capacity` addresses of modules that appeared in stacks since the last call, and returns their number.

@@ -11,11 +11,11 @@ namespace {
 
 // Source: Include/cpython/frameobject.h of 3.10, Include/internal/pycore_frame.h since.
 constexpr std::array<FrameLayout, 5> layouts{{
-    {.minor = 10, .apart = false, .variables = 352, .tagged = false},
-    {.minor = 11, .apart = true, .variables = 72, .tagged = false},
-    {.minor = 12, .apart = true, .variables = 72, .tagged = false},
-    {.minor = 13, .apart = true, .variables = 72, .tagged = false},
-    {.minor = 14, .apart = true, .variables = 80, .tagged = true},
+    {.minor = 10, .is_separate = false, .variables = 352, .tagged = false},
+    {.minor = 11, .is_separate = true, .variables = 72, .tagged = false},
+    {.minor = 12, .is_separate = true, .variables = 72, .tagged = false},
+    {.minor = 13, .is_separate = true, .variables = 72, .tagged = false},
+    {.minor = 14, .is_separate = true, .variables = 80, .tagged = true},
 }};
 
 }  // namespace
@@ -30,7 +30,7 @@ const FrameLayout* frame_layout_of(int minor) {
 }
 
 Address variables_of(const FrameLayout& layout, Address frame) {
-    return (layout.apart ? read(frame, frame_interpreter_frame) : frame) + layout.variables;
+    return (layout.is_separate ? read(frame, frame_interpreter_frame) : frame) + layout.variables;
 }
 
 }  // namespace tidemark::heap

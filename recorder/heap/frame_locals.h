@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads the local variables of a frame from memory: before Python 3.13, f_locals would keep them alive.
+// Reads the local variables of a frame from memory, because f_locals retains them before Python 3.13.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace tidemark::heap {
 
-/// Where a frame object keeps its variables: parameters and locals, then cells, then free variables.
+/// Describes where a frame object stores its variables: parameters and locals, then cells, then free variables.
 struct FrameLayout {
     int minor;         ///< Python 3.minor
-    bool apart;        ///< in an interpreter frame that the frame object points to; false: in the object
-    size_t variables;  ///< offset there
+    bool is_separate;  ///< stored in the interpreter frame that the frame object points to; false: in the frame object
+    size_t variables;  ///< offset of the first variable there
     bool tagged;       ///< pointers carry tags in their low bits
 };
 

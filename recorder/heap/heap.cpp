@@ -33,7 +33,8 @@ bool find(Function& function, const char* name) {
     return function != nullptr;
 }
 
-/// Runs a part of a search and keeps the objects of the paths it found alive.
+/// Runs a part of a search and retains the objects of the new paths. Returns the number of targets without a path; -1:
+/// out of memory.
 template <class Part>
 int64_t run(HeapScan& scan, Part part) {
     try {
@@ -46,7 +47,7 @@ int64_t run(HeapScan& scan, Part part) {
     return static_cast<int64_t>(scan.missing());
 }
 
-/// Returns the index of the first of `types` that `type` is or derives from; types.size(): none.
+/// Returns the index of the first of `types` that is `type` or a base of it; types.size(): none.
 size_t base_among(std::span<const Address> types, Address type) {
     const auto is_base = [&](Address base) {
         return is_subtype(reinterpret_cast<void*>(type), reinterpret_cast<void*>(base)) != 0;
@@ -66,7 +67,8 @@ TIDEMARK_EXPORT int tidemark_heap_prepare(int major, int minor, const tidemark_h
                                           size_t error_size) {
     const FrameLayout* candidate = major == 3 ? frame_layout_of(minor) : nullptr;
     if (candidate == nullptr) {
-        std::snprintf(error, error_size, "the heap of Python %d.%d is not known (3.10 to 3.14 are).", major, minor);
+        std::snprintf(error, error_size, "the heap of Python %d.%d cannot be scanned (3.10 to 3.14 can).", major,
+                      minor);
         return 0;
     }
     if (!find(count_up, "Py_IncRef") || !find(count_down, "Py_DecRef") || !find(is_subtype, "PyType_IsSubtype") ||
@@ -81,17 +83,17 @@ TIDEMARK_EXPORT int tidemark_heap_prepare(int major, int minor, const tidemark_h
 }
 
 TIDEMARK_EXPORT void tidemark_heap_instances(const uint64_t* types, const uint64_t* lists, int32_t count) {
-    const std::span wanted(types, static_cast<size_t>(count));
+    const std::span bases(types, static_cast<size_t>(count));
     const TrackedObjects collected(call, count_down, get_objects);
     Address last_type = 0;
-    size_t last_is = wanted.size();
+    size_t last_list = bases.size();
     for (const Address object : collected.objects()) {
         if (const auto type = read(object, object_type); type != last_type) {
             last_type = type;
-            last_is = base_among(wanted, type);
+            last_list = base_among(bases, type);
         }
-        if (last_is < wanted.size()) {
-            append(reinterpret_cast<void*>(lists[last_is]), reinterpret_cast<void*>(object));
+        if (last_list < bases.size()) {
+            append(reinterpret_cast<void*>(lists[last_list]), reinterpret_cast<void*>(object));
         }
     }
 }

@@ -3,9 +3,9 @@
 
 /* Searches the Python heap for retention paths to given objects. C ABI, called by the Python package.
  *
- * A search asks objects for their references as the garbage collector does (tp_traverse), and changes no reference
- * count while it runs. It then keeps the objects of the paths it found alive until it ends, so that the caller can name
- * them. Requires the interpreter lock; allocates no Python memory. Objects are given as id().
+ * A search reads references as the garbage collector does (tp_traverse) and changes no reference count while it runs.
+ * It then retains the objects of the paths until tidemark_heap_end(), so that the caller can name them. Requires the
+ * interpreter lock; allocates no Python memory. Objects are passed as id().
  */
 #pragma once
 
@@ -16,39 +16,39 @@
 extern "C" {
 #endif
 
-/* Facts that Python knows for certain, with which the object layout is checked. */
+/* Known objects, against which the object layout is checked. */
 struct tidemark_heap_known {
     uint64_t list, list_type; /* a list, and `list` */
     const uint64_t* items;    /* of the list */
     uint64_t item_count;
-    uint64_t some_class; /* a class made in Python */
+    uint64_t some_class; /* a class defined in Python */
     uint64_t frame;      /* of the caller */
     const uint64_t* variables;
-    uint64_t variable_count; /* of the frame's first variables; they have values */
+    uint64_t variable_count; /* number of `variables`: the frame's first ones, which have values */
     uint64_t get_objects;    /* gc.get_objects; later calls use it */
 };
 
-/* Checks the layout of this interpreter's objects. Returns 1 when the heap can be searched; 0: `error` holds a
- * sentence. */
+/* Checks the layout of this interpreter's objects. Returns 1 when the heap can be scanned, else 0 with a sentence in
+ * `error`. */
 int tidemark_heap_prepare(int major, int minor, const struct tidemark_heap_known* known, char* error,
                           size_t error_size);
 
-/* Appends to lists[i] the objects whose type is types[i] or derives from it. An object goes to the first list that
- * fits. */
+/* Appends to lists[i] the objects whose type is types[i] or derives from it. An object is appended to the first
+ * matching list only. */
 void tidemark_heap_instances(const uint64_t* types, const uint64_t* lists, int32_t count);
 
-/* Stores the values of the first `count` variables of a frame; 0: no value. They are only good for comparison: nothing
- * keeps them alive. */
+/* Stores the values of the first `count` variables of a frame; 0: no value. Nothing retains the values, so the caller
+ * may only compare the addresses. */
 void tidemark_heap_variables(uint64_t frame, uint64_t* objects, int32_t count);
 
 /* A GC root of a search: an object, or the variables of a frame. */
 struct tidemark_heap_root {
     uint64_t object;
-    int64_t variables; /* -1: the object itself; else it is a frame with that many variables */
+    int64_t variables; /* -1: the object itself; else a frame with this number of variables */
 };
 
 enum tidemark_heap_path_start {
-    TIDEMARK_HEAP_UNREFERENCED = 0, /* no path: nothing in Python refers to the target */
+    TIDEMARK_HEAP_UNREFERENCED = 0, /* no path: no Python object refers to the target */
     TIDEMARK_HEAP_ROOT = 1,
     TIDEMARK_HEAP_NATIVE = 2, /* code outside Python, or an expression in progress, retains the first object */
     TIDEMARK_HEAP_CYCLE = 3   /* only a reference cycle retains it */
@@ -57,30 +57,34 @@ enum tidemark_heap_path_start {
 struct tidemark_heap_path {
     int32_t start;        /* tidemark_heap_path_start */
     int32_t root;         /* index among the roots of all calls of this search */
-    int32_t variable;     /* index in the root's frame; -1: the root is no frame */
-    int32_t cycle_length; /* the path begins with a cycle of that many objects; the next one is the first again */
-    int32_t omitted;      /* objects left out of a long path, behind its first TIDEMARK_HEAP_NEAR_ROOT; 0: none */
+    int32_t variable;     /* index in the root's frame; -1: the root is not a frame */
+    int32_t cycle_length; /* the path begins with a cycle of this number of objects; the next object is the first one
+                             again */
+    int32_t omitted;      /* objects omitted from a long path, after its first TIDEMARK_HEAP_NEAR_ROOT; 0: none */
     int32_t length;       /* objects from the root to the target; a root that is a frame does not count */
 };
 #define TIDEMARK_HEAP_NEAR_ROOT 16
 
 typedef struct tidemark_heap_scan tidemark_heap_scan;
 
-/* Begins a search, which the caller ends. It does not enter `barriers` unless they are roots. NULL: no memory. */
+/* Begins a search, which the caller ends. It follows references of `barriers` only if they are roots. Returns NULL if
+ * out of memory. */
 tidemark_heap_scan* tidemark_heap_begin(const uint64_t* targets, int64_t target_count, const uint64_t* barriers,
                                         int64_t barrier_count);
 
-/* The next three return how many targets have no path yet, or -1: no memory. A path never changes once it is found. */
+/* The next three functions return the number of targets without a path, or -1 if out of memory. A path never changes
+ * once it is found. */
 
-/* Searches breadth first from the roots. Of several paths it takes the shortest, then that of the earlier root. */
+/* Searches breadth first from the roots. Of several paths, it selects the shortest; of equally long ones, that of the
+ * earlier root. */
 int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const struct tidemark_heap_root* roots, int64_t count);
 /* Drops targets that no object of the garbage collector refers to. */
 int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan);
 /* Searches among the objects that no root reaches. */
 int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan);
 
-/* Returns the path to target number `target` and stores at most `capacity` of its objects, which live until the search
- * ends. */
+/* Returns the path to target number `target` and stores at most `capacity` of its objects, which are alive until the
+ * search ends. */
 struct tidemark_heap_path tidemark_heap_path_to(const tidemark_heap_scan* scan, int64_t target, uint64_t* objects,
                                                 int32_t capacity);
 

@@ -21,17 +21,17 @@ struct Referenced {
     bool out_of_memory = false;
 };
 
-int note_target(void* object, void* context) noexcept {
-    auto& noted = *static_cast<Referenced*>(context);
+int mark_target(void* object, void* context) noexcept {
+    auto& marked = *static_cast<Referenced*>(context);
     const auto address = reinterpret_cast<Address>(object);
     try {
-        if (noted.targets.contains(address)) {
-            noted.referenced.insert(address);
+        if (marked.targets.contains(address)) {
+            marked.referenced.insert(address);
         }
     } catch (const std::bad_alloc&) {  // an exception must not pass through Python's code
-        noted.out_of_memory = true;
+        marked.out_of_memory = true;
     }
-    return noted.out_of_memory;
+    return marked.out_of_memory;
 }
 
 }  // namespace
@@ -88,10 +88,10 @@ void HeapScan::add(Address object, uint32_t parent) {
     const bool is_start = (parent & root_flag) != 0;
     const uint32_t depth = is_start ? 0 : nodes_[parent].depth + 1;
     nodes_.push_back({object, parent, depth, depth < TIDEMARK_HEAP_NEAR_ROOT ? number : nodes_[parent].anchor});
-    if (wants(object)) {
+    if (is_target(object)) {
         const size_t target = target_numbers_.at(object);
-        if (paths_[target].wanted) {
-            paths_[target].wanted = false;
+        if (paths_[target].is_missing) {
+            paths_[target].is_missing = false;
             --missing_;
             reached_.emplace_back(target, number);
         }
@@ -154,19 +154,19 @@ void HeapScan::store(size_t target, tidemark_heap_path path, std::vector<Address
 
 void HeapScan::drop_unreferenced(std::span<const Address> objects) {
     AddressSet referenced;
-    Referenced noted{targets_, referenced};
+    Referenced marked{targets_, referenced};
     for (const Address object : objects) {
         if (!visited_.contains(object)) {  // the search knows the references of visited objects
-            for_each_child(object, note_target, &noted);
+            for_each_child(object, mark_target, &marked);
             ++objects_;
         }
     }
-    if (noted.out_of_memory) {
+    if (marked.out_of_memory) {
         throw std::bad_alloc();
     }
     for (const auto& [address, target] : target_numbers_) {
-        if (paths_[target].wanted && !referenced.contains(address)) {
-            paths_[target].wanted = false;
+        if (paths_[target].is_missing && !referenced.contains(address)) {
+            paths_[target].is_missing = false;
             --missing_;
         }
     }
@@ -175,9 +175,9 @@ void HeapScan::drop_unreferenced(std::span<const Address> objects) {
 void HeapScan::search_unreachable(std::span<const Address> objects) {
     const UnreachableObjects unreachable(objects, visited_, targets_);
     for (const auto& [address, target] : target_numbers_) {
-        if (paths_[target].wanted) {
+        if (paths_[target].is_missing) {
             if (auto path = unreachable.path_to(address)) {
-                paths_[target].wanted = false;
+                paths_[target].is_missing = false;
                 --missing_;
                 store(target, {path->start, 0, -1, path->cycle_length, path->omitted, 0}, std::move(path->objects));
             }

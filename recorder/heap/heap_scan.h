@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A search for retention paths from roots to targets. Requires the interpreter lock; see heap.h.
+// Searches retention paths from roots to targets. Requires the interpreter lock; see heap.h.
 //
-// The program may run between two calls. Then remembered addresses may belong to other objects, which count as visited
-// by mistake: the search may miss a path. A path never contains objects of an earlier call.
+// The program may run between two calls. Then stored addresses may belong to other objects, which wrongly count as
+// visited, and the search may miss a path. A path never contains objects of an earlier call.
 #pragma once
 
 #include <span>
@@ -50,7 +50,7 @@ private:
     struct Path {
         tidemark_heap_path description{};
         std::vector<Address> objects;
-        bool wanted = true;
+        bool is_missing = true;
     };
     static constexpr uint32_t root_flag = uint32_t{1} << 31;
 
@@ -59,7 +59,7 @@ private:
     void add(Address object, uint32_t parent);
     void expand();
     void found(size_t target, uint32_t node);
-    bool wants(Address object) const { return targets_.contains(object); }
+    bool is_target(Address object) const { return targets_.contains(object); }
     void store(size_t target, tidemark_heap_path path, std::vector<Address> objects);
     static int visit(void* object, void* search) noexcept;
 
@@ -68,7 +68,7 @@ private:
     std::unordered_map<Address, size_t> target_numbers_;
     std::vector<Path> paths_;  ///< by target
     std::vector<size_t> new_paths_;
-    std::vector<Node> nodes_;  ///< of one call: the queue, and how each object was reached
+    std::vector<Node> nodes_;  ///< of one call: the queue, and the parent of each object
     std::vector<Start> starts_;
     std::vector<std::pair<size_t, uint32_t>> reached_;  ///< targets of this call, and their nodes
     size_t missing_, objects_ = 0, visiting_ = 0;

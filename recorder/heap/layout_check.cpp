@@ -14,7 +14,7 @@ namespace tidemark::heap {
 
 namespace {
 
-/// Returns nothing if there is no memory.
+/// Returns the word at the address; nothing if the address is not mapped.
 std::optional<uint64_t> word(Address address, size_t offset) {
     uint64_t value = 0;
     const iovec local{&value, sizeof value};
@@ -25,7 +25,7 @@ std::optional<uint64_t> word(Address address, size_t offset) {
     return value;
 }
 
-/// Returns whether the list, its type and its items lie where the layout says.
+/// Returns whether the list, its type and its items have the expected layout.
 bool list_is_readable(const tidemark_heap_known& known) {
     const auto items = word(known.list, list_items);
     if (word(known.list, object_type) != known.list_type || word(known.list, list_size) != known.item_count || !items) {
@@ -56,13 +56,13 @@ bool list_reports_its_items(const tidemark_heap_known& known) {
 }  // namespace
 
 bool objects_are_as_known(const tidemark_heap_known& known) {
-    // `list` is a static type, which must not be traversed; the other one is a class made in Python.
+    // `list` is a static type, which must not be traversed. The other one is a class defined in Python.
     return list_is_readable(known) && list_reports_its_items(known) && is_tracked(known.list) &&
            !is_tracked(known.list_type) && is_tracked(known.some_class);
 }
 
 bool frames_are_as_known(const FrameLayout& layout, const tidemark_heap_known& known) {
-    const auto values = layout.apart ? word(known.frame, frame_interpreter_frame) : known.frame;
+    const auto values = layout.is_separate ? word(known.frame, frame_interpreter_frame) : known.frame;
     for (uint64_t i = 0; values && i < known.variable_count; ++i) {
         const auto value = word(*values + layout.variables, i * sizeof(Address));
         if (!value || (layout.tagged ? *value & ~uint64_t{3} : *value) != known.variables[i]) {

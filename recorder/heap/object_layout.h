@@ -36,13 +36,13 @@ inline bool is_tracked(Address object) {
     if ((read(type, type_flags) & flag_tracked) == 0) {
         return false;
     }
-    const auto asks = read<IsTracked>(type, type_is_tracked);
-    return asks == nullptr || asks(reinterpret_cast<void*>(object)) != 0;
+    const auto is_tracked_instance = read<IsTracked>(type, type_is_tracked);
+    return is_tracked_instance == nullptr || is_tracked_instance(reinterpret_cast<void*>(object)) != 0;
 }
 
 inline bool is_tuple(Address object) { return (read(read(object, object_type), type_flags) & flag_tuple) != 0; }
 
-/// Calls visit(child, context) for each reference of the object; stops when that does not return 0. Requires
+/// Calls visit(child, context) for each reference of the object; stops when the result is not 0. Requires
 /// is_tracked(object).
 inline void for_each_child(Address object, Visit visit, void* context) {
     if (const auto traverse = read<Traverse>(read(object, object_type), type_traverse)) {
@@ -50,7 +50,7 @@ inline void for_each_child(Address object, Visit visit, void* context) {
     }
 }
 
-/// Returns the reference count: its lower half in all versions. Objects with higher counts are immortal.
+/// Returns the lower half of the reference count. Objects with higher counts are immortal.
 inline uint32_t references_to(Address object) { return read<uint32_t>(object, object_references); }
 
 inline std::span<const Address> items_of_list(Address list) {

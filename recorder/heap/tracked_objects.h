@@ -3,8 +3,8 @@
 
 // All objects that the garbage collector tracks, for the duration of one call.
 //
-// The list must not live longer: Python resizes a tuple in place while it is the only owner, and the list refers to
-// everything.
+// The list must not exist longer: Python resizes a tuple in place while the tuple has one owner, and the list is
+// another owner of every object.
 #pragma once
 
 #include "recorder/heap/object_layout.h"

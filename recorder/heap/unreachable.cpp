@@ -64,7 +64,7 @@ std::optional<UnreachableObjects::Path> UnreachableObjects::path_to(Address targ
         up.erase(std::find(up.begin(), up.end(), objects_[number].address) + 1, up.end());
     }
     if (path.cycle_length == 0 && up.size() > 1 && is_tuple(up.back())) {
-        up.pop_back();  // Python may be filling it: see tracked_objects.h
+        up.pop_back();  // Python may be resizing it: see tracked_objects.h
     }
     path.objects.insert(path.objects.end(), up.rbegin(), up.rend());
     return path;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Objects that no root reaches: a reference cycle, code outside Python or an expression in progress retains them.
+// Finds paths to objects that no root reaches. A reference cycle, code outside Python or an expression in progress
+// retains them.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace tidemark::heap {
 
 class UnreachableObjects {
 public:
-    /// `objects`: all objects of the garbage collector. The caller holds one reference to each, and any number to
-    /// targets.
+    /// `objects`: all objects of the garbage collector. The caller owns one reference to each, and any number
+    /// of references to targets.
     UnreachableObjects(std::span<const Address> objects, const AddressSet& seen, const AddressSet& targets);
 
     struct Path {

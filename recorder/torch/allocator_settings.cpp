@@ -37,7 +37,7 @@ std::string quoted(const char* text) {
     return json + '"';
 }
 
-/// Divisions by the power of two of the size in MiB.
+/// Returns roundup_power2_divisions as JSON. Keys: sizes in MiB, powers of two.
 std::string divisions() {
     std::string json = "{";
     uint64_t mib = 1;

@@ -6,7 +6,7 @@
 
 namespace tidemark::plugin {
 
-/// Sends each setting under its name in a memory snapshot, with its value as JSON.
+/// Sends each setting with its value as JSON, under the name that memory snapshots use.
 void report_allocator_settings();
 
 }  // namespace tidemark::plugin

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int most_devices = 64;
 
-/// Written under the device's own allocator lock only; read from anywhere.
+/// Written under the allocator lock of the device only; read by any thread.
 struct DeviceEvents {
     std::atomic<bool> armed{false};
     std::atomic<uint64_t> next{0};
@@ -48,12 +48,12 @@ bool has_stack(TraceEntry::Action action) {
            action == TraceEntry::SEGMENT_UNMAP || action == TraceEntry::OOM;
 }
 
-/// Sends the record of an event. Defines the texts and stacks that it names.
+/// Sends the record of an event. Defines its texts and stacks first.
 void report(const TraceEntry& entry, int device, uint64_t sequence) {
     ThreadState& state = ThreadState::here();
     tidemark_ring* ring = state.ring();
     if (ring == nullptr) {
-        return;  // the recorder sees the gap in the sequence
+        return;  // the recorder detects the gap in the sequence
     }
     tidemark_record record{};
     record.kind = TIDEMARK_EVENT;
@@ -85,7 +85,8 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     core()->push(ring, &record, metadata.data(), static_cast<uint32_t>(metadata.size()));
 }
 
-/// The allocator calls this under the device's lock: it takes no lock, calls nothing in PyTorch and does not throw.
+/// Handles an event. The allocator calls it under the device's lock, so it takes no lock, does not call PyTorch and
+/// does not throw.
 void on_event(const TraceEntry& entry) noexcept {
     const int device = device_of(entry);
     if (device < 0 || device >= most_devices) {
@@ -107,7 +108,7 @@ void on_event(const TraceEntry& entry) noexcept {
     report(entry, device, sequence);
 }
 
-/// The allocator calls this without its lock, before it throws.
+/// Handles an out-of-memory error. The allocator calls it without its lock, before it throws.
 void on_out_of_memory(int64_t device, size_t asked, size_t total, size_t free) {
     const tidemark_api* api = core();
     tidemark_ring* ring = api->recording() ? api->this_thread() : nullptr;

@@ -14,15 +14,15 @@ namespace tidemark::plugin {
 /// Attaches the tracker and the out-of-memory observer, once per process. Requires that CUDA is initialized.
 void attach_tracker();
 
-/// Counts events of each device from its next SNAPSHOT event on. The caller takes that snapshot.
+/// Starts counting the events of each device at its next SNAPSHOT event. The caller takes that snapshot.
 void arm_at_next_snapshot();
-/// Counts events of every device from now on. Requires that the allocator holds no memory.
+/// Starts counting the events of every device now. Requires that the allocator has no memory.
 void arm_now();
 /// Stops counting.
 void disarm();
 
-/// A snapshot with the number of events before it, by device. The count is exact: the allocator emits the marker under
-/// the device's lock.
+/// A snapshot with the number of events before it, by device. The numbers are exact, because the allocator emits the
+/// SNAPSHOT event under the device's lock.
 struct Cut {
     SnapshotInfo snapshot;
     std::vector<uint64_t> events_before;

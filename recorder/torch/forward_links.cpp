@@ -15,7 +15,7 @@ constexpr uint64_t remembered = uint64_t{1} << 20;
 constexpr uint64_t most_threads = 4096;
 
 struct Link {
-    std::atomic<int64_t> sequence_plus_one;  ///< 0: empty, as calloc leaves it
+    std::atomic<int64_t> sequence_plus_one;  ///< 0: empty, as initialized by calloc
     std::atomic<uint64_t> stack;
 };
 

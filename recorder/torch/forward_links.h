@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds the Python stack of the forward op that made an autograd node.
+// Finds the Python stack of the forward op that created an autograd node.
 //
-// A node carries the value of its thread's sequence counter. The forward op sees the same value. Several ops may see
-// one value, since only new nodes advance the counter: the last such op made the node. The forward thread writes, the
-// backward thread reads; the engine's queue synchronizes them.
+// A node stores the value of its thread's sequence counter, which the forward op also gets. Only new nodes advance the
+// counter, so several ops may get one value; the last of them created the node. The forward thread writes, the backward
+// thread reads; the engine's queue synchronizes them.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,10 @@ struct StackRef {
     uint16_t thread = 0;
 };
 
-/// `thread`: RecordFunction's thread id. Remembers the last 2^20 sequence numbers of each thread.
+/// Stores the stack of a forward op. `thread`: RecordFunction's thread id. Each thread stores its last 2^20 sequence
+/// numbers.
 void remember_forward_op(uint64_t thread, int64_t sequence, StackRef stack);
+/// Returns the stack of the forward op; id 0: unknown.
 StackRef forward_op(uint64_t thread, int64_t sequence);
 
 }  // namespace tidemark::plugin

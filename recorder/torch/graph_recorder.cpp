@@ -33,9 +33,9 @@ using torch::dynamo::autograd::CompiledNodeArgs;
 // Nodes belong to the process. Ids are never reused.
 std::atomic<uint32_t> last_number{0};
 std::atomic<uint64_t> nodes_alive{0};
-std::atomic<uint32_t> current_recording{0};  ///< number of the recording that records the graph; 0: none does
+std::atomic<uint32_t> current_recording{0};  ///< number of the recording that records the graph; 0: none
 std::atomic<uint32_t> recordings{0};
-std::atomic<uint32_t> regions_reported{0};  ///< the recording that reported what compiled regions hide
+std::atomic<uint32_t> regions_reported{0};  ///< number of the recording that reported compiled regions as a data gap
 
 class NodeTag final : public FunctionPreHook {
 public:
@@ -63,7 +63,7 @@ public:
         return grads;
     }
 
-    // Compiled autograd asks each hook for its arguments; this one has none. The function is const since torch 2.7.
+    // Compiled autograd calls this function of each hook. The tag has no arguments. It is const since torch 2.7.
     void compiled_args(CompiledNodeArgs&) {}
     void compiled_args(CompiledNodeArgs&) const {}
 
@@ -72,8 +72,8 @@ public:
         number_ = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
         recording_ = recording;
     }
-    /// Remembers the node's output, whose gradient the program may retain.
-    void made(const c10::TensorImpl& output) {
+    /// Stores a weak reference to the node's output, whose gradient the program may retain.
+    void set_output(const c10::TensorImpl& output) {
         output_ = WeakTensor(StrongTensor::reclaim_copy(const_cast<c10::TensorImpl*>(&output)));
     }
 
@@ -99,13 +99,13 @@ private:
     }
 
     Node& node_;
-    const bool accumulates_;  ///< such nodes are not counted: parameters keep them alive
+    const bool accumulates_;  ///< such nodes are not counted, because parameters retain them
     WeakTensor output_{StrongTensor()};
     uint32_t number_ = 0;
     uint32_t recording_ = 0;
 };
 
-// Threads share leaves. The locks let one of them tag a leaf.
+// Threads share leaves. The locks ensure that one thread tags a leaf.
 std::array<std::mutex, 64> tagging;
 
 /// The node's id in this recording, and whether it is new.
@@ -116,21 +116,21 @@ struct Tagged {
 };
 Tagged tag(Node& node, uint32_t recording) {
     const std::lock_guard lock(tagging[(reinterpret_cast<uintptr_t>(&node) >> 6) % tagging.size()]);
-    NodeTag* mine = nullptr;
+    NodeTag* existing = nullptr;
     for (const auto& hook : node.pre_hooks()) {
         if (typeid(*hook) == typeid(NodeTag)) {
-            mine = static_cast<NodeTag*>(hook.get());
+            existing = static_cast<NodeTag*>(hook.get());
         }
     }
-    if (mine == nullptr) {
-        auto made = std::make_unique<NodeTag>(node, type_of(node).kind == NodeType::Kind::accumulate_grad);
-        mine = made.get();
-        node.add_pre_hook(std::move(made));
-    } else if (const uint32_t number = mine->number(recording)) {
-        return {number, false, mine};
+    if (existing == nullptr) {
+        auto added = std::make_unique<NodeTag>(node, type_of(node).kind == NodeType::Kind::accumulate_grad);
+        existing = added.get();
+        node.add_pre_hook(std::move(added));
+    } else if (const uint32_t number = existing->number(recording)) {
+        return {number, false, existing};
     }
-    mine->begin(recording);
-    return {mine->number(recording), true, mine};
+    existing->begin(recording);
+    return {existing->number(recording), true, existing};
 }
 
 /// Text ids of node types and their fields, for one thread and one recording.
@@ -167,7 +167,7 @@ private:
     std::vector<Texts> texts_;
 };
 
-/// The slot of an edge that is not in next_edges: to the node that CopySlices wraps.
+/// The slot of the edge to the node that CopySlices wraps, which is not in next_edges.
 constexpr uint16_t wrapped_slot = UINT16_MAX;
 
 class GraphRecorder {
@@ -180,7 +180,7 @@ public:
         return *recorder;
     }
 
-    uint32_t report(Node& root, const c10::TensorImpl& output, const TensorPlace& taken) {
+    uint32_t report(Node& root, const c10::TensorImpl& output, const TensorPlace& allocated) {
         const uint32_t recording = current_recording.load(std::memory_order_relaxed);
         ring_ = recording == 0 ? nullptr : ThreadState::here().ring();
         if (ring_ == nullptr) {
@@ -190,13 +190,13 @@ public:
         if (!tagged.is_new) {
             return tagged.number;
         }
-        tagged.tag->made(output);
+        tagged.tag->set_output(output);
         recording_ = recording;
         to_report_.push_back({&root, tagged.number});
         for (bool is_root = true; !to_report_.empty(); is_root = false) {
             const Found found = to_report_.back();
             to_report_.pop_back();
-            report_one(*found.node, found.number, is_root ? taken : TensorPlace{}, is_root);
+            report_one(*found.node, found.number, is_root ? allocated : TensorPlace{}, is_root);
         }
         return tagged.number;
     }
@@ -220,7 +220,7 @@ private:
         }
     }
 
-    void report_one(Node& node, uint32_t number, const TensorPlace& taken, bool is_root) {
+    void report_one(Node& node, uint32_t number, const TensorPlace& allocated, bool is_root) {
         const NodeType& type = type_of(node);
         report_compiled_region(type);
         const TypeTexts::Texts& texts = texts_.of(type, ring_);
@@ -230,7 +230,7 @@ private:
         record.node.type = texts.name;
         record.node.op = is_root ? ThreadState::here().current_op() : 0;
         record.node.number = node.sequence_nr();
-        TensorPlace place = taken;
+        TensorPlace place = allocated;
         if (type.kind == NodeType::Kind::accumulate_grad) {
             place = describe_leaf(static_cast<AccumulateGrad&>(node), record);
         } else {
@@ -256,9 +256,9 @@ private:
     }
 
     static void set_forward_stack(const Node& node, tidemark_record& record) {
-        const StackRef maker = forward_op(node.thread_id(), static_cast<int64_t>(node.sequence_nr()));
-        record.node.stack = maker.id;
-        record.node.stack_thread = maker.thread;
+        const StackRef stack = forward_op(node.thread_id(), static_cast<int64_t>(node.sequence_nr()));
+        record.node.stack = stack.id;
+        record.node.stack_thread = stack.thread;
     }
 
     void collect_edges(Node& node, const NodeType& type) {
@@ -285,7 +285,8 @@ private:
         edges_.push_back({tagged.number, slot, input});
     }
 
-    /// A node has one device: that of its output, else that of the first GPU tensor it saved.
+    /// Collects the saved tensors. A node has one device: that of its output, else that of the first GPU tensor it
+    /// saved.
     void collect_saved(const Node& node, const NodeType& type, const TypeTexts::Texts& texts, uint8_t& device) {
         slots_.clear();
         saved_.clear();
@@ -316,7 +317,7 @@ private:
             device = device == TIDEMARK_NO_DEVICE ? saved.device : device;
         }
         if (saved.device != device) {
-            saved.address = 0;  // a record holds the event count of one device only
+            saved.address = 0;  // a record has the event count of one device only
             saved.device = TIDEMARK_NO_DEVICE;
         }
         saved_.push_back(saved);
@@ -369,8 +370,8 @@ void record_graph(bool record) {
 
 bool graph_is_recorded() { return current_recording.load(std::memory_order_relaxed) != 0; }
 
-uint32_t report_node(Node& node, const c10::TensorImpl& output, const TensorPlace& taken) {
-    return GraphRecorder::here().report(node, output, taken);
+uint32_t report_node(Node& node, const c10::TensorImpl& output, const TensorPlace& allocated) {
+    return GraphRecorder::here().report(node, output, allocated);
 }
 
 Node* node_of(const c10::TensorImpl& tensor) {

@@ -3,9 +3,9 @@
 
 // Records the autograd graph: when nodes are created, executed and destroyed.
 //
-// Every node gets a tag: a pre-hook that changes nothing. The tag knows the node's id. The engine calls it when it
-// executes the node, and the node destroys it, on any thread. The tag extends the lifetime of no node, tensor or
-// storage, and unpacks nothing. A node is found in the results of an op, or as an ancestor of such a node.
+// Every node gets a tag: a pre-hook that changes nothing and stores the node's id. The engine calls the tag when it
+// executes the node, and the node destroys the tag, on any thread. The tag retains no node, tensor or storage, and
+// unpacks nothing. A node is found in the results of an op, or as an ancestor of such a node.
 #pragma once
 
 #include <torch/csrc/autograd/function.h>
@@ -21,18 +21,20 @@ namespace tidemark::plugin {
 void record_graph(bool record);
 bool graph_is_recorded();
 
-/// Records a node and all nodes it leads to, each once. `output`: a tensor it made. `taken`: memory that its op
-/// allocated for the tensor. Returns the node's id; 0: the graph is not recorded. The caller keeps the node alive.
-uint32_t report_node(torch::autograd::Node& node, const c10::TensorImpl& output, const TensorPlace& taken);
+/// Records a node and all nodes that it leads to, each once. `output`: a tensor that the node created. `allocated`: the
+/// memory that its op allocated for the tensor. Returns the node's id; 0: the graph is not recorded. The caller retains
+/// the node during the call.
+uint32_t report_node(torch::autograd::Node& node, const c10::TensorImpl& output, const TensorPlace& allocated);
 
-/// Returns the node that made a tensor, or nullptr. Reads the tensor's field: its accessor could create a node.
+/// Returns the node that created a tensor, or nullptr. Reads the tensor's field, because its accessor may create a
+/// node.
 torch::autograd::Node* node_of(const c10::TensorImpl& tensor);
 
-/// Records that the engine executed a node on this thread. The engine has released what the node saved, unless the pass
-/// keeps the graph.
+/// Records that the engine executed a node on this thread. Unless the pass retains the graph, the engine has released
+/// the node's saved tensors.
 void report_executed_node(const ExecutedNode& executed);
 
-/// Counts nodes without AccumulateGrad: parameters keep those alive. `newest`: the highest id so far.
+/// Numbers of live nodes. Excludes AccumulateGrad, which parameters retain. `newest`: the highest id so far.
 struct LiveNodes {
     uint64_t alive = 0, newest = 0;
 };

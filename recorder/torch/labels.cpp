@@ -41,7 +41,7 @@ void report_if_moved(const c10::TensorImpl& tensor, LabeledTensor& labeled) {
     }
 }
 
-/// Sends the label always: a new gradient often gets the address of the one before.
+/// Always sends the label, because a new gradient often gets the address of the previous one.
 void report_gradient(const c10::TensorImpl& tensor, const LabeledTensor& labeled) {
     const TensorPlace place = place_of(tensor);
     report_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device}, labeled.name);

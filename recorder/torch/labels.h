@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Records what memory is to the program, as labels of the allocations that hold it.
+// Records the category and the name of memory as labels of allocations.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,19 @@
 
 namespace tidemark::plugin {
 
-/// Sends a label. `identity`: of the tensor, by which AccumulateGrad nodes find the name of their variable; 0: none.
+/// Sends a label. `identity`: identifies the tensor, so that AccumulateGrad nodes find the name of their variable; 0:
+/// none.
 void report_label(uint8_t category, const DeviceAddress& memory, const std::string& name = {}, uint64_t identity = 0);
 
 /// Returns the tensor in .grad, read from the field without calling the tensor; nullptr: none.
 const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor);
 
-/// Labels a parameter, buffer or optimizer state from now on. Keeps a weak reference to it. Any thread may call.
+/// Labels a parameter, buffer or optimizer state at each later update_labels(). Stores a weak reference to it. Any
+/// thread may call.
 void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name);
-/// Sends the labels of tensors whose memory moved since the last call, and of all gradients. Forgets destroyed tensors.
+/// Sends the labels of tensors whose memory moved since the last call, and of all gradients. Removes destroyed tensors.
 void update_labels();
-/// Forgets all labeled tensors, for a new recording.
+/// Removes all labeled tensors, for a new recording.
 void forget_labeled_tensors();
 
 }  // namespace tidemark::plugin

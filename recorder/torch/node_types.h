@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Classes of autograd nodes: the name in Python, and where a node keeps its saved tensors.
+// Classes of autograd nodes: the name in Python, and the fields with saved tensors.
 #pragma once
 
 #include <torch/csrc/autograd/function.h>
@@ -20,11 +20,11 @@ struct NodeType {
     enum class Kind : uint8_t {
         plain,
         accumulate_grad,
-        copy_slices,   ///< wraps another node and keeps its saved tensors
+        copy_slices,   ///< wraps another node and its saved tensors
         python,        ///< the user's torch.autograd.Function, named by its class
         cpp_function,  ///< torch::autograd::Function of a C++ extension
     };
-    uint32_t number = 0;  ///< 0, 1, 2, ... in order of appearance
+    uint32_t number = 0;  ///< consecutive, from 0, in order of appearance
     Kind kind = Kind::plain;
     std::string name;
     std::vector<SavedField> saved;
@@ -38,10 +38,10 @@ const NodeType& type_of(const Node& node);
 struct SavedSlot {
     const SavedVariable* saved;
     uint32_t field;
-    int32_t index;  ///< -1: the field is no list
+    int32_t index;  ///< -1: the field is not a list
 };
-/// Appends all saved tensors of a live node to `out`, also released and packed ones. `out` is valid while the node
-/// lives.
+/// Appends all saved tensors of a live node to `out`, also released and packed ones. The pointers are valid while
+/// the node is alive.
 void append_saved(const Node& node, const NodeType& type, std::vector<SavedSlot>& out);
 
 }  // namespace tidemark::plugin

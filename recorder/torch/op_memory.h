@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The memory that the current op of a thread allocated and has not freed. What is neither a result nor saved by the
-// graph when the op ends is the op's workspace.
+// The memory that the current op of a thread allocated and has not freed. Memory that is neither a result nor saved by
+// the graph when the op ends is the op's workspace.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ struct DeviceAddress {
     bool operator==(const DeviceAddress& other) const { return address == other.address && device == other.device; }
 };
 
-/// Belongs to one thread. Allocates no host memory, since it is used under the allocator's lock. Ignores pieces that do
-/// not fit.
+/// Belongs to one thread. Allocates no host memory, since it is used under the allocator's lock. Ignores pieces beyond
+/// its capacity.
 class OpMemory {
 public:
     void clear() { count_ = 0; }
@@ -28,7 +28,7 @@ public:
         }
     }
     void freed(const DeviceAddress& memory) { claim(memory); }
-    /// Removes a piece. Returns false if it is not here.
+    /// Removes a piece. Returns false if the op did not allocate it.
     bool claim(const DeviceAddress& memory) {
         for (size_t i = count_; i-- > 0;) {
             if (pieces_[i] == memory) {

@@ -28,7 +28,7 @@ void report_span(ThreadState& state, uint8_t detail, const char* name) {
     core()->push(ring, &record, nullptr, 0);
 }
 
-/// Remembers the stack of a forward op that may make a node.
+/// Stores the stack of a forward op that may create a node.
 void remember_forward_stack(ThreadState& state, const at::RecordFunction& op) {
     if (op.seqNr() >= 0) {
         if (const StackRef stack = state.caller_of_op(); stack.id != 0) {
@@ -53,8 +53,8 @@ std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
     return nullptr;
 }
 
-/// Returns the category of an op's result that no node made. Such results of backward passes and optimizer steps are
-/// temporary: they have none.
+/// Returns the category of an op's result that no node created. Such results of backward passes and optimizer steps are
+/// temporary and have no category.
 uint8_t category_of_result(ThreadState& state, const char* op) {
     if (std::strncmp(op, "c10d::", 6) == 0) {
         return TIDEMARK_CATEGORY_COMMUNICATION;
@@ -68,13 +68,14 @@ uint8_t category_of_result(ThreadState& state, const char* op) {
 void report_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor) {
     torch::autograd::Node* node = node_of(tensor);
     if (node == nullptr && !state.in_outermost_op()) {
-        return;  // inside an op, its node does not exist yet
+        return;  // the node of the outer op does not exist yet
     }
     const TensorPlace place = place_of(tensor);
-    const bool is_taken = place.device != TIDEMARK_NO_DEVICE && state.op_memory().claim({place.address, place.device});
+    const bool is_allocated_by_op =
+        place.device != TIDEMARK_NO_DEVICE && state.op_memory().claim({place.address, place.device});
     if (node != nullptr) {
-        report_node(*node, tensor, is_taken ? place : TensorPlace{});
-    } else if (is_taken) {
+        report_node(*node, tensor, is_allocated_by_op ? place : TensorPlace{});
+    } else if (is_allocated_by_op) {
         if (const uint8_t category = category_of_result(state, op); category != TIDEMARK_CATEGORY_NONE) {
             report_label(category, {place.address, place.device});
         }
@@ -92,8 +93,8 @@ void report_results(ThreadState& state, const at::RecordFunction& op) {
         }
     }
     if (state.in_outermost_op() && !op.outputs().empty()) {
-        for (const DeviceAddress& left : state.op_memory()) {
-            report_label(TIDEMARK_CATEGORY_WORKSPACE, left);
+        for (const DeviceAddress& workspace : state.op_memory()) {
+            report_label(TIDEMARK_CATEGORY_WORKSPACE, workspace);
         }
     }
 }

@@ -6,8 +6,8 @@
 
 namespace tidemark::plugin {
 
-/// Starts or ends observing; does nothing if that is the state already. One thread at a time may call. `results`: also
-/// observes what ops return, for the graph.
+/// Starts or ends observing. Does nothing if it is in that state already. One thread at a time may call. `results`:
+/// also observes the results of ops, for the graph.
 void observe_ops(bool observe, bool results);
 
 }  // namespace tidemark::plugin

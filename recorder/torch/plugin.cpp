@@ -94,8 +94,8 @@ void report_state(uint8_t purpose) {
     }
 }
 
-/// Starts without a snapshot if the program records history itself, in which the snapshot would appear. Only possible
-/// while the allocator holds no memory.
+/// Starts without a snapshot if the program records PyTorch's memory history, in which the snapshot would appear.
+/// Returns false if no history is recorded or if the allocator has memory already.
 bool start_without_snapshot() {
     if (!allocator::isHistoryEnabled()) {
         return false;
@@ -201,10 +201,10 @@ void tidemark_plugin_backward_begins(void) {
 }
 
 void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out) {
-    const c10::TensorImpl& asked = *tensor_at(tensor);
-    const TensorPlace place = place_of(asked);
-    torch::autograd::Node* node = node_of(asked);
-    *out = {node == nullptr ? 0 : report_node(*node, asked, {}), place.device, place.address, 0};
+    const c10::TensorImpl& impl = *tensor_at(tensor);
+    const TensorPlace place = place_of(impl);
+    torch::autograd::Node* node = node_of(impl);
+    *out = {node == nullptr ? 0 : report_node(*node, impl, {}), place.device, place.address, 0};
     if (place.device != TIDEMARK_NO_DEVICE) {
         out->sequence = events_so_far(place.device);
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Gives access to private members: an explicit instantiation may name them, and a friend function returns them.
+// Accesses private members: an explicit instantiation may name them, and a friend function returns them.
 //
 //     struct Data { friend constexpr auto member(Data); };
 //     template struct Reveal<&Class::data_, Data>;

@@ -72,7 +72,7 @@ int learn_python_function(const void* node, const void* ctx, size_t ctx_bytes, c
     constexpr size_t word = sizeof(void*);
     constexpr size_t longest_scan = 16 * word;
     const auto* end = static_cast<const char*>(first) + count * sizeof(SavedVariable);
-    // Since torch 2.15 the pointer lies in Node itself, before in PyNode behind it.
+    // Since torch 2.15 the pointer is a member of Node; earlier it was a member of PyNode, after Node.
     for (size_t at = word; at < sizeof(torch::autograd::Node) + longest_scan; at += word) {
         if (word_at(node, at) == ctx) {
             ctx_in_node.store(at, std::memory_order_relaxed);

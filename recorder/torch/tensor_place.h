@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads where a tensor lies without calling the tensor: subclasses run Python code, copy-on-write storages would be
-// copied, and fake ones throw.
+// Reads the address of a tensor's memory from its fields. Calls of the tensor could run Python code of subclasses, copy
+// copy-on-write storages, or throw for fake tensors.
 #pragma once
 
 #include <c10/core/TensorImpl.h>
@@ -16,7 +16,7 @@
 namespace tidemark::plugin {
 
 using StrongTensor = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
-/// Keeps neither a tensor nor its memory alive.
+/// Retains neither the tensor nor its memory.
 using WeakTensor = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
 
 struct TensorPlace {
@@ -43,12 +43,12 @@ inline TensorPlace place_of(const c10::TensorImpl& tensor) {
     return place;
 }
 
-/// Sizes in bytes: of the elements, and from the start of the storage to the first element.
+/// `offset`: bytes from the start of the storage to the first element. `bytes`: size of all elements.
 struct TensorExtent {
     uint64_t offset = 0, bytes = 0;
 };
 
-/// Returns the extent. A subclass with Python code counts with all of its storage.
+/// Returns the extent. For subclasses with Python code, this is the whole storage.
 inline TensorExtent extent_of(const c10::TensorImpl& tensor, const TensorPlace& place) {
     if (tensor.key_set().has(c10::DispatchKey::Python) || tensor.has_symbolic_sizes_strides()) {
         return {0, place.storage_bytes};

@@ -44,7 +44,7 @@ tidemark_ring* ThreadState::ring() {
         paths_ = {};
         pools_.clear();
         current_ = 0;
-        op_caller_ = node_maker_ = {};
+        op_caller_ = node_stack_ = {};
     }
     return ring;
 }
@@ -94,14 +94,14 @@ StackRef ThreadState::caller_of_op() {
     return op_caller_;
 }
 
-void ThreadState::enter_node(StackRef made_by) {
-    node_maker_ = made_by;
+void ThreadState::enter_node(StackRef forward_stack) {
+    node_stack_ = forward_stack;
     stack_at_node_ = own_stack().id;
 }
 
 void ThreadState::leave_evaluation() {
     if (--evaluations_ == 0) {
-        node_maker_ = {};
+        node_stack_ = {};
         stack_at_node_ = 0;
     }
 }
@@ -120,8 +120,8 @@ StackRef ThreadState::own_stack() { return ring_ == nullptr ? StackRef{} : Stack
 
 StackRef ThreadState::attributed_stack() {
     const StackRef own = own_stack();
-    if (evaluations_ > 0 && node_maker_.id != 0 && own.id == stack_at_node_) {
-        return node_maker_;  // no Python runs inside the node: the forward op's stack says more
+    if (evaluations_ > 0 && node_stack_.id != 0 && own.id == stack_at_node_) {
+        return node_stack_;  // no Python code runs inside the node, so the stack of the forward op is more specific
     }
     if (own.id != 0) {
         return own;

@@ -14,7 +14,7 @@
 
 namespace tidemark::plugin {
 
-/// Returns the core's functions; nullptr before the first attach.
+/// Returns core's functions; nullptr before the first attach.
 const tidemark_api* core();
 void set_core(const tidemark_api* api);
 
@@ -29,14 +29,15 @@ struct ExecutedNode {
 
 class ThreadState {
 public:
-    /// Returns the state of the calling thread. Never destroyed: memory is freed after a thread's destructors have run.
+    /// Returns the state of the calling thread. It is never destroyed, because memory is freed after a thread's
+    /// destructors have run.
     static ThreadState& here();
 
-    /// Returns this thread's ring in the current recording, or nullptr. Forgets the ids of an earlier ring. Called once
-    /// in every call from PyTorch, before anything below.
+    /// Returns this thread's ring in the current recording, or nullptr. Clears the ids of an earlier ring. Every call
+    /// from PyTorch calls this first.
     tidemark_ring* ring();
 
-    /// Begins or ends an op, a node or anything else that nests.
+    /// Begins or ends an op, a node or a named range. They nest.
     void enter_op(const char* name, uint8_t scope);
     void leave_op();
     uint32_t current_op() const { return current_; }
@@ -44,18 +45,19 @@ public:
     bool in_outermost_op() const { return !open_.empty() && open_.back().is_outermost; }
     OpMemory& op_memory() { return op_memory_; }
 
-    /// Returns the stack that called the outermost op. Ops inside an op are called from C++, by the same Python line.
+    /// Returns the stack that called the outermost op. C++ calls the ops inside an op, so their Python stack is the
+    /// same.
     StackRef caller_of_op();
 
-    /// Begins the execution of a node. `made_by`: the stack of the forward op that made it.
-    void enter_node(StackRef made_by);
+    /// Begins the execution of a node. `forward_stack`: that of the op that created it.
+    void enter_node(StackRef forward_stack);
     void leave_evaluation();
     bool is_evaluating() const { return evaluations_ > 0; }
-    /// Notes that the engine is about to execute a tagged node. Records it when its evaluation ends.
+    /// Handles the start of a tagged node's execution. Records the node when its evaluation ends.
     void node_executes(const ExecutedNode& node);
 
-    /// Returns the stack that memory allocated or freed now is attributed to: the Python stack of this thread; on a
-    /// backward thread the stack of the forward op, else of the call that started the pass.
+    /// Returns the stack for memory that is allocated or freed now: the Python stack of this thread. On a backward
+    /// thread without Python frames: the stack of the forward op or, if unknown, of the call that started the pass.
     StackRef attributed_stack();
     uint8_t phase(StackRef stack) const;
 
@@ -67,7 +69,7 @@ public:
 private:
     struct OpenOp {
         uint32_t previous;
-        bool is_evaluation;  ///< the engine's wrapper around a node and the sums of its gradients
+        bool is_evaluation;  ///< the engine's op around a node and the sums of its gradients
         bool is_outermost;
         bool was_in_op;
         ExecutedNode executed;  ///< in that evaluation
@@ -85,7 +87,7 @@ private:
     bool in_op_ = false;  ///< inside an op that PyTorch's dispatcher called, below any node
     OpMemory op_memory_;
     StackRef op_caller_;  ///< cached by caller_of_op() while an op is open
-    StackRef node_maker_;
+    StackRef node_stack_;
     uint32_t stack_at_node_ = 0;
     OpPaths paths_;
     std::vector<OpenOp> open_;
@@ -94,7 +96,7 @@ private:
 
 /// Sets the user's phase for the whole process; 0: none.
 void set_named_phase(uint32_t phase);
-/// Notes that this thread starts a backward pass.
+/// Stores the stack of this thread, which starts a backward pass.
 void remember_backward_call();
 
 }  // namespace tidemark::plugin

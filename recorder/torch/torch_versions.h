@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What differs between the torch versions the plugin is built for (2.4 to 2.15).
+// Differences between the supported torch versions (2.4 to 2.15).
 #pragma once
 
 #include <c10/cuda/CUDACachingAllocator.h>

@@ -57,8 +57,10 @@ private:
     std::optional<SegmentOwner> reported_owner(const SnapshotEvent& event) const;
     int64_t blocks_that_differ_at_end(const BlockMap& map) const;
     void report_data_gaps(const HistoryStart& start, const EventFolder& folder);
-    void report(DataGapKind kind, DataGapReason reason, int64_t count, int64_t bytes = 0) {
-        data_gaps_.push_back({kind, history_.device, history_.time_of_state(0), count, bytes, reason, {}, {}});
+    void report(DataGapKind kind, DataGapReason reason, int64_t count, int64_t bytes = 0,
+                DataGapArguments arguments = {}) {
+        data_gaps_.push_back(
+            {kind, history_.device, history_.time_of_state(0), count, bytes, reason, std::move(arguments), {}});
     }
 
     const Snapshot& snapshot_;
@@ -171,7 +173,8 @@ void Derivation::report_data_gaps(const HistoryStart& start, const EventFolder& 
         report(DataGapKind::pool_unknown, DataGapReason::pool_not_in_history, folder.unknown_pools());
     }
     if (bare > 0 && all_bytes > 0) {
-        report(DataGapKind::no_stacks, DataGapReason::no_stacks, bare, bare_bytes);
+        report(DataGapKind::no_stacks, DataGapReason::no_stacks, bare, bare_bytes,
+               {{"allocations", std::to_string(allocations.size())}, {"requested_bytes", std::to_string(all_bytes)}});
     }
 }
 

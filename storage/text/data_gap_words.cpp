@@ -176,13 +176,13 @@ std::string breakdown_gap_words(const Words& words, const BreakdownGap& gap) {
                 "NVML was not read: the memory of other programs, the CUDA context and the driver is unknown, and the "
                 "total is not that of nvidia-smi.");
         case BreakdownGapKind::samples_begin_late:
-            return words("NVML was first read at {time}: before, there is no figure of the whole device.",
+            return words("The first NVML sample was taken at {time}; before, the total of the device is unknown.",
                          with("time", format_time_point(gap.time)));
         case BreakdownGapKind::libraries_in_context:
             return words("Driver calls were not recorded: the CUDA context includes what libraries took.");
         case BreakdownGapKind::libraries_not_recorded:
             return words(
-                "Driver calls were not recorded: what libraries took outside the caching allocator is unknown.");
+                "Driver calls were not recorded: memory of libraries outside the caching allocator is unknown.");
         case BreakdownGapKind::process_not_listed:
             return words(
                 "NVML's list of processes does not name the recorded one: other programs are part of what is "

@@ -34,7 +34,8 @@ std::string kind_of_variable(const GraphTables& tables, const Words& words, cons
         case PathLinkKind::exception:
         case PathLinkKind::hook:
         case PathLinkKind::ctx:
-        case PathLinkKind::cycle: return {};
+        case PathLinkKind::cycle:
+        case PathLinkKind::native: return {};
         default: return function.empty() ? words("variable") : words("variable of {function}", context);
     }
 }
@@ -52,6 +53,7 @@ std::string kind_words(const Words& words, const std::vector<PathLink>& links, s
         case PathLinkKind::hook: return words("hook ");
         case PathLinkKind::ctx: return words("ctx of a custom Function ");
         case PathLinkKind::cycle: return words("reference cycle ");
+        case PathLinkKind::native: return words("native code ");
         default: break;
     }
     return end == links.size()                        ? std::string()
@@ -64,7 +66,8 @@ std::string kind_words(const Words& words, const std::vector<PathLink>& links, s
 std::string words_up_to(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links, size_t end) {
     const std::string name = expression(tables, std::span(links).first(end));
     const std::string place = whereabouts(tables, words, links.front());
-    const std::string text = kind_words(words, links, end) + (name.empty() ? "" : fmt::format("`{}`", name));
+    std::string text = kind_words(words, links, end) + (name.empty() ? "" : fmt::format("`{}`", name));
+    text.erase(text.find_last_not_of(' ') + 1);
     return place.empty() ? text : words("{referrer} ({place})", with("referrer", text), with("place", place));
 }
 

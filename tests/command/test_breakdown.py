@@ -54,7 +54,7 @@ class Breakdown(CommandTest):
         text = self.run_fine("breakdown", trace)
         for words in (
             "libcublas.so.13",
-            "what nvidia-smi shows for the device",
+            "as nvidia-smi shows it for the device",
             "CUDA context",
             "unexplained",
             "The last NVML sample",

@@ -38,7 +38,8 @@ class Diff(CommandTest):
         self.assertEqual([row["change"] for row in found["rows"]], ["grown"])
         self.assertEqual(found["difference_bytes"], 10 * 512)
         text = self.run_fine("diff", old, new, "--at-a", "end", "--at-b", "end")
-        self.assertTrue(text.startswith("B has 5.00 KiB more than A at its end: 7.50 KiB instead of 2.50 KiB."), text)
+        sentence = "B has 5.00 KiB more than A, each at its end: 7.50 KiB instead of 2.50 KiB."
+        self.assertTrue(text.startswith(sentence), text)
         self.assertIn("train.py:7 step", text)
         other = self.imported_bytes(made_up_snapshot(function="other", steps=30))
         changes = [row["change"] for row in self.json_of("diff", old, other)["rows"]]

@@ -105,8 +105,8 @@ class Record(CommandTest):
         self.assertEqual(seen["PYTHONPATH"], str(self.home / "startup"))
         self.assertEqual(seen["CUDA_INJECTION64_PATH"], str(self.home / "libtidemark_driver.so"))
         self.assertEqual(seen["TEARDOWN_CUPTI"], "1")
-        self.assertEqual(seen["TIDEMARK_REPLACE"], "0")
-        self.assertEqual(self.environment_seen("--force")[0]["TIDEMARK_REPLACE"], "1")
+        self.assertEqual(seen["TIDEMARK_FORCE"], "0")
+        self.assertEqual(self.environment_seen("--force")[0]["TIDEMARK_FORCE"], "1")
 
     def test_what_the_user_set_stays(self):
         self.environment |= {"PYTHONPATH": "/mine", "TEARDOWN_CUPTI": "0"}

@@ -24,7 +24,7 @@ class Referrers(CommandTest):
             f"list `outputs` (variable of main, s01.py:31), elements 0 to {STEPS - 1}",
             f"{STEPS} tensors, {STEPS} graph roots SumBackward0",
             "`trainer.loss`",
-            "1 referrer of tensors without a graph left out; --all shows it.",
+            "1 referrer of tensors without an autograd graph is not shown; --all shows it.",
         ):
             self.assertIn(words, text)
 

@@ -70,7 +70,7 @@ bool SimulatedProgram::start_recorder(const std::string& output, pid_t pid, cons
         words.insert(words.end(), {"--session", session});
     }
     if (replace) {
-        words.emplace_back("--replace");
+        words.emplace_back("--force");
     }
     std::vector<char*> arguments;
     for (std::string& word : words) {

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Put on PYTHONPATH by `tidemark record`: starts the recorder in a program that knows nothing of it.
+"""Starts the recorder in an unchanged program. `tidemark record` puts the folder of this file on PYTHONPATH.
 
-Python imports one `sitecustomize` at start-up. This one does its own work, then lets the next one on the path, which
-it hides, have its turn.
+Python imports one `sitecustomize` at startup. This one starts the recorder and then runs the next one on the path,
+which it hides.
 """
 
 import importlib.machinery
@@ -35,6 +35,6 @@ def _run_hidden_sitecustomize():
 
 try:
     _start_recorder()
-except Exception as failure:  # the program must run, whatever is wrong with us
+except Exception as failure:  # no failure of the recorder may end the program
     print(f"tidemark: not recording: {failure}", file=sys.stderr)
 _run_hidden_sitecustomize()

@@ -4,18 +4,18 @@
 """Records what a PyTorch program does with GPU memory into a Tidemark trace.
 
     import tidemark
-    tidemark.record("run.tide")          # until the end of the program, or
-    with tidemark.record("run.tide"):    # until the end of the block
+    tidemark.record("run.tide")          # records until the program ends, or
+    with tidemark.record("run.tide"):    # records until the block ends
         train()
 
-    tidemark.step()                      # marks the end of a training step (without it, optimizer steps count)
+    tidemark.step()                      # ends a training step; without it, an optimizer step ends one
     tidemark.mark("epoch 3", value=loss) # names this point in time
-    tidemark.referrers()                 # records now what retains each tensor (also done at the end)
-    tidemark.phase("eval")               # names what the program does from here on; also works as `with`
+    tidemark.referrers()                 # records what retains each tensor now; also done at the end
+    tidemark.phase("eval")               # names the phase from here on, or of a `with` block
     tidemark.stop()                      # ends the recording; the trace is complete when it returns
 
-`tidemark record -- python train.py` starts the recording without a change in the program. The package never changes a
-result. When something cannot be recorded, it prints one sentence on stderr, and the program continues.
+`tidemark record -- python train.py` records a program without a change in it. The package never changes the results of
+the program. If something cannot be recorded, it prints one sentence on stderr, and the program continues.
 """
 
 from tidemark._api import mark, phase, record, referrers, step, stop

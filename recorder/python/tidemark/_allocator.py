@@ -7,7 +7,7 @@ from typing import Any
 
 
 def raise_unless_native(torch: Any) -> None:
-    """Raises OSError unless the native caching allocator is in use: no other one reports its events."""
+    """Raises OSError unless the native caching allocator is in use, because no other allocator reports its events."""
     backend = torch.cuda.memory.get_allocator_backend()
     if backend != "native":
         raise OSError(f"Tidemark records the native allocator only; the allocator in use ({backend}) reports no events")

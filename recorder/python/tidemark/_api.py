@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The functions that users call, and the one recording of this process that they act on."""
+"""The public functions. They act on the one recording of this process."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tidemark._recording import PARTS, WAIT_FOR_TRACE_MS, Recording
 WAIT_AT_EXIT_MS = 10_000
 
 _current: Recording | None = None
-_ending: tuple[int, str] | None = None  # (how, sentence) once an uncaught exception was seen
-_watches_the_end = False
+_ending: tuple[int, str] | None = None  # (an _abi.END_ value, sentence) after an uncaught exception
+_has_end_hooks = False
 
 
 def current() -> Recording | None:
@@ -34,10 +34,16 @@ def record(
 ) -> contextlib.AbstractContextManager[Any]:
     """Starts recording GPU memory into the trace `path`. Returns a context manager whose exit ends the recording.
 
-    parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record ("graph" also records ops).
-    replace: True replaces an existing trace; False leaves it alone and records nothing.
-    Raises ValueError for unknown parts. Any other failure is one sentence on stderr, and the program continues
-    without a recording. Does nothing when a recording runs already.
+    path: the trace to write (.tide).
+    parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record. Default: all. "graph" also records
+    ops.
+    replace: True replaces an existing trace. False records nothing if the trace exists.
+
+    Does nothing if a recording runs already. Raises ValueError for unknown parts. If the recording cannot start for
+    another reason, prints one sentence on stderr, and the program continues without a recording.
+
+        with tidemark.record("run.tide", parts=["stacks", "graph"]):
+            train()
     """
     unknown = set(parts) - set(PARTS)
     if unknown:
@@ -51,7 +57,7 @@ def record(
 
 
 def begin_from_environment() -> None:
-    """Starts the recording that `tidemark record` asks for through the environment."""
+    """Starts the recording that the environment variables of `tidemark record` describe."""
     parts = [part for part in os.environ.get("TIDEMARK_WITH", ",".join(PARTS)).split(",") if part]
     _begin(parts, lambda core: core.start_from_environment())
 
@@ -64,66 +70,91 @@ def _begin(parts: Iterable[str], start: Callable[[_core.Core], None]) -> context
     except OSError as failure:
         _console.notify(f"not recording: {failure}")
         return contextlib.nullcontext()
-    _watch_the_end()
+    _install_end_hooks()
     _current = Recording(core, set(parts))
     _current.begin()
     return _current
 
 
 def step() -> None:
-    """Ends a training step. After the first call, optimizer steps no longer count as training steps."""
+    """Ends a training step. Without any call, each step of the first optimizer ends a training step; the first call
+    discards those. Does nothing if no recording runs.
+
+        for batch in loader:
+            train_one(batch)
+            tidemark.step()
+    """
     if recording := current():
         recording.step_ended(_records.STEP_REPORTED)
 
 
 def mark(name: str, value: Any = None) -> None:
-    """Names this point in time.
+    """Names this point in time. Does nothing if no recording runs.
 
-    value: a number or a tensor of one element, shown beside memory; None: no value. Reading the value of a CUDA tensor
-    waits for the GPU. Raises what float(value) raises.
+    name: the text that Tidemark shows at this point.
+    value: a number or a tensor with one element, in any unit. Tidemark shows it beside memory. None: no value.
+    Reading the value of a CUDA tensor waits for the GPU.
+
+    Raises what float(value) raises, such as TypeError or ValueError.
+
+        tidemark.mark("loss", value=loss)
     """
     if recording := current():
         recording.mark(str(name), _number(value))
 
 
 def _number(value: Any) -> float | None:
-    """Detaches first: float() of a tensor that requires a gradient warns."""
+    """Returns float(value). Detaches tensors first, since float() of a tensor that requires a gradient warns."""
     return None if value is None else float(value.detach() if hasattr(value, "detach") else value)
 
 
 def referrers() -> None:
-    """Scans Python's heap now and records what retains each tensor of the autograd graph and of the GPU.
+    """Scans Python's heap and records what retains each tensor that is on a GPU or belongs to the autograd graph.
 
-    Waits for the scan: some tens of milliseconds in a program with PyTorch, more with millions of Python objects.
+    Returns when the scan is complete: after some tens of milliseconds in a program with PyTorch, later with millions of
+    Python objects. Raises nothing. Does nothing if no recording runs or if the part "graph" is not recorded.
+
+        tidemark.referrers()  # before memory is freed that should have been freed earlier
     """
     if recording := current():
         recording.scan_heap()
 
 
 def phase(name: str | None) -> contextlib.AbstractContextManager[None]:
-    """Names what the program does from here on: "forward", "eval" or a name of yours.
+    """Names the phase of the program from here on. Returns a context manager whose exit restores the phase before.
 
-    None: Tidemark detects the phase again. Returns a context manager whose exit restores the phase before.
+    name: "forward", "backward", "optimizer", "eval" or any other name. None: Tidemark detects the phase again.
+
+    Applies to all threads. Raises nothing. Does nothing if no recording runs.
+
+        with tidemark.phase("eval"):
+            evaluate(model)
     """
     recording = current()
     return recording.phase(name) if recording is not None else contextlib.nullcontext()
 
 
 def stop() -> bool:
-    """Ends the recording. Waits up to 60 seconds for the trace, and returns True when it is complete."""
+    """Ends the recording and waits up to 60 seconds for the trace. Returns True if the trace is complete, and False if
+    it is not or if no recording runs. Raises nothing.
+
+        if tidemark.stop():
+            upload("run.tide")
+    """
     recording = current()
     return recording is not None and recording.end(_abi.END_STOPPED, "", WAIT_FOR_TRACE_MS)
 
 
-def _watch_the_end() -> None:
-    """Ends the recording when the interpreter ends. Remembers an uncaught exception and scans what its frames hold."""
-    global _watches_the_end
-    if _watches_the_end:
+def _install_end_hooks() -> None:
+    """Installs the hooks that end the recording with the interpreter. At an uncaught exception, scans the heap while
+    the variables of its frames are alive."""
+    global _has_end_hooks
+    if _has_end_hooks:
         return
-    _watches_the_end = True
+    _has_end_hooks = True
     previous = sys.excepthook
 
-    def remember(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
+    def on_uncaught(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
         global _ending
         if issubclass(kind, KeyboardInterrupt):
             _ending = (_abi.END_INTERRUPTED, "KeyboardInterrupt")
@@ -133,12 +164,12 @@ def _watch_the_end() -> None:
             recording.last_scan(traceback)
         previous(kind, value, traceback)
 
-    sys.excepthook = remember
+    sys.excepthook = on_uncaught
     atexit.register(_end_at_exit)
 
 
 def _end_at_exit() -> None:
     if recording := current():
         how, sentence = _ending or (_abi.END_EXITED, "")
-        # `tidemark record` waits for the trace itself; without it, nobody else does.
+        # `tidemark record` waits for the trace itself. Without it, this process must wait.
         recording.end(how, sentence, 0 if os.environ.get("TIDEMARK_SESSION") else WAIT_AT_EXIT_MS)

@@ -46,7 +46,7 @@ def _extension_helpers() -> Any:
 
 
 def saved_fields(functions_header: str) -> str:
-    """Returns, as lines for saved_variables.cpp, where torch's generated node classes keep saved tensors.
+    """Returns lines for saved_variables.cpp that list the members in which torch's generated node classes save tensors.
 
     functions_header: path of torch/csrc/autograd/generated/Functions.h.
     """
@@ -63,7 +63,7 @@ def saved_fields(functions_header: str) -> str:
 
 
 class _Compiler:
-    """Compiles as torch's own extensions are compiled. The constructor raises OSError with what is missing."""
+    """Compiles with the options of torch's own extensions. The constructor raises OSError if a part is missing."""
 
     def __init__(self, torch: Any, generated: str) -> None:
         found = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
@@ -86,17 +86,17 @@ class _Compiler:
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("TIDEMARK_") and k != "PYTHONPATH"}
 
     def compile(self, source: str, output: str) -> str:
-        """Returns the compiler's messages; "": it succeeded."""
+        """Returns the compiler's messages, or "" if it succeeded."""
         return self._run([*self.command, *self.options, "-c", source, "-o", output])
 
     def link(self, objects: list[str], output: str) -> str:
-        """Returns the linker's messages; "": it succeeded."""
+        """Returns the linker's messages, or "" if it succeeded."""
         folders = [word for folder in self.library_folders for word in ("-L", folder)]
         libraries = [*folders, "-lc10", "-lc10_cuda", "-ltorch_cpu", *_loaded_runtimes()]
         return self._run([*self.command, "-shared", "-Wl,--exclude-libs,ALL", *objects, *libraries, "-o", output])
 
     def find_include(self, header: str) -> str:
-        """Returns the path of one of torch's headers."""
+        """Returns the path of one of torch's headers. Raises OSError if it is missing."""
         paths = (os.path.join(folder, header) for folder in self.torch_includes)
         found = next(filter(os.path.exists, paths), None)
         if found is None:
@@ -104,14 +104,14 @@ class _Compiler:
         return found
 
     def _run(self, command: list[str]) -> str:
-        done = subprocess.run(command, capture_output=True, text=True, env=self.environment)
-        return done.stderr or f"exit status {done.returncode}" if done.returncode != 0 else ""
+        completed = subprocess.run(command, capture_output=True, text=True, env=self.environment)
+        return completed.stderr or f"exit status {completed.returncode}" if completed.returncode != 0 else ""
 
 
 def _loaded_runtimes() -> list[str]:
     """Returns the C++ runtime libraries that torch has loaded.
 
-    Some compilers link a runtime of their own, through which torch's exceptions cannot be caught."""
+    Some compilers link their own runtime, and then the plugin cannot catch torch's exceptions."""
     with open("/proc/self/maps") as maps:
         paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
     names = ("libstdc++.so.6", "libgcc_s.so.1")
@@ -129,7 +129,7 @@ def _cache_folder() -> str:
 
 
 def _file_name(torch: Any) -> str:
-    """Returns a name that differs for each torch, ABI, version of our sources and way to build them."""
+    """Returns a file name that is unique to the torch, its ABI, the plugin's sources and this file."""
     digest = hashlib.sha256(f"{torch.__version__} {torch.__file__} {torch.compiled_with_cxx11_abi()}".encode())
     root, _ = _sources()
     files = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names]
@@ -168,7 +168,7 @@ def built_for(torch: Any) -> str:
     """Returns the path of the plugin for this torch. Builds it if it is not in the cache. Raises OSError."""
     if torch_version(torch) not in KNOWN_TORCH:
         raise OSError(
-            f"torch {torch.__version__} is not known to this version of Tidemark (2.4 to 2.15 are); update Tidemark"
+            f"torch {torch.__version__} is not supported (this Tidemark supports 2.4 to 2.15); update Tidemark"
         )
     folder = _cache_folder()
     path = os.path.join(folder, _file_name(torch))

@@ -13,7 +13,7 @@ import tidemark._abi as _abi
 
 
 def home() -> str:
-    """Returns the folder with the recorder's parts: TIDEMARK_HOME, or the one that holds this package."""
+    """Returns the folder with the recorder's parts: TIDEMARK_HOME, or the folder that contains this package."""
     beside = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return os.environ.get("TIDEMARK_HOME") or beside
 
@@ -28,7 +28,7 @@ def command() -> str | None:
 
 
 def declare(library: Any, functions: dict[str, tuple[Any, list[Any]]]) -> Any:
-    """Sets result and argument types of a loaded library's functions, as _abi lists them. Returns the library."""
+    """Sets the result and argument types of a loaded library's functions, as listed in _abi. Returns the library."""
     for name, (result, arguments) in functions.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -61,14 +61,14 @@ class Core:
         self._raise_unless(self._library.tidemark_start, ctypes.byref(options))
 
     def start_from_environment(self) -> None:
-        """Starts the recording that TIDEMARK_RECORD and its companions ask for. Raises OSError."""
+        """Starts the recording that the TIDEMARK_ variables describe. Raises OSError."""
         self._raise_unless(self._library.tidemark_start_from_environment)
 
     @staticmethod
     def _raise_unless(function: Any, *arguments: Any) -> None:
         error = ctypes.create_string_buffer(1024)
         if not function(*arguments, error, len(error)):
-            raise OSError(error.value.decode(errors="replace") or "no recording was asked for")
+            raise OSError(error.value.decode(errors="replace") or "TIDEMARK_RECORD requests no recording")
 
     def stop(self, how: int, sentence: str, wait_ms: int) -> bool:
         """Ends the recording and waits up to `wait_ms` for the recorder. Returns True when the trace is finished."""

@@ -3,7 +3,7 @@
 
 """Finds the CUDA headers that torch's own headers include.
 
-Imports neither torch nor the package: `tidemark record --check` runs this file by itself.
+Imports neither torch nor the package, because `tidemark record --check` runs this file alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 DEFAULT_TOOLKIT = "/usr/local/cuda"
-NEEDED = ("cuda_runtime_api.h", "crt/host_config.h")  # wheels ship the second one apart from the first
+NEEDED = ("cuda_runtime_api.h", "crt/host_config.h")  # some wheels contain only one of them
 
 
 def _places(site_packages: str, cuda: str) -> list[list[str]]:
@@ -27,10 +27,10 @@ def _places(site_packages: str, cuda: str) -> list[list[str]]:
 
 
 def find(site_packages: str, cuda: str) -> list[str]:
-    """Returns the include folders that hold all NEEDED headers together; an empty list: they are not installed.
+    """Returns the include folders that together contain all NEEDED headers, or an empty list if they are not installed.
 
-    site_packages: the folder that holds torch. cuda: torch.version.cuda, such as "12.6", or "".
-    Looks in CUDA_HOME, CUDA_PATH, /usr/local/cuda, NVIDIA's wheels and triton's wheel, in this order.
+    site_packages: the folder that contains torch. cuda: torch.version.cuda, such as "12.6", or "".
+    Searches CUDA_HOME, CUDA_PATH, /usr/local/cuda, NVIDIA's wheels and triton's wheel, in this order.
     """
     for group in _places(site_packages, cuda):
         folders = [folder for folder in group if any(os.path.exists(os.path.join(folder, header)) for header in NEEDED)]
@@ -40,7 +40,7 @@ def find(site_packages: str, cuda: str) -> list[str]:
 
 
 def fix(cuda: str) -> str:
-    """Returns what the user can do when find() finds nothing, without a final period. cuda: as for find()."""
+    """Returns the instruction for the user if find() finds nothing, without a final period. cuda: as for find()."""
     wheels = {
         "12": ("nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12"),
         "13": ("nvidia-cuda-runtime", "nvidia-cuda-crt"),

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The driver part (CUPTI): records calls of the CUDA driver. CUPTI allows one subscriber, so it pauses on request."""
+"""Controls the driver part, which records CUDA driver calls through CUPTI. CUPTI allows one subscriber, so the part
+pauses on request."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _LIBRARY = "libtidemark_driver.so"
 
 
 def load_with_cuda() -> None:
-    """Lets the CUDA driver load the driver part when it starts. Has no effect once the driver has started."""
+    """Sets the variables by which the CUDA driver loads the driver part. No effect once the driver has started."""
     path = os.path.join(_core.home(), _LIBRARY)
     if os.path.exists(path):
         os.environ.setdefault("CUDA_INJECTION64_PATH", path)
@@ -26,7 +27,7 @@ def load_with_cuda() -> None:
 
 
 def select_cupti() -> None:
-    """Sets TIDEMARK_CUPTI to the copy that torch brings: one process must not load two copies of CUPTI."""
+    """Sets TIDEMARK_CUPTI to the CUPTI library of torch, because one process must not load two copies of CUPTI."""
     if "TIDEMARK_CUPTI" in os.environ:
         return
     spec = importlib.util.find_spec("torch")
@@ -42,7 +43,7 @@ def select_cupti() -> None:
 class Driver:
     """The loaded driver part. The constructor raises OSError when it is missing.
 
-    `listening`: whether it records driver calls. `sentence`: why not."""
+    `listening`: whether it records driver calls. `sentence`: the reason if it does not."""
 
     def __init__(self) -> None:
         self._library = _core.declare(ctypes.CDLL(os.path.join(_core.home(), _LIBRARY)), _abi.DRIVER_FUNCTIONS)
@@ -52,7 +53,7 @@ class Driver:
         self.sentence = sentence.value.decode(errors="replace")
 
     def pause(self) -> None:
-        """Releases CUPTI. Pauses nest: as many calls of resume() end them."""
+        """Unsubscribes from CUPTI. Pauses nest: each needs its own resume()."""
         self._pauses += 1
         if self._pauses == 1 and self.listening:
             self._library.tidemark_driver_pause()
@@ -63,6 +64,7 @@ class Driver:
         self.retry_resume()
 
     def retry_resume(self) -> None:
-        """Subscribes to CUPTI again. Called at steps as well: the profiler may release CUPTI later than it ends."""
+        """Subscribes to CUPTI again unless a pause remains. Also called at each step, because the profiler may
+        release CUPTI some time after it ended."""
         if self._pauses == 0 and self.listening:
             self._library.tidemark_driver_resume()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Python stacks: libtidemark_frames.so reads them without the interpreter lock, after it has checked the layout."""
+"""Records Python stacks. libtidemark_frames.so checks the frame layout, then reads without the interpreter lock."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Frames:
 
     def __init__(self) -> None:
         if sys.version_info < (3, 11):
-            raise OSError(f"the frames of Python {sys.version_info[0]}.{sys.version_info[1]} cannot be read (3.11 can)")
+            version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+            raise OSError(f"the frames of Python {version} cannot be read (3.11 to 3.14 can)")
         path = os.path.join(_core.home(), "libtidemark_frames.so")
         self._library = _core.declare(ctypes.PyDLL(path), _abi.WALKER_FUNCTIONS)
         self._error = ctypes.create_string_buffer(512)
@@ -43,13 +44,13 @@ class Frames:
         return self._library.tidemark_frames_prepare(major, minor, *_known_frames(sys._getframe(), 8), self._error, 512)
 
     def walk_for(self, core_table: Any, module_call: Any) -> None:
-        """Lets the core record stacks. module_call: the function that calls a torch.nn.Module, or None."""
+        """Installs the walker in core. module_call: the function that calls a torch.nn.Module, or None."""
         address = 0 if module_call is None else id(module_call.__code__)
         own_folder = os.path.dirname(os.path.abspath(__file__)) + os.sep
         self._library.tidemark_frames_walk_for(core_table, address, os.fsencode(own_folder))
 
     def module_destroyed(self) -> None:
-        """Reports that a named module was destroyed: another one may get its address."""
+        """Reports that a named module was destroyed, because another one may get its address."""
         self._library.tidemark_frames_module_destroyed()
 
     def new_modules(self) -> list[int]:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records collections of Python's garbage that freed something, as ranges of the thread that ran them."""
+"""Records garbage collections of the oldest generation that freed objects, as ranges of the thread that ran them."""
 
 import gc
 from typing import Any, Callable

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part "graph" of a recording: labels memory by name, and scans the heap for referrers when that is worthwhile.
+"""The part "graph" of a recording: labels memory with names and scans the heap for referrers.
 
-Nothing here may end or change the program: a failure is reported once.
+No failure may end or change the program. Each kind of failure is reported once as a data gap.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tidemark import _garbage, _heap, _introspect, _labels, _poller, _referrers
 from tidemark._core import Core
 from tidemark._plugin import Plugin
 
-_LARGEST_SHARE = 0.01  # of the run's time, spent on automatic scans
-_FREE_S = 0.2  # seconds that scans may take in addition
+_LARGEST_SHARE = 0.01  # fraction of the run's time for automatic scans
+_FREE_S = 0.2  # seconds for automatic scans in addition
 _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
 _GROWTH = 1.5  # factor by which retained bytes grow before the next scan
-_POLLS = 3  # retained bytes are the minimum over that many polls
+_POLLS = 3  # retained bytes are the minimum over this number of polls
 _ALWAYS_SCANNED_OOMS = 3
 _LONGEST_WAIT_S = 5.0
 
 
-def _quiet(method: Callable[..., None]) -> Callable[..., None]:
+def _reports_failures(method: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(method)
     def call(self: Any, *arguments: Any) -> None:
         try:
@@ -42,7 +42,8 @@ def _quiet(method: Callable[..., None]) -> Callable[..., None]:
 
 
 class Graph:
-    """Any thread may call. The constructor raises OSError if the heap of this Python cannot be searched.
+    """Records the graph of one recording. Any thread may call every method. The constructor raises OSError if the heap
+    of this Python cannot be scanned.
 
     report_gap: reports a data gap."""
 
@@ -70,7 +71,7 @@ class Graph:
         self._poller = _poller.Poller(self._poll)
 
     def close(self) -> None:
-        """Ends polling and the recording of garbage collections."""
+        """Stops the polling and the recording of garbage collections."""
         self._poller.stop()
         self._garbage.stop()
 
@@ -81,53 +82,53 @@ class Graph:
             self._report_gap("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
 
     def modules_changed(self) -> None:
-        """Notes that there may be new modules."""
+        """Marks that there may be new modules."""
         self._labels.modules_changed()
 
-    @_quiet
+    @_reports_failures
     def backward_begins(self, roots: Iterable[Any]) -> None:
-        """A backward pass from these tensors begins."""
+        """Handles the begin of a backward pass from these tensors."""
         self._backwards.append(None)
         self._labels.find_new()
         for root in roots:
             if _introspect.is_tensor(root):
-                self._plugin.identify(self._cdata(root))  # records the node of a user's function, which no op returned
+                self._plugin.identify(self._cdata(root))  # records the node of an autograd.Function: no op reports it
 
-    @_quiet
+    @_reports_failures
     def backward_ends(self) -> None:
-        """A backward pass ended."""
+        """Handles the end of a backward pass."""
         if self._backwards:
             self._backwards.pop()
         if not self._backwards:
             self._plugin.update_labels()
 
-    @_quiet
+    @_reports_failures
     def optimizer_stepped(self, optimizer: Any) -> None:
-        """A step of this optimizer ended."""
+        """Handles the end of this optimizer's step."""
         self._labels.optimizer_stepped(optimizer)
 
-    @_quiet
+    @_reports_failures
     def step_ended(self) -> None:
-        """A training step ended."""
+        """Handles the end of a training step."""
         self._labels.find_new()
         self._plugin.update_labels()
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
 
-    @_quiet
+    @_reports_failures
     def marked(self, name: str) -> None:
-        """Scans if graphs are alive that are older than the last two marks or steps."""
+        """Handles a mark. Scans the heap if nodes are alive that are older than the last two marks or steps."""
         self._labels.find_new()
         self._plugin.update_labels()
         alive, newest = self._plugin.live_nodes()
         before = [numbers[0] for numbers in (self._newest_at_steps, self._newest_at_marks) if len(numbers) == 2]
         self._newest_at_marks.append(newest)
-        # More nodes are alive than were made since then, so some are older.
+        # More nodes are alive than were created since then, so some are older.
         if before and alive > newest - min(before):
             self._scan_if_affordable(f"mark {name}")
 
-    @_quiet
+    @_reports_failures
     def out_of_memory(self) -> None:
-        """Scans at an out-of-memory error."""
+        """Handles an out-of-memory error. Scans the heap."""
         self._labels.find_new()
         self._plugin.update_labels()
         self._ooms += 1
@@ -136,23 +137,23 @@ class Graph:
         else:
             self._scan_if_affordable("out of memory")
 
-    @_quiet
+    @_reports_failures
     def scan(self) -> None:
-        """Scans because the user asks for it."""
+        """Scans the heap on request of the user. Waits up to 5 s for a scan of another thread."""
         self._labels.find_new()
         self._plugin.update_labels()
         self._scan("asked", wait_s=_LONGEST_WAIT_S)
 
-    @_quiet
+    @_reports_failures
     def ends(self, traceback: TracebackType | None) -> None:
-        """Scans once at the end. traceback: of the exception that ends the program."""
+        """Scans the heap at the end of the recording, once. traceback: of the exception that ends the program."""
         if not self._ended:
             self._ended = True
             self._labels.find_new()
             self._plugin.update_labels()
             self._scan("end", traceback, _LONGEST_WAIT_S)
 
-    @_quiet
+    @_reports_failures
     def _poll(self) -> None:
         alive, _ = self._plugin.live_nodes()
         self._allocated.append(self._allocated_bytes())

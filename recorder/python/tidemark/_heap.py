@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scans the Python heap: libtidemark_heap.so finds retention paths without changing anything."""
+"""Scans the Python heap. libtidemark_heap.so finds retention paths and changes no object."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Path(typing.NamedTuple):
 
 
 def variables_of(code: CodeType) -> tuple[str, ...]:
-    """Returns the names of a code object's variables in the order in which its frames keep them."""
+    """Returns the names of a code object's variables in the order in which its frames store them."""
     cells = code.co_cellvars
     if sys.version_info >= (3, 11):
         cells = tuple(name for name in cells if name not in code.co_varnames)
@@ -46,7 +46,7 @@ def _addresses(items: Iterable[int]) -> Any:
 
 
 class Heap:
-    """The loaded library. The constructor raises OSError if this Python's heap cannot be searched."""
+    """The loaded library. The constructor raises OSError if this Python's heap cannot be scanned."""
 
     def __init__(self) -> None:
         if sys.implementation.name != "cpython" or "t" in sys.abiflags or hasattr(sys, "getobjects"):
@@ -61,7 +61,7 @@ class Heap:
         self.ticks = self._library.tidemark_heap_ticks
 
     def _prepare(self, major: int, minor: int, error: Any) -> int:
-        # Describes this frame itself, so its variables must not change before the call. Order: as first assigned.
+        # Describes this frame, so its variables must not change before the call. They are in order of assignment.
         known = [object(), (), self]
         items = _addresses(map(id, known))
         frame = sys._getframe()
@@ -80,7 +80,7 @@ class Heap:
         return self._library.tidemark_heap_prepare(major, minor, ctypes.byref(facts), error, len(error))
 
     def instances(self, *bases: type) -> list[list[Any]]:
-        """Returns, for each class, the objects of it or of a class derived from it."""
+        """Returns one list per class: the objects of that class and of classes derived from it."""
         found: list[list[Any]] = [[] for _ in bases]
         types, lists = (_addresses(map(id, items)) for items in (bases, found))
         self._library.tidemark_heap_instances(types, lists, len(bases))
@@ -95,7 +95,8 @@ class Heap:
 
     @contextlib.contextmanager
     def search(self, targets: Sequence[Any], barriers: Sequence[Any]) -> Iterator[Search]:
-        """Yields a Search for paths to `targets`. It enters `barriers` only as roots. Raises MemoryError."""
+        """Yields a Search for paths to `targets`. It follows references of `barriers` only if they are roots. Raises
+        MemoryError."""
         wanted, shut = (_addresses(map(id, items)) for items in (targets, barriers))
         handle = self._library.tidemark_heap_begin(wanted, len(wanted), shut, len(shut))
         if not handle:
@@ -116,7 +117,7 @@ class Search:
         self._addresses = (ctypes.c_uint64 * _LONGEST_PATH)()
 
     def search_from(self, roots: Sequence[tuple[Any, int]]) -> int:
-        """Searches breadth first from (object, number of variables; -1 if the object is no frame)."""
+        """Searches breadth first from roots: (object, its number of variables, or -1 if it is not a frame)."""
         array = (_abi.HeapRoot * len(roots))(*[_abi.HeapRoot(id(item), variables) for item, variables in roots])
         return self._missing(self._library.tidemark_heap_search_from(self._handle, array, len(array)))
 

@@ -3,7 +3,7 @@
 
 """Hooks into torch: optimizer steps, backward calls, new modules, the user's profiler, out-of-memory errors.
 
-They stay for the life of the process and report to the recording that report_to() named last, while it runs.
+They stay until the process ends. They report to the recording that report_to() set last, while it runs.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from tidemark import _records
 
 
 class Listener(Protocol):
-    """What the hooks report to a recording. Called on the thread where it happens."""
+    """Receives the reports of the hooks, on the thread where the event happens."""
 
     def running(self) -> bool:
-        """Returns whether the hooks report anything."""
+        """Returns whether the listener wants reports."""
 
     def in_optimizer(self, inside: bool) -> None:
-        """An optimizer's step begins (True) or ends."""
+        """Handles that an optimizer's step begins (True) or ends."""
 
     def optimizer_stepped(self, optimizer: Any) -> None:
-        """A step of this optimizer ended."""
+        """Handles the end of this optimizer's step."""
 
     def step_ended(self, source: int) -> None:
-        """A training step ended."""
+        """Handles the end of a training step. source: _records.STEP_SEEN or STEP_REPORTED."""
 
     def backward_begins(self, roots: Any) -> None:
-        """A backward pass from these tensors begins."""
+        """Handles the begin of a backward pass from these tensors."""
 
     def backward_ends(self) -> None:
-        """The pass ended, also by an exception."""
+        """Handles the end of the pass, also after an exception."""
 
     def modules_changed(self) -> None:
-        """A module got a parameter."""
+        """Handles that a module got a parameter."""
 
     def pause_driver(self) -> None:
-        """The user's profiler needs CUPTI."""
+        """Releases CUPTI for the user's profiler."""
 
     def resume_driver(self) -> None:
-        """The profiler ended."""
+        """Handles the end of the profiler."""
 
     def out_of_memory(self) -> None:
-        """The allocator is about to raise an out-of-memory error."""
+        """Handles an out-of-memory error before the allocator raises it."""
 
 
 _listener: Listener | None = None
@@ -55,7 +55,7 @@ _observes_out_of_memory = False
 
 
 def report_to(listener: Listener) -> None:
-    """Replaces the recording that the hooks report to."""
+    """Sets the recording that the hooks report to."""
     global _listener
     _listener = listener
 
@@ -65,7 +65,7 @@ def _running() -> Listener | None:
 
 
 def install(torch: Any) -> None:
-    """Installs all hooks that need no GPU, once per process. They do nothing while no recording runs."""
+    """Installs all hooks that need no GPU, once per process. The hooks do nothing while no recording runs."""
     global _installed
     if _installed:
         return
@@ -100,7 +100,7 @@ def _hook_optimizers() -> None:
 
 
 class _OptimizerSteps:
-    """Takes steps of the first optimizer seen, while it lives, for training steps."""
+    """Counts the steps of the first optimizer as training steps, as long as that optimizer is alive."""
 
     def __init__(self) -> None:
         self._first: weakref.ref[Any] | None = None

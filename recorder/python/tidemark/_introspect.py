@@ -3,7 +3,7 @@
 
 """Reads the class and the attributes of an object without running any code of its class.
 
-getattr(), isinstance(), repr() and == may run code of the program; the descriptors of CPython's own types do not.
+getattr(), isinstance(), repr() and == may run code of the program. The descriptors of CPython's own types do not.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ module_attributes: Any = vars(types.ModuleType)["__dict__"].__get__
 
 _generic_dict = ctypes.pythonapi.PyObject_GenericGetDict
 _generic_dict.restype = ctypes.py_object
-_generic_dict.argtypes = [ctypes.c_void_p, ctypes.c_void_p]  # by id(): py_object asks for __class__
+_generic_dict.argtypes = [ctypes.c_void_p, ctypes.c_void_p]  # takes id(): py_object would read __class__
 
 
 def is_a(instance: Any, base: Any) -> bool:
-    """Works as isinstance(), but ignores what the object claims to be."""
+    """Works like isinstance(), but ignores an overridden __class__."""
     return issubclass(type(instance), base)
 
 
@@ -73,12 +73,12 @@ def slots(instance: Any) -> Iterator[tuple[str, Any]]:
 
 
 def name_of(key: Any) -> str:
-    """Returns a key that is a string unchanged, and text_of() of any other."""
+    """Returns the key itself if it is a string, else text_of(key)."""
     return key if type(key) is str else text_of(key)
 
 
 def text_of(key: Any) -> str:
-    """Returns repr() of a plain value, cut to 60 characters, and the class name of any other key."""
+    """Returns repr(key), cut to 60 characters, if the key is a plain value, else the name of its class."""
     if not _is_plain(key):
         return class_of(key)
     text = repr(key[:60] if is_exactly(key, str, bytes, tuple) else key)

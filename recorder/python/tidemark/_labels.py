@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Labels the memory of parameters, buffers and optimizer state with their names. The plugin tracks where it moves.
+"""Labels the memory of parameters, buffers and optimizer state with their names. The plugin follows tensors that move.
 
 Reads attributes only, never a gradient, and runs no code of the objects it reads.
 """
@@ -18,17 +18,17 @@ from tidemark import _heap, _introspect, _modules
 from tidemark._plugin import Plugin
 
 _WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")
-_LARGEST_SHARE = 0.01  # of the run's time, spent on searching the heap for modules
-_FREE_S = 0.05  # seconds that a search may take in addition
+_LARGEST_SHARE = 0.01  # fraction of the run's time for finding modules
+_FREE_S = 0.05  # seconds for finding modules in addition
 
 
 def has_memory(tensor: Any) -> bool:
-    """Returns False for tensors that only stand for others while a program is traced."""
+    """Returns False for tensors without memory, which represent others while torch.compile traces a program."""
     return not any(_introspect.type_name(base) in _WITHOUT_MEMORY for base in _introspect.type_bases(type(tensor)))
 
 
 class Labels:
-    """The labels of one recording. Any thread may call."""
+    """The labels of one recording. Any thread may call every method."""
 
     def __init__(self, torch: Any, plugin: Plugin, heap: _heap.Heap) -> None:
         self._torch = torch
@@ -44,11 +44,11 @@ class Labels:
         return id(tensor) in self._labeled
 
     def modules_changed(self) -> None:
-        """Notes that there may be new modules."""
+        """Marks that there may be new modules."""
         self._stale = True
 
     def find_new(self) -> None:
-        """Labels parameters and buffers of new modules. Mostly does nothing; may search the heap."""
+        """Labels parameters and buffers of new modules. Lists all objects of the heap if there may be new modules."""
         now = time.monotonic()
         if self._stale and self._spent <= _FREE_S + _LARGEST_SHARE * (now - self._began):
             self._stale = False
@@ -71,10 +71,10 @@ class Labels:
         if not _introspect.is_a(state, dict) or type(groups) is not list:
             return
         parameters: list[Any] = [dict.get(group, "params") for group in groups if _introspect.is_a(group, dict)]
-        seen = id(state), dict.__len__(state), sum(map(list.__len__, parameters))
+        shape = id(state), dict.__len__(state), sum(map(list.__len__, parameters))
         known, before = self._optimizers.get(id(optimizer), (lambda: None, None))
-        if known() is not optimizer or seen != before:
-            self._optimizers[id(optimizer)] = weakref.ref(optimizer), seen
+        if known() is not optimizer or shape != before:
+            self._optimizers[id(optimizer)] = weakref.ref(optimizer), shape
             self._label_optimizer(state, parameters)
 
     def _label_optimizer(self, state: Any, groups: list[Any]) -> None:
@@ -93,7 +93,7 @@ class Labels:
         return self._labeled[id(tensor)][1] if id(tensor) in self._labeled else "a tensor"
 
     def _label(self, tensor: Any, category: int, name: str) -> None:
-        """Labels a tensor once: the first name stays."""
+        """Labels a tensor. Does nothing if it has a label."""
         if id(tensor) in self._labeled or not _introspect.is_tensor(tensor) or not has_memory(tensor):
             return
         key, labeled = id(tensor), self._labeled
@@ -104,7 +104,7 @@ class Labels:
 
 
 def _parts(tensor: Any) -> Iterable[Any]:
-    """Returns the tensors that hold the memory: of a DTensor, the part on this device."""
+    """Returns the tensors that own the memory. For a DTensor, that is the part on this device."""
     local = [
         value for name, value in _introspect.slots(tensor) if name == "_local_tensor" and _introspect.is_tensor(value)
     ]

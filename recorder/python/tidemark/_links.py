@@ -3,8 +3,8 @@
 
 """Names single references: an attribute, an item, a variable of a closure. Runs no code of the objects it names.
 
-A retention path has steps that source code does not show (an object's __dict__, the cell of a closure). They belong to
-the link of the step before, or have no link.
+A retention path has steps that source code does not show, such as an object's __dict__ or the cell of a closure. Such a
+step belongs to the link before it, or has no link.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Link(typing.NamedTuple):
 
 
 class Places:
-    """Finds objects in containers and frames. Reads each container once. Belongs to one search, which keeps the objects
-    of its paths alive."""
+    """Finds objects in containers and frames. Reads each container once. Belongs to one search, which retains the
+    objects of its paths."""
 
     def __init__(self, heap: _heap.Heap) -> None:
         self._heap = heap
@@ -67,7 +67,7 @@ class Places:
         return _heap.variables_of(frame.f_code)[addresses.index(id(value))] if id(value) in addresses else None
 
     def once(self, ids: Sequence[int], at: int, name: Callable[[], tuple[Link | None, int]]) -> tuple[Link | None, int]:
-        """Returns name(), cached by the ids of the objects from position `at` on: paths share steps."""
+        """Returns name(), cached by `ids`: the objects from position `at` on. Many paths share their steps."""
         key = tuple(ids)
         if key not in self._links:
             link, to = name()
@@ -79,7 +79,7 @@ class Places:
         if id(container) not in self._items:
             try:
                 items = read()
-            except RuntimeError:  # another thread changed it
+            except RuntimeError:  # another thread changed the container
                 items = []
             self._items[id(container)] = container, {id(v): (place,) for v, place in reversed(items)}
         return self._items[id(container)][1].get(id(item))
@@ -107,8 +107,8 @@ def function_place(code: CodeType) -> tuple[str, str]:
     return code.co_qualname if sys.version_info >= (3, 11) else code.co_name, code.co_filename
 
 
-# Each function below takes (places, owner, the objects behind it in the path, its position) and returns what link()
-# does; None: this type does not know the reference.
+# Each function below takes (places, owner, the objects after it in the path, its position). It returns the same as
+# link(), or None if this type does not know the reference.
 
 
 def _of_dict(places, owner, rest, at):
@@ -245,7 +245,7 @@ def _of_attribute(places, owner, name, values, at):
 
 def _attribute(owner, name):
     owner_name = _introspect.class_of(owner)
-    if _introspect.is_context(owner):  # torch names its class by the function's
+    if _introspect.is_context(owner):  # torch derives the name of its class from the function's
         return Link("ctx", f"{_introspect.name_of(name)} of {owner_name.removesuffix('Backward')}")
     return Link("attribute", f"{_introspect.name_of(name)} of {owner_name}")
 

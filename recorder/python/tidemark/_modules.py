@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finds and names the program's modules: "GPT.transformer.h.3.mlp". Runs no code of theirs."""
+"""Finds and names the program's modules: "GPT.transformer.h.3.mlp". Runs no code of the modules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidemark import _heap, _introspect
 
 
 def all_modules(module_type: type, heap: _heap.Heap | None = None) -> list[Any]:
-    """Returns all live modules. heap: makes it faster."""
+    """Returns all live modules. Finds them faster with `heap`."""
     if heap is not None:
         return heap.instances(module_type)[0]
     return [o for o in gc.get_objects() if issubclass(type(o), module_type)]
@@ -32,7 +32,7 @@ def _roots(modules: list[Any]) -> list[Any]:
 
 
 def paths(modules: list[Any]) -> Iterator[tuple[Any, str]]:
-    """Yields (module, path), each module once. A path is the class of the model, then the names of its parts."""
+    """Yields (module, path), each module once. A path is the class of the model followed by the names of its parts."""
     seen: set[int] = set()
     for root in _roots(modules):
         below = [(root, _introspect.class_of(root))]

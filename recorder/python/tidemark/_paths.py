@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Names retention paths in the words of the program: "losses in train", "3", "history of Trainer"."""
+"""Names the links of retention paths with identifiers of the program: "losses in train", "3", "history of Trainer"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidemark._links import Link
 
 
 def links(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]) -> list[Link]:
-    """Returns the links of a path, root first. roots: those that the search began from."""
+    """Returns the links of a path, root first. roots: those of the search."""
     first, at = _start(places, path, roots)
     return [*first, *_rest(places, path, at)]
 
@@ -27,7 +27,7 @@ def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]
     if path.start == _abi.HEAP_NATIVE:
         return [Link("native", _introspect.class_of(path.objects[path.cycle_length]))], path.cycle_length
     root = roots[path.root]
-    if root.kind == "ctx":  # the link of its attribute names it
+    if root.kind == "ctx":  # the link of its attribute has its name
         return [], 0
     if path.variable >= 0:
         return _of_variable(root, path.variable), 0
@@ -64,7 +64,7 @@ def _cycle_name(objects: Sequence[Any]) -> str:
 
 
 def _position_on_cycle(path: _heap.Path) -> int:
-    """Returns where the rest of the path begins: at an object rather than at its __dict__."""
+    """Returns the position at which the path leaves the cycle. Prefers an object to its __dict__."""
     first = path.objects[path.cycle_length]
     before = path.objects[path.cycle_length - 1]
     return path.cycle_length - (type(first) is dict and _introspect.attributes(before) is first)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The plugin inside torch, loaded."""
+"""Loads the plugin that attaches to torch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tidemark import _build, _core
 
 
 class Plugin:
-    """The loaded plugin. The constructor raises OSError if there is none for this torch. Tensors are given by their
-    `_cdata`."""
+    """The loaded plugin. The constructor raises OSError if none can be built for this torch. Methods take tensors as
+    their `_cdata`."""
 
     def __init__(self, torch: Any) -> None:
         self._library = _core.declare(ctypes.PyDLL(_build.built_for(torch)), _abi.PLUGIN_FUNCTIONS)
@@ -29,7 +29,7 @@ class Plugin:
         self.update_labels = self._library.tidemark_plugin_update_labels
 
     def attach(self, torch: Any, core_table: Any, parts: int) -> None:
-        """Listens to the parts: a sum of _abi.PLUGIN_ALLOCATOR (once CUDA is initialized), _OPS and _GRAPH.
+        """Attaches to torch. parts: a sum of _abi.PLUGIN_ALLOCATOR (requires initialized CUDA), _OPS and _GRAPH.
 
         Raises OSError."""
         if parts & _abi.PLUGIN_GRAPH:
@@ -44,13 +44,13 @@ class Plugin:
         return self._sequences[:count]
 
     def identify(self, cdata: int) -> tuple[int, int, int, int]:
-        """Returns (id of the node that made the tensor or 0, address of its memory, events of its device, device)."""
+        """Returns (id of the node that created the tensor or 0, address of its memory, device's events, device)."""
         tensor = _abi.Tensor()
         self._library.tidemark_plugin_identify(cdata, ctypes.byref(tensor))
         return tensor.node, tensor.address, tensor.sequence, tensor.device
 
     def label(self, cdata: int, category: int, name: str) -> None:
-        """Labels the tensor's memory, wherever it moves. category: an _abi.CATEGORY_ constant."""
+        """Labels the tensor's memory, also after the tensor gets other memory. category: an _abi.CATEGORY_ constant."""
         self._library.tidemark_plugin_label(cdata, category, name.encode(errors="replace"))
 
     def live_nodes(self) -> tuple[int, int]:
@@ -60,7 +60,7 @@ class Plugin:
         return alive.value, newest.value
 
     def _learn_python_functions(self, torch: Any) -> None:
-        """Shows the plugin one torch.autograd.Function, from which it learns where such functions save tensors."""
+        """Passes one torch.autograd.Function to the plugin, which finds the offset of its saved tensors."""
 
         class Known(torch.autograd.Function):
             @staticmethod
@@ -69,11 +69,11 @@ class Plugin:
                 return first + second
 
         with torch.enable_grad(), torch.device("cpu"):
-            made = Known.apply(torch.ones(1, requires_grad=True), torch.ones(1))
-        ctx = made.grad_fn
+            result = Known.apply(torch.ones(1, requires_grad=True), torch.ones(1))
+        ctx = result.grad_fn
         saved = ctx._raw_saved_tensors
         # A pybind object holds the address of what it wraps right after its object header.
         first = ctypes.c_uint64.from_address(id(saved[0]) + 2 * ctypes.sizeof(ctypes.c_void_p)).value
         self._library.tidemark_plugin_learn_python_function(
-            made._cdata, id(ctx), type(ctx).__basicsize__, first, len(saved)
+            result._cdata, id(ctx), type(ctx).__basicsize__, first, len(saved)
         )

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Calls a function from time to time on a thread that the program does not notice."""
+"""Calls a function periodically on a thread that is invisible to `threading`."""
 
 import _thread
 from typing import Callable
@@ -10,8 +10,8 @@ from typing import Callable
 class Poller:
     """Calls poll() after `first_s` seconds, then after pauses that grow to `longest_s`, until stop().
 
-    Pauses grow because most changes happen at the start. The thread does not keep the interpreter alive. It is no
-    threading.Thread: programs count those and wait for them."""
+    Pauses grow because most changes happen at the start. The thread does not delay the end of the interpreter. It is
+    not a threading.Thread, because programs count and join those."""
 
     def __init__(self, poll: Callable[[], None], first_s: float = 0.05, longest_s: float = 0.5) -> None:
         self._poll = poll
@@ -21,7 +21,7 @@ class Poller:
         _thread.start_new_thread(self._run, ())
 
     def stop(self) -> None:
-        """Ends the polling. A call of poll() that runs now still finishes."""
+        """Ends the polling. A call of poll() in progress still completes."""
         if self._stopped.locked():
             self._stopped.release()
 

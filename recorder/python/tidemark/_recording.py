@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One recording of this process: attaches the parts of the recorder to torch and CUDA, and sends what they report."""
+"""One recording of this process: attaches the parts of the recorder to torch and CUDA and sends their reports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAST_SAMPLE_MS = 1_000  # NVML itself takes some 400 ms to start
 
 
 class Recording:
-    """One thread begins and ends it. Any thread may call step_ended, mark and phase."""
+    """One thread calls begin() and end(). Any thread may call the other methods."""
 
     def __init__(self, core: _core.Core, parts: set[str]) -> None:
         self.core = core
@@ -85,7 +85,7 @@ class Recording:
             self.report_gap("attach_failed", f"recording is incomplete: {failure}", failure)
 
     def _attach_to_torch(self, torch: Any) -> None:
-        """Attaches what needs no GPU: a graph exists on the CPU as well."""
+        """Attaches the parts that need no GPU. An autograd graph exists on the CPU as well."""
         self.core.push(_records.meta("torch_version", torch.__version__))
         self._prepare_stacks(torch)
         self._load_plugin(torch)
@@ -103,12 +103,12 @@ class Recording:
 
     def _report_devices(self, torch: Any) -> None:
         for index in range(torch.cuda.device_count()):
-            seen = torch.cuda.get_device_properties(index)
+            properties = torch.cuda.get_device_properties(index)
             pci = ""
-            if hasattr(seen, "pci_bus_id"):
-                pci = f"{seen.pci_domain_id:08X}:{seen.pci_bus_id:02X}:{seen.pci_device_id:02X}.0"
-            uuid = f"GPU-{seen.uuid}" if hasattr(seen, "uuid") else ""
-            self.core.push(_records.device(index, seen.total_memory, seen.name, pci, uuid))
+            if hasattr(properties, "pci_bus_id"):
+                pci = f"{properties.pci_domain_id:08X}:{properties.pci_bus_id:02X}:{properties.pci_device_id:02X}.0"
+            uuid = f"GPU-{properties.uuid}" if hasattr(properties, "uuid") else ""
+            self.core.push(_records.device(index, properties.total_memory, properties.name, pci, uuid))
 
     def _prepare_stacks(self, torch: Any) -> None:
         if "stacks" not in self.parts:
@@ -184,16 +184,16 @@ class Recording:
                 f"{failure} (into {stem}.history.tide)",
             )
         except Exception as second:
-            details = f"{failure}; nor does PyTorch's own history work: {second}"
+            details = f"{failure}; PyTorch's own memory history does not work either: {second}"
             self.report_gap("allocator_failed", f"allocator events are not recorded: {details}", details)
 
     def report_gap(self, reason: str, sentence: str, details: object) -> None:
-        """Reports once what is not recorded: on stderr as a sentence, in the trace as a reason with details."""
+        """Reports a part that is not recorded. Prints the sentence on stderr; sends reason and details to the trace."""
         _console.notify(sentence)
         self.core.push(_records.data_gap(reason, details))
 
     def mark(self, name: str, value: float | None) -> None:
-        """Names this point in time."""
+        """Names this point in time. value: None for none."""
         self._name_new_modules()
         self.core.push(_records.mark(name, value, self._plugin.sequences() if self._records_allocator else []))
         if self._graph:
@@ -208,7 +208,7 @@ class Recording:
             self._graph.step_ended()
 
     def phase(self, name: str | None) -> contextlib.AbstractContextManager[None]:
-        """Names the phase; None: detected. Returns a context manager whose exit restores the phase before."""
+        """Names the phase; None: detects it. Returns a context manager whose exit restores the phase before."""
         before, self._phase = self._phase, name
         if self._plugin:
             self._plugin.phase(self._number_of_phase(name))
@@ -232,44 +232,44 @@ class Recording:
         return self._phases[name]
 
     def in_optimizer(self, inside: bool) -> None:
-        """An optimizer's step begins (True) or ends on this thread."""
+        """Handles that an optimizer's step begins (True) or ends on this thread."""
         if self._plugin:
             self._plugin.optimizer(int(inside))
 
     def backward_begins(self, roots: Iterable[Any]) -> None:
-        """A backward pass from these tensors begins on this thread."""
+        """Handles the begin of a backward pass from these tensors on this thread."""
         if self._plugin:
             self._plugin.backward_begins()
         if self._graph:
             self._graph.backward_begins(roots)
 
     def backward_ends(self) -> None:
-        """The backward pass ended."""
+        """Handles the end of the backward pass."""
         if self._graph:
             self._graph.backward_ends()
 
     def optimizer_stepped(self, optimizer: Any) -> None:
-        """A step of this optimizer ended."""
+        """Handles the end of this optimizer's step."""
         if self._graph:
             self._graph.optimizer_stepped(optimizer)
 
     def modules_changed(self) -> None:
-        """There may be new modules."""
+        """Marks that there may be new modules."""
         if self._graph:
             self._graph.modules_changed()
 
     def out_of_memory(self) -> None:
-        """The allocator is about to raise an out-of-memory error."""
+        """Handles an out-of-memory error before the allocator raises it."""
         if self._graph:
             self._graph.out_of_memory()
 
     def scan_heap(self) -> None:
-        """Scans the heap for what retains tensors, and waits for the result."""
+        """Scans the heap for referrers of tensors. Returns when the scan is complete."""
         if self._graph:
             self._graph.scan()
 
     def last_scan(self, traceback: TracebackType | None = None) -> None:
-        """Scans the heap once more, while the variables of an exception's frames are alive."""
+        """Scans the heap for the last time. traceback: of the exception that ends the program; its frames are roots."""
         if self._graph:
             self._graph.ends(traceback)
 

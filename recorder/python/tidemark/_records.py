@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Builds the messages that the Python side sends: (record, payload). recorder/core/records.h says what they mean."""
+"""Builds the messages that the Python side sends: (record, payload). recorder/core/records.h defines them."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ KNOWN_PHASES = {
     "eval": _abi.PHASE_EVAL,
 }
 GAP_NOT_RECORDED = 10
-STEP_SEEN, STEP_REPORTED = 0, 1  # who reports a step: the optimizer hook, the user
+STEP_SEEN, STEP_REPORTED = 0, 1  # reported by the optimizer hook, by the user
 SPAN_BEGINS, SPAN_ENDS = 0, 1
 
 Message = tuple[_abi.Record, bytes]
 
 
 def _record(kind: int, detail: int = 0, ticks: int = 0) -> _abi.Record:
-    """ticks: 0 stands for the time of the push."""
+    """Returns a record. ticks: 0 means the time of the push."""
     return _abi.Record(kind=kind, detail=detail, ticks=ticks)
 
 
 def module(address: int, path: str) -> Message:
-    """Names the torch.nn.Module at an address."""
+    """Returns the message that names the torch.nn.Module at an address."""
     record = _record(_abi.MODULE)
     record.define.address = address
     return record, path.encode()
 
 
 def device(index: int, total_bytes: int, name: str, pci_bus_id: str, uuid: str) -> Message:
-    """Describes a GPU."""
+    """Returns the message that describes a GPU."""
     record = _record(_abi.DEVICE)
     record.device.total_bytes, record.device.device = total_bytes, index
     return record, "\0".join([name, pci_bus_id, uuid]).encode()
 
 
 def mark(name: str, value: float | None, sequences: Sequence[int]) -> Message:
-    """Names a point in time. sequences: number of allocator events so far, per device."""
+    """Returns the message that names this point in time. sequences: number of allocator events so far, per device."""
     record = _record(_abi.MARK)
     if value is not None:
         record.mark.value, record.mark.has_value = value, 1
@@ -52,7 +52,7 @@ def mark(name: str, value: float | None, sequences: Sequence[int]) -> Message:
 
 
 def step(source: int, number: int) -> Message:
-    """Ends a training step. source: STEP_SEEN or STEP_REPORTED."""
+    """Returns the message that ends a training step. source: STEP_SEEN or STEP_REPORTED."""
     record = _record(_abi.STEP, source)
     record.step.number = number
     return record, b""
@@ -66,14 +66,14 @@ def span(text: int, start_ticks: int) -> tuple[Message, Message]:
 
 
 def heap_scan(reason: str, duration_ns: int, objects: int, tensors: int) -> Message:
-    """Reports a heap scan. objects: visited. tensors: searched for."""
+    """Returns the message about a heap scan. objects: number visited. tensors: number of targets."""
     record = _record(_abi.HEAP_SCAN)
     record.heap_scan.duration_ns, record.heap_scan.objects, record.heap_scan.tensors = duration_ns, objects, tensors
     return record, _encode(reason)
 
 
 def referrer(place: tuple[int, int, int, int], links: Iterable[tuple]) -> Message:
-    """Reports one retention path.
+    """Returns the message with one retention path.
 
     place: (node, address, sequence, device) of the tensor. links: (kind, name, function, file, line), root first."""
     record = _record(_abi.REFERRER)
@@ -84,21 +84,21 @@ def referrer(place: tuple[int, int, int, int], links: Iterable[tuple]) -> Messag
 
 
 def _encode(text: str) -> bytes:
-    return text.encode(errors="replace")  # names may hold what is not Unicode text
+    return text.encode(errors="replace")  # names may contain lone surrogates
 
 
 def named_phase(number: int, name: str) -> Message:
-    """Names a phase of the user's."""
+    """Returns the message that names a phase of the user."""
     record = _record(_abi.PHASE)
     record.define.id = number
     return record, name.encode()
 
 
 def data_gap(reason: str, details: object) -> Message:
-    """Reports something that is not recorded. reason: a word of DataGapReason (storage/trace/facts.h)."""
+    """Returns the message about a part that is not recorded. reason: a word of DataGapReason (trace/facts.h)."""
     return _record(_abi.DATA_GAP, GAP_NOT_RECORDED), f"{reason}\0{details}".encode()
 
 
 def meta(key: str, value: str) -> Message:
-    """Records a setting or a version."""
+    """Returns the message with a setting or a version."""
     return _record(_abi.META), f"{key}\0{value}".encode()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records what retains tensors: scans the Python heap for retention paths and sends those it finds.
+"""Records what retains tensors: scans the Python heap for retention paths and sends them.
 
-The program stands still during the scan itself. The calling thread continues when all paths are sent.
+The scan holds the interpreter lock, so all Python threads wait. The calling thread continues when all paths are sent.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MOST_TENSORS = 20_000
 def find(
     heap: _heap.Heap, targets: list[Any], contexts: Sequence[Any] = (), traceback: TracebackType | None = None
 ) -> tuple[list[list[_links.Link] | None], int]:
-    """Returns the links to each target (None: nothing in Python refers to it) and the number of objects visited.
+    """Returns the links to each target (None: no Python object refers to it) and the number of objects visited.
 
-    contexts: those of autograd functions, which only C++ refers to. Empties the list `targets` when the search knows
-    them: then the program can free them, and our list is no referrer."""
+    contexts: those of autograd functions, which only C++ refers to. Empties the list `targets` as soon as the search
+    knows their addresses, so that the list is not a referrer itself."""
     count = len(targets)
     with heap.search(targets, _roots.barriers()) as search:
         targets.clear()
@@ -65,9 +65,9 @@ class Referrers:
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
 
     def scan(self, reason: str, traceback: TracebackType | None = None) -> None:
-        """Records the retention path of each tensor on a GPU or made by a recorded node, except labeled ones.
+        """Records the retention path of each tensor on a GPU or created by a recorded node, except labeled tensors.
 
-        traceback: of an exception, whose frames' variables are roots, too."""
+        traceback: of an exception; the variables of its frames are roots, too."""
         began = time.perf_counter_ns()
         parts = self._torch._C
         tensors, modules, contexts = self._heap.instances(parts.TensorBase, self._torch.nn.Module, parts._FunctionBase)
@@ -83,7 +83,7 @@ class Referrers:
             self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TENSORS} tensors"))
 
     def _targets(self, all_tensors: list[Any]) -> tuple[list[Any], list[tuple[int, int, int, int]]]:
-        """Returns the tensors to search for, and of each (node, address, sequence, device)."""
+        """Returns the tensors to search for and, for each, (node, address, sequence, device)."""
         tensors, places = [], []
         with self._torch._C.DisableTorchFunction():
             while all_tensors:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""GC roots of a heap scan: what a person can name without naming another object first."""
+"""GC roots of a heap scan: objects with a name of their own, such as local variables and globals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Root(typing.NamedTuple):
     line: int = 0
 
     def variables(self) -> int:
-        """Returns the number of variables that the search reads; -1: the root is no frame."""
+        """Returns the number of variables that the search reads; -1 if the root is not a frame."""
         return len(_heap.variables_of(self.object.f_code)) if _introspect.is_a(self.object, types.FrameType) else -1
 
 
@@ -51,7 +51,7 @@ def is_users(file: str) -> bool:
 
 
 def of_frame(kind: str, frame: FrameType, line: int | None) -> Root:
-    """Returns the root for a frame that stands at `line`."""
+    """Returns the root for a frame that executes `line`."""
     return Root(kind, frame, *_links.function_place(frame.f_code), line or 0)
 
 
@@ -77,8 +77,8 @@ def own_frames() -> Iterator[FrameType]:
 
 def tracebacks() -> Iterator[TracebackType | None]:
     """Yields the tracebacks of the exceptions that threads handle now."""
-    for seen in getattr(sys, "_current_exceptions", dict)().values():
-        error = seen[1] if type(seen) is tuple else seen
+    for handled in getattr(sys, "_current_exceptions", dict)().values():
+        error = handled[1] if type(handled) is tuple else handled
         while error is not None:
             yield BaseException.__dict__["__traceback__"].__get__(error)
             error = BaseException.__dict__["__context__"].__get__(error)
@@ -91,7 +91,7 @@ def _of_running(frames: Iterable[FrameType]) -> Iterator[Root]:
 
 
 def _of_names(frame: FrameType, root: Root) -> Root:
-    """Returns the root of a module or a class body: f_locals is its own dictionary, no copy."""
+    """Returns the root of a module or a class body, whose f_locals is its own dictionary, not a copy."""
     names = frame.f_locals
     if names is frame.f_globals or not _introspect.is_a(names, dict):
         return Root("global", frame.f_globals, "", root.file)
@@ -119,28 +119,28 @@ def _of_namespace(name: str, names: dict[str, Any]) -> Root:
     return Root("global", names, "", _introspect.name_of(names.get("__file__") or name))
 
 
-def _is_ours(name: str) -> bool:
+def _is_own_module(name: str) -> bool:
     return name == "tidemark" or name.startswith("tidemark.")
 
 
 def nearest(traceback: TracebackType | None) -> list[Root]:
-    """Returns locals of running frames, exceptions in flight and globals of the program's modules, in this order."""
+    """Returns locals of running frames, frames of exceptions and globals of the program's modules, in this order."""
     frames = list(running_frames())
     roots = list(_of_running(frame for frame in frames if is_users(frame.f_code.co_filename)))
-    for one in (traceback, *tracebacks()):
-        roots += _of_traceback(one)
+    for each in (traceback, *tracebacks()):
+        roots += _of_traceback(each)
     roots += _of_users_modules()
     return roots + list(_of_running(frame for frame in frames if not is_users(frame.f_code.co_filename)))
 
 
 def _of_users_modules() -> list[Root]:
-    """Returns __main__ first. It counts even without a file: the program may be typed in."""
+    """Returns the namespaces of the program's modules, __main__ first. __main__ may have no file (interactive mode)."""
     users: list[Root] = []
     for name, names in namespaces():
         root = _of_namespace(name, names)
         if name == "__main__":
             users.insert(0, root)
-        elif not _is_ours(name) and os.sep in root.file and is_users(root.file):
+        elif not _is_own_module(name) and os.sep in root.file and is_users(root.file):
             users.append(root)
     return users
 
@@ -152,11 +152,11 @@ def of_contexts(objects: Sequence[Any]) -> list[Root]:
 
 def furthest() -> list[Root]:
     """Returns the globals of all other modules, torch's last."""
-    roots = [(name, _of_namespace(name, names)) for name, names in namespaces() if not _is_ours(name)]
+    roots = [(name, _of_namespace(name, names)) for name, names in namespaces() if not _is_own_module(name)]
     roots.sort(key=lambda root: root[0].split(".")[0] == "torch")
     return [root for _, root in roots]
 
 
 def barriers() -> list[Any]:
-    """Returns what a search enters only as roots: a module does not belong to its importer."""
+    """Returns the objects that a search enters only as roots, because a module does not belong to its importer."""
     return [sys.modules, *(names for _, names in namespaces()), *own_frames()]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Starts the recording that `tidemark record` asks for, when the program first uses the GPU."""
+"""Starts the recording of `tidemark record` when the program first uses the GPU."""
 
 import os
 from typing import Any

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Calls functions when torch is imported and when it initializes CUDA, whichever order the program chooses."""
+"""Calls functions when torch is imported and when it initializes CUDA. The order of both does not matter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def when_imported(call: Callable[[Any], None]) -> None:
 
 
 def when_cuda_is_ready(torch: Any, call: Callable[[], None]) -> None:
-    """Calls call() once CUDA is initialized: now if it is, or if this runs as part of the initialization."""
+    """Calls call() once CUDA is initialized: now if it is, or if this call is part of the initialization."""
     if hasattr(torch.cuda._tls, "is_initializing"):  # torch holds its lock now
         call()
     else:
@@ -46,7 +46,7 @@ class _TorchFinder(importlib.abc.MetaPathFinder):
 
 
 class _CallingLoader(importlib.abc.Loader):
-    """torch's own loader, followed by a call."""
+    """Runs torch's own loader, then a function."""
 
     def __init__(self, loader: Any, call: Callable[[Any], None]) -> None:
         self._loader = loader

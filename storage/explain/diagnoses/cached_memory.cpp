@@ -32,8 +32,10 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
                      ComponentKind::cached_segments),
         at_component(context, words("Free gaps between tensors: {bytes}", with("bytes", format_bytes(gaps))),
                      ComponentKind::free_in_segments)};
-    finding.fixes = {
-        {words("No fix is needed. If another program needs the memory now:"), "torch.cuda.empty_cache()", cached, {}}};
+    finding.fixes = {{words("No fix is needed. If another program needs the memory now, release the cached segments."),
+                      "torch.cuda.empty_cache()",
+                      cached,
+                      {}}};
     findings.push_back(std::move(finding));
 }
 

@@ -114,7 +114,7 @@ void report(Finding& finding, const AnalysisContext& context, const State& state
                 : words("For each parameter the optimizer keeps {names}.", with("names", names)));
     }
     if (context.graph()) {
-        finding.text.push_back(words("The program's memory at {time_point}: {parts}.",
+        finding.text.push_back(words("The program's memory at {time_point}, including allocator rounding: {parts}.",
                                      with("time_point", time_point_name(context, words)),
                                      with("parts", composition_words(words, composition_at(context, context.now())))));
     }
