@@ -34,7 +34,7 @@ struct tidemark_options {
     const char* output;     /* the trace to write */
     const char* session;    /* session folder that `tidemark record` watches; NULL: none */
     uint64_t ring_capacity; /* records per ring, a power of two; 0: the default (2^18, 16 MiB) */
-    uint32_t replace;       /* 1: replaces an existing trace; 0: an existing trace is an error */
+    uint32_t force;         /* 1: replaces an existing trace; 0: an existing trace is an error */
 };
 
 /* Starts a recording and waits until the recorder process is ready. Returns 1 (also if a recording runs already), or 0

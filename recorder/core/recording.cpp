@@ -139,7 +139,7 @@ bool Recording::spawn_recorder(const tidemark_options& options, std::string& err
     if (!session.empty()) {
         arguments.insert(arguments.end(), {words[3].data(), session.data()});
     }
-    if (options.replace != 0) {
+    if (options.force != 0) {
         arguments.push_back(words[4].data());
     }
     arguments.push_back(nullptr);

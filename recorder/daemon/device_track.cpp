@@ -81,7 +81,7 @@ std::optional<int64_t> DeviceTrack::ask(const MemoryQuestion& question) {
         return answer_to(question);
     }
     if (questions_.size() >= most_questions) {
-        return 0;
+        return no_allocation_row;
     }
     questions_.push_back(question);
     std::push_heap(questions_.begin(), questions_.end(), is_later);

@@ -65,7 +65,7 @@ del kept[::3]
 sys.path.insert(0, sys.argv[2])
 import tidemark
 truth = []
-with tidemark.record(sys.argv[1], replace=True):
+with tidemark.record(sys.argv[1], force=True):
     for step in range(20):
         kept.append(torch.ones(5000 * step + 1, device="cuda"))
         if step % 4 == 0:

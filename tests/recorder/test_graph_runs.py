@@ -120,7 +120,7 @@ class Runs(unittest.TestCase):
         self.path = os.path.join(self.folder.name, "run.tide")
 
     def run_program(self, text, recorded=True):
-        start = "import tidemark; tidemark.record(sys.argv[1], replace=True)\n" if recorded else ""
+        start = "import tidemark; tidemark.record(sys.argv[1], force=True)\n" if recorded else ""
         done = subprocess.run(
             [TORCH_PYTHON, "-W", "ignore", "-X", "faulthandler", "-c"]
             + ["import sys\n" + start + FRAME + text, self.path],

@@ -69,7 +69,7 @@ class Package(unittest.TestCase):
             ("os.kill(os.getpid(), 9)", -9, "ended without a word"),
         ):
             with self.subTest(text):
-                program = f"tidemark.record(sys.argv[1], replace=True); tidemark.mark('m')\n{text}"
+                program = f"tidemark.record(sys.argv[1], force=True); tidemark.mark('m')\n{text}"
                 if status in (-9, 130):
                     done = subprocess.run(
                         [sys.executable, "-c", "import sys, os, tidemark\n" + program, self.path],

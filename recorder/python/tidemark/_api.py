@@ -30,14 +30,14 @@ def current() -> Recording | None:
 
 
 def record(
-    path: str | os.PathLike[str] = "run.tide", *, parts: Iterable[str] = PARTS, replace: bool = False
+    path: str | os.PathLike[str] = "run.tide", *, parts: Iterable[str] = PARTS, force: bool = False
 ) -> contextlib.AbstractContextManager[Any]:
     """Starts recording GPU memory into the trace `path`. Returns a context manager whose exit ends the recording.
 
     path: the trace to write (.tide).
     parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record. Default: all. "graph" also records
     ops.
-    replace: True replaces an existing trace. False records nothing if the trace exists.
+    force: True replaces an existing trace. False records nothing if the trace exists.
 
     Does nothing if a recording runs already. Raises ValueError for unknown parts. If the recording cannot start for
     another reason, prints one sentence on stderr, and the program continues without a recording.
@@ -53,7 +53,7 @@ def record(
         _console.notify(f"already recording into {running.output}")
         return contextlib.nullcontext(running)
     os.environ["TIDEMARK_WITH"] = ",".join(parts)
-    return _begin(parts, lambda core: core.start(path, replace))
+    return _begin(parts, lambda core: core.start(path, force))
 
 
 def begin_from_environment() -> None:

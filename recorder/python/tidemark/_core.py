@@ -48,7 +48,7 @@ class Core:
             raise OSError(f"{path} belongs to another version of this package. Reinstall Tidemark.")
         self._api = self.table.contents
 
-    def start(self, output: str | os.PathLike[str], replace: bool) -> None:
+    def start(self, output: str | os.PathLike[str], force: bool) -> None:
         """Starts a recording. Raises OSError with the cause and the fix."""
         session = os.environ.get("TIDEMARK_SESSION", "")
         options = _abi.Options(
@@ -56,7 +56,7 @@ class Core:
             output=os.fsencode(os.path.abspath(output)),
             session=session.encode() or None,
             ring_capacity=int(os.environ.get("TIDEMARK_RING_RECORDS", "0") or 0),
-            replace=int(replace),
+            force=int(force),
         )
         self._raise_unless(self._library.tidemark_start, ctypes.byref(options))
 
