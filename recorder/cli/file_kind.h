@@ -7,7 +7,6 @@
 #include <string>
 
 #include "storage/base/result.h"
-#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
@@ -17,9 +16,9 @@ enum class FileKind { missing, trace, other_sqlite, snapshot, not_a_file, other 
 FileKind file_kind(const std::string& path);
 
 /// Error: the file is a PyTorch snapshot, not a trace; the message says how to import it.
-Status check_is_no_snapshot(const std::string& path, const Words& words);
+Status check_is_no_snapshot(const std::string& path);
 
 /// Error: a file exists that must not be lost. A Tidemark trace is replaced with `force` only, any other file never.
-Status may_write_trace(const std::string& path, bool force, const Words& words);
+Status may_write_trace(const std::string& path, bool force);
 
 }  // namespace tidemark::cli

@@ -24,7 +24,7 @@ namespace tidemark::cli {
 /// Null where no graph was recorded.
 Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress);
 /// The error for a trace without a graph: it says how to record one.
-Error no_graph_error(const Trace& trace, const Words& words);
+Error no_graph_error(const Trace& trace);
 
 /// The graph that is alive at one point in time. Immutable.
 class GraphView {

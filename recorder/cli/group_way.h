@@ -8,7 +8,6 @@
 
 #include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
-#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
@@ -19,7 +18,7 @@ struct Way {
 };
 
 /// "line", "module:2". Errors name what exists.
-Result<Way> parse_way(const std::string& text, const Words& words);
+Result<Way> parse_way(const std::string& text);
 
 /// Returns whether the grouping needs the recorded graph.
 bool needs_graph(GroupBy by);

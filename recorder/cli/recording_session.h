@@ -11,6 +11,7 @@
 #include "recorder/cli/program.h"
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
@@ -24,7 +25,7 @@ struct RecordedTrace {
 class RecordingSession {
 public:
     /// Creates a temporary folder, which the destructor removes; or uses `folder`, which stays.
-    static Result<RecordingSession> begin(const std::string& folder, const Words& words);
+    static Result<RecordingSession> begin(const std::string& folder);
     RecordingSession(RecordingSession&&) noexcept;
     RecordingSession& operator=(RecordingSession&&) = delete;
     ~RecordingSession();

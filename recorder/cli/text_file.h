@@ -8,15 +8,14 @@
 #include <string_view>
 
 #include "storage/base/result.h"
-#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
 /// Error: a file exists that must not be lost. A file is replaced with `force` only; a trace, another database, a
 /// snapshot or a folder never.
-Status may_write_report(const std::string& path, bool force, const Words& words);
+Status may_write_report(const std::string& path, bool force);
 
 /// Writes a regular file completely or leaves it as it was. Writes straight into a device or a pipe.
-Status write_text_file(const std::string& path, std::string_view text, const Words& words);
+Status write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace tidemark::cli

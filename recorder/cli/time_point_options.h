@@ -18,7 +18,7 @@
 namespace tidemark::cli {
 
 /// Opens a trace for a command. Error: also a snapshot; the message says how to import it.
-Result<std::shared_ptr<const Trace>> open_input(const std::string& path, const Words& words, Progress& progress);
+Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress);
 
 struct TimePointOptions {
     std::string trace;
@@ -43,13 +43,11 @@ struct DeviceTimePoint {
 };
 
 /// The selected device, or every device of the trace; never empty. Errors name what exists.
-Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace, const TimePointOptions& options,
-                                                    const Words& words);
-Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& options, const Words& words,
-                                                      Progress& progress);
+Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace,
+                                                    const TimePointOptions& options);
+Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& options, Progress& progress);
 /// The selected device, or the one with most events: for data of the whole trace.
-Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options,
-                                        const Words& words);
+Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options);
 
 /// "event 1,234 of 607,632, 12.345678 s"
 std::string time_point_text(const Words& words, const DeviceHistory& device, EventNumber event);
