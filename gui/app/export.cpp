@@ -4,7 +4,6 @@
 #include "gui/app/export.h"
 
 #include <QApplication>
-#include <QCoreApplication>
 #include <QFile>
 #include <QImage>
 #include <QPalette>
@@ -17,9 +16,8 @@ namespace tidemark::gui {
 
 namespace {
 Error cannot_write(const QSaveFile& file) {
-    return environment_error(QCoreApplication::translate("Export", "%1 cannot be written: %2.")
-                                 .arg(file.fileName(), file.errorString())
-                                 .toStdString());
+    return environment_error("{path} cannot be written: {reason}.", with("path", file.fileName().toStdString()),
+                             with("reason", file.errorString().toStdString()));
 }
 }  // namespace
 
@@ -47,10 +45,8 @@ std::string explanation_document(const QString& path, const Explained& explained
 Status save_picture(const QString& path, QSize size, double ratio, const QString& title, const PaintOn& paint) {
     const bool svg = path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
     if (!svg && !path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive)) {
-        return usage_error(
-            QCoreApplication::translate("Export", "%1 is not a picture file name. Use the ending .png or .svg.")
-                .arg(path)
-                .toStdString());
+        return usage_error("{path} is not a picture file name. Use the ending .png or .svg.",
+                           with("path", path.toStdString()));
     }
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly)) {

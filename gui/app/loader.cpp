@@ -12,6 +12,7 @@
 #include <QStandardPaths>
 #include <QThread>
 
+#include "gui/model/text.h"
 #include "storage/import/import.h"
 
 namespace tidemark::gui {
@@ -71,8 +72,7 @@ Result<Opened> open_followed(const QString& path, Progress& progress) {
         }
         QThread::msleep(pause);
     }
-    return input_error(
-        translated(QT_TRANSLATE_NOOP("Loader", "%1 is being written and is still empty.")).arg(path).toStdString());
+    return input_error("{path} is being written and is still empty.", with("path", path.toStdString()));
 }
 
 Result<Opened> open_as_session(const QString& path, Progress& progress) {
@@ -108,14 +108,11 @@ ImportPlace import_place(const QString& snapshot) {
 Result<Opened> load_trace(const QString& path, Progress& progress) {
     const QFileInfo info(path);
     if (!info.exists()) {
-        return environment_error(
-            translated(QT_TRANSLATE_NOOP("Loader", "There is no file %1.")).arg(path).toStdString());
+        return environment_error("There is no file {path}.", with("path", path.toStdString()));
     }
     if (info.isDir()) {
-        return environment_error(
-            translated(QT_TRANSLATE_NOOP("Loader", "%1 is a folder. Name a trace or a snapshot in it."))
-                .arg(path)
-                .toStdString());
+        return environment_error("{path} is a folder. Name a trace or a snapshot in it.",
+                                 with("path", path.toStdString()));
     }
     if (path.endsWith(QLatin1String(".tide"), Qt::CaseInsensitive) || looks_like_trace(path)) {
         return open_as_session(path, progress);
@@ -193,7 +190,7 @@ void Loader::load(const QString& path) {
                 } else if (result->error().kind == ErrorKind::canceled) {
                     emit canceled();
                 } else {
-                    emit failed(QString::fromStdString(result->error().message));
+                    emit failed(error_text(result->error()));
                 }
             },
             Qt::QueuedConnection);

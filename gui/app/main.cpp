@@ -11,6 +11,7 @@
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
+#include "gui/model/text.h"
 #include "storage/base/exit_status.h"
 
 namespace {
@@ -22,7 +23,7 @@ int report(const Status& status) {
     if (status) {
         return 0;
     }
-    QTextStream(stderr) << "tidemark-gui: " << QString::fromStdString(status.error().message) << Qt::endl;
+    QTextStream(stderr) << "tidemark-gui: " << error_text(status.error()) << Qt::endl;
     return exit_status(status.error().kind);
 }
 
@@ -93,8 +94,8 @@ Status read_request(const Options& options, RenderRequest& request) {
     const QCommandLineParser& p = options.parser;
     const auto size = parse_size(p.value(options.size));
     if (!size) {
-        return usage_error("\"" + p.value(options.size).toStdString() +
-                           "\" is not a size; use WIDTHxHEIGHT in pixels, such as 1600x900.");
+        return usage_error("\"{text}\" is not a size; use WIDTHxHEIGHT in pixels, such as 1600x900.",
+                           with("text", p.value(options.size).toStdString()));
     }
     if (p.positionalArguments().size() != 1) {
         return usage_error("Name one trace to draw.");
@@ -139,14 +140,14 @@ Status set_looks(Application& application, const Options& options, bool picture)
     if (p.isSet(options.theme) || picture) {
         ThemeSetting theme = ThemeSetting::light;
         if (p.isSet(options.theme) && !theme_from_name(p.value(options.theme), theme)) {
-            return usage_error("\"" + p.value(options.theme).toStdString() +
-                               "\" is no theme; use light, dark or system.");
+            return usage_error("\"{text}\" is no theme; use light, dark or system.",
+                               with("text", p.value(options.theme).toStdString()));
         }
         application.set_theme(theme, false);
     }
     if ((p.isSet(options.language) && !application.set_language(p.value(options.language), false))) {
-        return usage_error("\"" + p.value(options.language).toStdString() +
-                           "\" is no language Tidemark speaks; use en or zh_CN.");
+        return usage_error("\"{text}\" is no language Tidemark speaks; use en or zh_CN.",
+                           with("text", p.value(options.language).toStdString()));
     }
     return {};
 }

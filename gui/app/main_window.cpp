@@ -310,7 +310,7 @@ std::vector<MainWindow::Exportable> MainWindow::exportables() {
 }
 
 void MainWindow::say(const Status& status, const QString& success) {
-    message_->show_message(status ? success : QString::fromStdString(status.error().message), !status);
+    message_->show_message(status ? success : error_text(status.error()), !status);
 }
 
 void MainWindow::export_picture(const Exportable& what) {

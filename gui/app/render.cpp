@@ -27,7 +27,7 @@ Status select_device(Session& session, int index) {
             return {};
         }
     }
-    return usage_error("The trace has no device " + std::to_string(index) + ".");
+    return usage_error("The trace has no device {device}.", with("device", index));
 }
 
 Status go_to(Session& session, const QString& at) {
@@ -87,7 +87,7 @@ Status select_finding(StoryPane& pane, Session& session, const RenderRequest& re
             return {};
         }
     }
-    return usage_error("There is no finding " + std::to_string(*request.finding) + ".");
+    return usage_error("There is no finding {number}.", with("number", *request.finding));
 }
 
 template <class Paint>
@@ -114,8 +114,8 @@ Status render_window(Application& application, std::shared_ptr<Session> session,
     if (const auto pane = panes.find(request.pane); pane != panes.end()) {
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {
-        return usage_error("A window has no pane \"" + request.pane.toStdString() +
-                           "\"; it has segments, graph, table, summary and breakdown.");
+        return usage_error("A window has no pane \"{pane}\"; it has segments, graph, table, summary and breakdown.",
+                           with("pane", request.pane.toStdString()));
     }
     if (request.stack_by) {
         page.set_group_by({*request.stack_by});
@@ -204,8 +204,9 @@ Status render(Application& application, const RenderRequest& request) {
     if (request.view == QLatin1String("window")) {
         return render_window(application, session, request);
     }
-    return usage_error("There is no view \"" + request.view.toStdString() +
-                       "\"; use why, timeline, allocations, segments, graph, breakdown, overview or window.");
+    return usage_error(
+        "There is no view \"{view}\"; use why, timeline, allocations, segments, graph, breakdown, overview or window.",
+        with("view", request.view.toStdString()));
 }
 
 }  // namespace tidemark::gui

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "gui/model/grouping.h"
+#include "gui/model/text.h"
 
 namespace tidemark::gui {
 
@@ -176,9 +177,9 @@ void StreamingFeed::Work::run(StreamingFeed* feed) {
         auto polled = follower->poll(progress);
         if (!polled) {
             if (polled.error().kind != ErrorKind::canceled) {
-                const QString sentence = QString::fromStdString(polled.error().message);
                 QMetaObject::invokeMethod(
-                    feed, [feed, sentence] { emit feed->failed(sentence); }, Qt::QueuedConnection);
+                    feed, [feed, error = polled.error()] { emit feed->failed(error_text(error)); },
+                    Qt::QueuedConnection);
             }
             return;
         }

@@ -28,7 +28,7 @@ void GraphSource::load(std::shared_ptr<const Trace> trace) {
     task_.start([trace = std::move(trace)](Progress& progress) {
         auto tables = read_graph(*trace, progress);
         if (!tables) {
-            return std::make_shared<const Reading>(Reading{nullptr, tables.error().message});
+            return std::make_shared<const Reading>(Reading{nullptr, tables.error()});
         }
         return std::make_shared<const Reading>(Reading{std::make_shared<const Graph>(trace, *tables), {}});
     });
@@ -41,7 +41,7 @@ void GraphSource::set(std::shared_ptr<const Graph> graph) {
 }
 
 void GraphSource::take(const std::shared_ptr<const Reading>& reading) {
-    problem_ = to_qstring(reading->problem);
+    problem_ = reading->problem ? error_text(*reading->problem) : QString();
     if (reading->graph) {
         const auto before = std::exchange(graph_, reading->graph);
         emit changed(before);

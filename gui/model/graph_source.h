@@ -7,8 +7,10 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <optional>
 
 #include "gui/model/latest_only.h"
+#include "storage/base/result.h"
 #include "storage/graph/graph.h"
 
 namespace tidemark::gui {
@@ -42,7 +44,7 @@ signals:
 private:
     struct Reading {
         std::shared_ptr<const Graph> graph;  // null if reading failed
-        std::string problem;
+        std::optional<Error> problem;
     };
     void take(const std::shared_ptr<const Reading>& reading);
 

@@ -8,6 +8,7 @@
 #include <QString>
 #include <Qt>
 
+#include "storage/base/result.h"
 #include "storage/read/open_trace.h"
 #include "storage/text/words.h"
 #include "storage/trace/graph_tables.h"
@@ -43,6 +44,7 @@ QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
 /// Returns the words of the reader's language.
 Words reader_words();
+QString error_text(const Error& error);
 QString data_gap_text(const DataGap& data_gap);
 /// Returns how a recorded process ended, as a sentence; empty if it runs or the end is unknown.
 QString ended_text(const Process& process);

@@ -174,7 +174,7 @@ ordered_json page_json(const Words& words, const Page& page) {
 }
 
 Status run_breakdown(const BreakdownOptions& options, const Words& words, Progress& progress) {
-    auto time_points = open_time_points(options.time_point, words, progress);
+    auto time_points = open_time_points(options.time_point, progress);
     if (!time_points) {
         return time_points.error();
     }

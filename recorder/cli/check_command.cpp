@@ -113,7 +113,7 @@ Result<std::vector<Checked>> check_devices(const CheckOptions& options, const Wo
 }
 
 Status run_check(const CheckOptions& options, const Words& words, int& exit_code, Progress& progress) {
-    TIDEMARK_TRY(check_limits(options.limits, words));
+    TIDEMARK_TRY(check_limits(options.limits));
     const auto checked = check_devices(options, words, progress);
     if (!checked) {
         return checked.error();

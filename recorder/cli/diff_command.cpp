@@ -47,7 +47,7 @@ struct Both {
 };
 
 /// "3:20"
-Result<std::pair<int64_t, int64_t>> parse_steps(const std::string& text, const Words& words) {
+Result<std::pair<int64_t, int64_t>> parse_steps(const std::string& text) {
     const char* end = text.data() + text.size();
     int64_t first = 0, second = 0;
     const auto one = std::from_chars(text.data(), end, first);
@@ -57,14 +57,14 @@ Result<std::pair<int64_t, int64_t>> parse_steps(const std::string& text, const W
             return std::pair{first, second};
         }
     }
-    return usage_error(words("\"{text}\" does not name two steps; write --steps 3:20.", with("text", text)));
+    return usage_error("\"{text}\" does not name two steps; write --steps 3:20.", with("text", text));
 }
 
-Result<Both> selected_sides(const DiffOptions& options, const Words& words) {
+Result<Both> selected_sides(const DiffOptions& options) {
     const bool is_one_trace = options.b.empty();
     Both both{{options.a, options.at_a, {}}, {is_one_trace ? options.a : options.b, options.at_b, {}}};
     if (!options.steps.empty()) {
-        const auto steps = parse_steps(options.steps, words);
+        const auto steps = parse_steps(options.steps);
         if (!steps) {
             return steps.error();
         }
@@ -73,7 +73,7 @@ Result<Both> selected_sides(const DiffOptions& options, const Words& words) {
         return both;
     }
     if (is_one_trace && (options.at_a.empty() || options.at_b.empty())) {
-        return usage_error(words("One trace needs two points in time to compare: --at-a and --at-b, or --steps 3:20."));
+        return usage_error("One trace needs two points in time to compare: --at-a and --at-b, or --steps 3:20.");
     }
     for (Selected* side : {&both.a, &both.b}) {
         side->at = side->at.empty() ? "peak" : side->at;
@@ -93,7 +93,7 @@ struct Side {
     }
 };
 
-Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t number, const Words& words) {
+Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t number) {
     const Iterations iterations(time_point.trace(), time_point.device());
     for (const Iteration& iteration : iterations.all()) {
         if (iteration.number == number) {
@@ -101,12 +101,12 @@ Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t 
         }
     }
     if (iterations.empty()) {
-        return usage_error(words("{path}: no steps were recorded, and nothing else repeats; use --at-a and --at-b.",
-                                 with("path", time_point.trace().path)));
+        return usage_error("{path}: no steps were recorded, and nothing else repeats; use --at-a and --at-b.",
+                           with("path", time_point.trace().path));
     }
-    return usage_error(words("{path}: there is no step {number}; the steps are {first} to {last}.",
-                             with("path", time_point.trace().path), with("number", number),
-                             with("first", iterations[0].number), with("last", iterations.all().back().number)));
+    return usage_error("{path}: there is no step {number}; the steps are {first} to {last}.",
+                       with("path", time_point.trace().path), with("number", number),
+                       with("first", iterations[0].number), with("last", iterations.all().back().number));
 }
 
 std::string words_about_time_point(const Selected& selected, const Words& words) {
@@ -118,12 +118,12 @@ std::string words_about_time_point(const Selected& selected, const Words& words)
 
 Result<Side> open_side(std::shared_ptr<const Trace> trace, const Selected& selected, const Way& way,
                        std::optional<int> device, const Words& words, Progress& progress) {
-    auto time_point = main_time_point(trace, {selected.trace, selected.iteration ? "end" : selected.at, device}, words);
+    auto time_point = main_time_point(trace, {selected.trace, selected.iteration ? "end" : selected.at, device});
     if (!time_point) {
         return time_point.error();
     }
     if (selected.iteration) {
-        const auto event = end_of_iteration(*time_point, *selected.iteration, words);
+        const auto event = end_of_iteration(*time_point, *selected.iteration);
         if (!event) {
             return event.error();
         }
@@ -147,16 +147,16 @@ struct Difference {
 };
 
 Result<Difference> differ(const DiffOptions& options, const Words& words, Progress& progress) {
-    const auto both = selected_sides(options, words);
-    const auto way = parse_way(options.by, words);
+    const auto both = selected_sides(options);
+    const auto way = parse_way(options.by);
     if (!both || !way) {
         return both ? way.error() : both.error();
     }
-    const auto trace_a = open_input(both->a.trace, words, progress);
+    const auto trace_a = open_input(both->a.trace, progress);
     if (!trace_a) {
         return trace_a.error();
     }
-    const auto trace_b = both->b.trace == both->a.trace ? trace_a : open_input(both->b.trace, words, progress);
+    const auto trace_b = both->b.trace == both->a.trace ? trace_a : open_input(both->b.trace, progress);
     if (!trace_b) {
         return trace_b.error();
     }

@@ -78,7 +78,7 @@ std::string report(std::span<const ReportInput> devices, const Words& words, con
 
 Status run_explain(const ExplainOptions& options, const Words& words, Progress& progress) {
     if (!options.output.empty()) {
-        TIDEMARK_TRY(may_write_report(options.output, options.force, words));
+        TIDEMARK_TRY(may_write_report(options.output, options.force));
     }
     const auto devices = explain_devices(options.input, words, progress);
     if (!devices) {
@@ -89,7 +89,7 @@ Status run_explain(const ExplainOptions& options, const Words& words, Progress& 
         reported.push_back({*device.context, device.explanation});
     }
     const std::string text = report(reported, words, options);
-    return options.output.empty() ? print_clean(text) : write_text_file(options.output, text, words);
+    return options.output.empty() ? print_clean(text) : write_text_file(options.output, text);
 }
 
 }  // namespace

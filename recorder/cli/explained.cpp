@@ -10,12 +10,12 @@ namespace tidemark::cli {
 namespace {
 
 Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const TimePointOptions& options,
-                                                                          const Words& words, Progress& progress) {
-    const auto trace = open_input(options.trace, words, progress);
+                                                                          Progress& progress) {
+    const auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
     }
-    auto time_points = time_points_of(*trace, {options.trace, "end", options.device}, words);
+    auto time_points = time_points_of(*trace, {options.trace, "end", options.device});
     if (!time_points) {
         return time_points.error();
     }
@@ -35,7 +35,7 @@ Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const 
 
 Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words,
                                                Progress& progress) {
-    auto contexts = open_contexts(options, words, progress);
+    auto contexts = open_contexts(options, progress);
     if (!contexts) {
         return contexts.error();
     }

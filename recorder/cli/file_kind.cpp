@@ -66,24 +66,23 @@ FileKind file_kind(const std::string& path) {
     return is_pickle(bytes) || is_compressed(bytes) ? FileKind::snapshot : FileKind::other;
 }
 
-Status check_is_no_snapshot(const std::string& path, const Words& words) {
+Status check_is_no_snapshot(const std::string& path) {
     if (file_kind(path) != FileKind::snapshot) {
         return {};
     }
-    return input_error(words("{path}: this is a PyTorch snapshot, not a trace; import it first: tidemark import {path}",
-                             with("path", path)));
+    return input_error("{path}: this is a PyTorch snapshot, not a trace; import it first: tidemark import {path}",
+                       with("path", path));
 }
 
-Status may_write_trace(const std::string& path, bool force, const Words& words) {
+Status may_write_trace(const std::string& path, bool force) {
     switch (file_kind(path)) {
         case FileKind::missing: return {};
         case FileKind::trace:
-            return force ? Status()
-                         : usage_error(words("{path} exists already; --force replaces it.", with("path", path)));
+            return force ? Status() : usage_error("{path} exists already; --force replaces it.", with("path", path));
         default:
             return usage_error(
-                words("{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
-                      with("path", path)));
+                "{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
+                with("path", path));
     }
 }
 

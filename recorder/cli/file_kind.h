@@ -7,7 +7,6 @@
 #include <string>
 
 #include "storage/base/result.h"
-#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
@@ -18,10 +17,10 @@ enum class FileKind { missing, trace, other_sqlite, snapshot, not_a_file, other 
 FileKind file_kind(const std::string& path);
 
 /// Returns an error (input) if the file is a PyTorch snapshot. The message contains the import command.
-Status check_is_no_snapshot(const std::string& path, const Words& words);
+Status check_is_no_snapshot(const std::string& path);
 
 /// Returns an error (usage) if a file exists that must not be replaced. Only `force` allows to replace a trace; nothing
 /// allows to replace another file.
-Status may_write_trace(const std::string& path, bool force, const Words& words);
+Status may_write_trace(const std::string& path, bool force);
 
 }  // namespace tidemark::cli

@@ -30,17 +30,15 @@ Result<NodeIndex> find_node(const GraphView& view, int64_t id) {
         return node;
     }
     if (ids.empty()) {
-        return usage_error(
-            view.words()("There is no node {id}: this trace has no nodes, only labels and referrers.", with("id", id)));
+        return usage_error("There is no node {id}: this trace has no nodes, only labels and referrers.",
+                           with("id", id));
     }
     const auto after = std::lower_bound(ids.begin(), ids.end(), id);
     const int64_t nearest = after == ids.end()                                             ? ids.back()
                             : after == ids.begin() || *after - id < id - *std::prev(after) ? *after
                                                                                            : *std::prev(after);
-    const Words& words = view.words();
-    return usage_error(words("There is no node {id}: ids go from {first} to {last}, the nearest is {nearest}.",
-                             with("id", id), with("first", ids.front()), with("last", ids.back()),
-                             with("nearest", nearest)));
+    return usage_error("There is no node {id}: ids go from {first} to {last}, the nearest is {nearest}.",
+                       with("id", id), with("first", ids.front()), with("last", ids.back()), with("nearest", nearest));
 }
 
 Result<NodeIndex> find_alive_node(const GraphView& view, int64_t id) {
@@ -49,17 +47,16 @@ Result<NodeIndex> find_alive_node(const GraphView& view, int64_t id) {
         return node;
     }
     const int64_t created = view.nodes().created[*node], destroyed = view.nodes().destroyed[*node];
-    const Words& words = view.words();
-    const std::string beginning = created == before_recording
-                                      ? words("created before the recording")
-                                      : words("created at {time}", with("time", format_time_point(created)));
-    const std::string lifetime = destroyed == never_happened
-                                     ? beginning
-                                     : words("{beginning} and destroyed at {time}", with("beginning", beginning),
+    const Sentence beginning = created == before_recording
+                                   ? Sentence("created before the recording")
+                                   : Sentence("created at {time}", with("time", format_time_point(created)));
+    const Sentence lifetime = destroyed == never_happened
+                                  ? beginning
+                                  : Sentence("{beginning} and destroyed at {time}", with("beginning", beginning),
                                              with("time", format_time_point(destroyed)));
-    return usage_error(words(
-        "{node} is not alive at {time}: it was {lifetime}. Select a point in its lifetime with --at.",
-        with("node", view.name(*node)), with("time", format_time_point(view.time())), with("lifetime", lifetime)));
+    return usage_error("{node} is not alive at {time}: it was {lifetime}. Select a point in its lifetime with --at.",
+                       with("node", view.name(*node)), with("time", format_time_point(view.time())),
+                       with("lifetime", lifetime));
 }
 
 Result<AllocationRef> find_memory(const GraphView& view, int64_t id) {
@@ -77,10 +74,9 @@ Result<AllocationRef> find_memory(const GraphView& view, int64_t id) {
             nearest = !nearest || distance(other) < distance(*nearest) ? other : *nearest;
         }
     }
-    const Words& words = view.words();
-    return usage_error(nearest ? words("There is no allocation {id}: the nearest is {nearest}.", with("id", id),
-                                       with("nearest", *nearest))
-                               : words("There is no allocation {id}: this trace has none.", with("id", id)));
+    return nearest ? usage_error("There is no allocation {id}: the nearest is {nearest}.", with("id", id),
+                                 with("nearest", *nearest))
+                   : usage_error("There is no allocation {id}: this trace has none.", with("id", id));
 }
 
 Status show_root(const GraphView& view, const GraphOptions& options) {

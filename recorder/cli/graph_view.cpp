@@ -29,16 +29,16 @@ Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trac
     return std::unique_ptr<const Graph>(std::make_unique<Graph>(std::move(trace), std::move(*tables)));
 }
 
-Error no_graph_error(const Trace& trace, const Words& words) {
+Error no_graph_error(const Trace& trace) {
     return input_error(
-        words("{path}: no autograd graph was recorded. `tidemark record` records it unless --with leaves out the part "
-              "graph; PyTorch's snapshots, and traces made from them, have none.",
-              with("path", trace.path)));
+        "{path}: no autograd graph was recorded. `tidemark record` records it unless --with leaves out the part "
+        "graph; PyTorch's snapshots, and traces made from them, have none.",
+        with("path", trace.path));
 }
 
 Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions& options, const Words& words,
                                                          Progress& progress) {
-    auto trace = open_input(options.trace, words, progress);
+    auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
     }
@@ -47,9 +47,9 @@ Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions&
         return graph.error();
     }
     if (*graph == nullptr) {
-        return no_graph_error(**trace, words);
+        return no_graph_error(**trace);
     }
-    const auto time_point = main_time_point(*trace, options, words);
+    const auto time_point = main_time_point(*trace, options);
     if (!time_point) {
         return time_point.error();
     }

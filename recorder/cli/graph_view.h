@@ -23,7 +23,7 @@ namespace tidemark::cli {
 /// Reads the graph of a trace; nullptr if none was recorded. Errors: those of read_graph().
 Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress);
 /// Returns the error (input) for a trace without a graph, with the way to record one.
-Error no_graph_error(const Trace& trace, const Words& words);
+Error no_graph_error(const Trace& trace);
 
 /// The live graph at one point in time. Immutable.
 class GraphView {

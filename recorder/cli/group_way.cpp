@@ -9,7 +9,7 @@
 
 namespace tidemark::cli {
 
-Result<Way> parse_way(const std::string& text, const Words& words) {
+Result<Way> parse_way(const std::string& text) {
     constexpr int deepest = 64;
     const size_t colon = text.find(':');
     const auto by = group_by_from_name(std::string_view(text).substr(0, colon));
@@ -21,9 +21,8 @@ Result<Way> parse_way(const std::string& text, const Words& words) {
     const auto parsed = std::from_chars(text.data() + colon + 1, end, depth);
     const bool is_depth = parsed.ec == std::errc() && parsed.ptr == end && depth >= 1 && depth <= deepest;
     if (*by != GroupBy::module || !is_depth) {
-        return usage_error(
-            words("\"{text}\" is not a way to group memory; only module takes a depth, such as module:2.",
-                  with("text", text)));
+        return usage_error("\"{text}\" is not a way to group memory; only module takes a depth, such as module:2.",
+                           with("text", text));
     }
     Way way{*by, {}};
     way.options.module_depth = depth;

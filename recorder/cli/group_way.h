@@ -8,7 +8,6 @@
 
 #include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
-#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
@@ -18,7 +17,7 @@ struct Way {
 };
 
 /// Parses "line" or "module:2". Errors (usage) list the valid groupings.
-Result<Way> parse_way(const std::string& text, const Words& words);
+Result<Way> parse_way(const std::string& text);
 
 /// Returns whether the grouping needs the recorded graph.
 bool needs_graph(GroupBy by);

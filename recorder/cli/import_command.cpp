@@ -52,7 +52,7 @@ std::string summary(const Trace& trace, const Words& words) {
 
 Status import_one(const std::string& snapshot, const std::string& output, bool force, const Words& words,
                   Progress& progress) {
-    TIDEMARK_TRY(may_write_trace(output, force, words));
+    TIDEMARK_TRY(may_write_trace(output, force));
     const auto trace = [&] {
         const ProgressBar bar(progress, words("Importing {path}", with("path", snapshot)));
         return import_snapshot(snapshot, output, force ? IfExists::replace : IfExists::fail, progress);
@@ -72,14 +72,14 @@ Status import_several(const ImportOptions& options, const Words& words, Progress
         if (status.error().kind == ErrorKind::canceled) {
             return status;
         }
-        print_error(status.error());
+        print_error(status.error(), words);
         worst = worst.value_or(status.error().kind);
         ++failed;
     }
     if (worst) {
-        return Error{*worst,
-                     words.plural(static_cast<int64_t>(failed), "{n} of {all} snapshots was not imported.",
-                                  "{n} of {all} snapshots were not imported.", with("all", options.snapshots.size()))};
+        return Error{*worst, Sentence::plural(static_cast<int64_t>(failed), "{n} of {all} snapshots was not imported.",
+                                              "{n} of {all} snapshots were not imported.",
+                                              with("all", options.snapshots.size()))};
     }
     return {};
 }
@@ -87,7 +87,7 @@ Status import_several(const ImportOptions& options, const Words& words, Progress
 Status run_import(const ImportOptions& options, const Words& words, Progress& progress) {
     if (options.snapshots.size() > 1) {
         return options.output.empty() ? import_several(options, words, progress)
-                                      : usage_error(words("-o names one file, but there are several snapshots."));
+                                      : usage_error("-o names one file, but there are several snapshots.");
     }
     const std::string& snapshot = options.snapshots.front();
     return import_one(snapshot, options.output.empty() ? trace_path_for(snapshot) : options.output, options.force,

@@ -313,7 +313,7 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
 }
 
 Status run_info(const InfoOptions& options, const Words& words, Progress& progress) {
-    const auto trace = open_input(options.trace, words, progress);
+    const auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
     }

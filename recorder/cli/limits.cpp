@@ -25,12 +25,12 @@ std::optional<Severity> severity_from_word(std::string_view word) {
     return found == std::end(severities) ? std::nullopt : std::optional(*found);
 }
 
-Status check_size(const char* option, const std::string& text, const Words& words) {
+Status check_size(const char* option, const std::string& text) {
     const auto bytes = parse_bytes(text);
     return text.empty() || (bytes && *bytes >= 0)
                ? Status()
-               : usage_error(words("--{option}: \"{text}\" is not a size; write 10GiB, 500MB or 0.",
-                                   with("option", option), with("text", text)));
+               : usage_error("--{option}: \"{text}\" is not a size; write 10GiB, 500MB or 0.", with("option", option),
+                             with("text", text));
 }
 
 /// Returns the reason why a higher peak may be missing; empty if the peak is certain.
@@ -249,20 +249,20 @@ void Verifier::findings() {
 
 }  // namespace
 
-Status check_limits(const Limits& limits, const Words& words) {
+Status check_limits(const Limits& limits) {
     if (limits.peak.empty() && limits.reserved.empty() && limits.growth.empty() && limits.findings.empty()) {
-        return usage_error(words(
-            "There is no limit to check: use --max-peak, --max-reserved, --max-growth-per-step or --no-finding."));
+        return usage_error(
+            "There is no limit to check: use --max-peak, --max-reserved, --max-growth-per-step or --no-finding.");
     }
-    TIDEMARK_TRY(check_size("max-peak", limits.peak, words));
-    TIDEMARK_TRY(check_size("max-reserved", limits.reserved, words));
-    TIDEMARK_TRY(check_size("max-growth-per-step", limits.growth, words));
+    TIDEMARK_TRY(check_size("max-peak", limits.peak));
+    TIDEMARK_TRY(check_size("max-reserved", limits.reserved));
+    TIDEMARK_TRY(check_size("max-growth-per-step", limits.growth));
     for (const std::string& word : limits.findings) {
         if (!severity_from_word(word) && !finding_from_word(word)) {
             return usage_error(
-                words("\"{word}\" is not a finding; use a severity (leak, failure, waste, pattern, background) or a "
-                      "kind from explain --format json, such as retained-graph.",
-                      with("word", word)));
+                "\"{word}\" is not a finding; use a severity (leak, failure, waste, pattern, background) or a "
+                "kind from explain --format json, such as retained-graph.",
+                with("word", word));
         }
     }
     return {};

@@ -19,7 +19,7 @@ struct Limits {
 };
 
 /// Returns an error (usage) if there is no limit, a limit is not a size, or a name is not a finding.
-Status check_limits(const Limits& limits, const Words& words);
+Status check_limits(const Limits& limits);
 
 enum class Outcome : uint8_t { holds, broken, unknown };
 

@@ -6,10 +6,10 @@
 
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/parse_errors.h"
 #include "storage/base/exit_status.h"
 #include "storage/format/schema.h"
 
@@ -28,15 +28,6 @@ void cancel_on_signals() {
     sigaction(SIGTERM, &action, nullptr);
     // print() handles a closed pipe.
     std::signal(SIGPIPE, SIG_IGN);
-}
-
-Language language_of_locale() {
-    for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
-        if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
-            return language_from_name(value).value_or(Language::english);
-        }
-    }
-    return Language::english;
 }
 
 std::string exit_status_help(const Words& words) {
@@ -117,12 +108,14 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& help) {
         return parser.app.exit(help);
     } catch (const CLI::ParseError& wrong) {
-        print_error(usage_error(fmt::format("{}\n{}", wrong.what(), words("Run with --help for more information."))));
+        print_error(usage_error("{problem}\nRun with --help for more information.",
+                                with("problem", parse_error_sentence(wrong.what()))),
+                    words);
         return exit_usage;
     }
     cancel_on_signals();
     if (const Status status = parser.job(progress); !status) {
-        print_error(status.error());
+        print_error(status.error(), words);
         return exit_status(status.error().kind);
     }
     return parser.exit_code;
@@ -165,7 +158,8 @@ int main(int argc, char** argv) {
     try {
         return tidemark::cli::run(argc, argv);
     } catch (const std::bad_alloc&) {
-        tidemark::cli::print_error(tidemark::environment_error("There is not enough memory for this."));
+        tidemark::cli::print_error(tidemark::environment_error("There is not enough memory for this."),
+                                   tidemark::Words(tidemark::language_of_locale()));
         return tidemark::exit_environment;
     }
 }

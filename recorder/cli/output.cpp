@@ -8,8 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
+
+#include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
 namespace {
@@ -46,7 +47,7 @@ Status print(std::string_view text) { return print_clean(without_controls(text, 
 Status print_clean(std::string_view text) {
     const int error = write_all(STDOUT_FILENO, text);
     if (error != 0 && error != EPIPE) {
-        return environment_error(fmt::format("The output could not be written: {}.", std::strerror(error)));
+        return environment_error("The output could not be written: {reason}.", with("reason", system_reason(error)));
     }
     return {};
 }
@@ -59,7 +60,9 @@ void print_note(const Words& words, std::string_view sentence) {
     print_to_stderr("", words("note: {text}", with("text", sentence)));
 }
 
-void print_error(const Error& error) { print_to_stderr("tidemark: ", error.message); }
+void print_error(const Error& error, const Words& words) {
+    print_to_stderr("tidemark: ", words.translate(error.sentence));
+}
 
 void print_message(std::string_view text) { print_to_stderr("", text); }
 

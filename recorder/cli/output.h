@@ -24,7 +24,7 @@ Status print_json(const nlohmann::ordered_json& json);
 
 /// Prints a remark about the result: "note: ..." on stderr.
 void print_note(const Words& words, std::string_view sentence);
-void print_error(const Error& error);
+void print_error(const Error& error, const Words& words);
 /// Prints lines without a prefix on stderr.
 void print_message(std::string_view text);
 

@@ -15,9 +15,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
+
+#include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
 namespace {
@@ -111,13 +112,13 @@ std::vector<std::string> environment_with(const Variables& variables) {
     return environment;
 }
 
-Error start_error(const std::string& program, int reason, const Words& words) {
+Error start_error(const std::string& program, int reason) {
     if (reason == ENOENT) {
-        return usage_error(
-            words("There is no command \"{program}\" here; check its spelling and PATH.", with("program", program)));
+        return usage_error("There is no command \"{program}\" here; check its spelling and PATH.",
+                           with("program", program));
     }
-    return environment_error(words("{program} could not be started: {reason}.", with("program", program),
-                                   with("reason", std::strerror(reason))));
+    return environment_error("{program} could not be started: {reason}.", with("program", program),
+                             with("reason", system_reason(reason)));
 }
 
 /// A pipe that started programs do not inherit.
@@ -157,7 +158,7 @@ std::string Ending::text() const {
 
 int Ending::exit_status() const { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
-Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables, const Words& words) {
+Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables) {
     Arguments arguments = command;
     std::vector<std::string> environment = environment_with(variables);
     const std::vector<char*> argument_list = pointers(arguments);
@@ -174,7 +175,7 @@ Result<Ending> run_in_foreground(const Arguments& command, const Variables& vari
         _exit(127);
     }
     if (pid < 0) {
-        return start_error(command.front(), errno, words);
+        return start_error(command.front(), errno);
     }
     signals.forward_to(pid);
     failure.close_end(1);
@@ -182,7 +183,7 @@ Result<Ending> run_in_foreground(const Arguments& command, const Variables& vari
     const bool failed = ::read(failure.ends[0], &reason, sizeof reason) == sizeof reason;
     const int status = wait_for(pid);
     if (failed) {
-        return start_error(command.front(), reason, words);
+        return start_error(command.front(), reason);
     }
     return Ending{pid, status};
 }

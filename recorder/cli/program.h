@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "storage/base/result.h"
-#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
@@ -32,7 +31,7 @@ struct Ending {
 
 /// Runs a command as a shell does, in this terminal: Ctrl-C stops the program only, and SIGTERM is forwarded to it.
 /// Errors: the command does not exist (usage) or cannot be started (environment).
-Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables, const Words& words);
+Result<Ending> run_in_foreground(const Arguments& command, const Variables& variables);
 
 /// Returns the path of a command; empty if there is no such command.
 std::string find_program(const std::string& name);

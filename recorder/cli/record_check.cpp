@@ -113,7 +113,7 @@ CheckedPart check_gpu(const Words& words) {
         return {"gpu", words("GPU driver"), true,
                 words("NVIDIA driver {version}", with("version", nvml->driver_version())), ""};
     }
-    return {"gpu", words("GPU driver"), false, words("no answer"), nvml.error().message};
+    return {"gpu", words("GPU driver"), false, words("no answer"), words.translate(nvml.error().sentence)};
 }
 
 CheckedPart check_python(const json& facts, const Words& words) {

@@ -67,17 +67,16 @@ std::string environment(const char* name) {
 }
 
 /// Checks that the trace can be written, before the program runs for hours.
-Status check_output(const RecordOptions& options, const Words& words) {
-    TIDEMARK_TRY(may_write_trace(options.output, options.force, words));
+Status check_output(const RecordOptions& options) {
+    TIDEMARK_TRY(may_write_trace(options.output, options.force));
     const fs::path folder = fs::absolute(options.output).parent_path();
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
-        return environment_error(
-            words("{folder}: there is no such folder for the trace.", with("folder", folder.string())));
+        return environment_error("{folder}: there is no such folder for the trace.", with("folder", folder.string()));
     }
     if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-        return environment_error(words("{folder}: this folder is not writable; select another one with -o.",
-                                       with("folder", folder.string())));
+        return environment_error("{folder}: this folder is not writable; select another one with -o.",
+                                 with("folder", folder.string()));
     }
     return {};
 }
@@ -201,17 +200,16 @@ Status run_check(const RecordOptions& options, const Words& words, int& exit_cod
 
 Status run_record(const RecordOptions& options, const Words& words, const Progress& progress, int& exit_code) {
     if (options.command.empty()) {
-        return usage_error(words("There is no program to run: tidemark record [-o run.tide] -- COMMAND ARGUMENTS"));
+        return usage_error("There is no program to run: tidemark record [-o run.tide] -- COMMAND ARGUMENTS");
     }
     const RecorderHome home = find_recorder_home();
-    TIDEMARK_TRY(check_can_record(home, words));
-    TIDEMARK_TRY(check_output(options, words));
-    auto session = RecordingSession::begin(options.session, words);
+    TIDEMARK_TRY(check_can_record(home));
+    TIDEMARK_TRY(check_output(options));
+    auto session = RecordingSession::begin(options.session);
     if (!session) {
         return session.error();
     }
-    const auto ending =
-        run_in_foreground(options.command, variables_for(options, home, session->folder(), words), words);
+    const auto ending = run_in_foreground(options.command, variables_for(options, home, session->folder(), words));
     if (!ending) {
         return ending.error();
     }

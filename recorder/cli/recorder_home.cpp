@@ -50,14 +50,14 @@ RecorderHome find_recorder_home() {
     return home;
 }
 
-Status check_can_record(const RecorderHome& home, const Words& words) {
+Status check_can_record(const RecorderHome& home) {
     if (home.can_record) {
         return {};
     }
     return environment_error(
-        words("The recorder is not complete: {folder} lacks {parts}. Reinstall Tidemark, or set TIDEMARK_HOME to the "
-              "folder lib/tidemark of an installation.",
-              with("folder", home.folder), with("parts", fmt::format("{}", fmt::join(home.missing, ", ")))));
+        "The recorder is not complete: {folder} lacks {parts}. Reinstall Tidemark, or set TIDEMARK_HOME to the "
+        "folder lib/tidemark of an installation.",
+        with("folder", home.folder), with("parts", fmt::format("{}", fmt::join(home.missing, ", "))));
 }
 
 }  // namespace tidemark::cli

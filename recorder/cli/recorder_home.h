@@ -24,6 +24,6 @@ struct RecorderHome {
 RecorderHome find_recorder_home();
 
 /// Returns an error (environment) if a required part is missing.
-Status check_can_record(const RecorderHome& home, const Words& words);
+Status check_can_record(const RecorderHome& home);
 
 }  // namespace tidemark::cli

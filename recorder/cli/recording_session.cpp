@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,6 +20,7 @@
 #include <utility>
 
 #include "recorder/cli/output.h"
+#include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
 namespace {
@@ -67,17 +67,17 @@ RecordedTrace read_trace(const std::string& path) {
     return trace;
 }
 
-Error cannot_create(const std::string& folder, int reason, const Words& words) {
-    return environment_error(words("The folder {folder} for the recording could not be created: {reason}.",
-                                   with("folder", folder), with("reason", std::strerror(reason))));
+Error cannot_create(const std::string& folder, int reason) {
+    return environment_error("The folder {folder} for the recording could not be created: {reason}.",
+                             with("folder", folder), with("reason", system_reason(reason)));
 }
 
 }  // namespace
 
-Result<RecordingSession> RecordingSession::begin(const std::string& folder, const Words& words) {
+Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
     if (!folder.empty()) {
         if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-            return cannot_create(folder, errno, words);
+            return cannot_create(folder, errno);
         }
         return RecordingSession(fs::absolute(folder).string(), false);
     }
@@ -85,7 +85,7 @@ Result<RecordingSession> RecordingSession::begin(const std::string& folder, cons
     const fs::path temporary = fs::temp_directory_path(error);
     std::string created = ((error ? fs::path("/tmp") : temporary) / "tidemark-session-XXXXXX").string();
     if (::mkdtemp(created.data()) == nullptr) {
-        return cannot_create(created, errno, words);
+        return cannot_create(created, errno);
     }
     return RecordingSession(created, true);
 }

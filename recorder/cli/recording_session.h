@@ -11,6 +11,7 @@
 #include "recorder/cli/program.h"
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
@@ -25,7 +26,7 @@ class RecordingSession {
 public:
     /// Uses `folder`, which stays, or creates a temporary folder if `folder` is empty, which the destructor removes.
     /// Error (environment): the folder cannot be created.
-    static Result<RecordingSession> begin(const std::string& folder, const Words& words);
+    static Result<RecordingSession> begin(const std::string& folder);
     RecordingSession(RecordingSession&&) noexcept;
     RecordingSession& operator=(RecordingSession&&) = delete;
     ~RecordingSession();

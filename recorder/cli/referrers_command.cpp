@@ -188,11 +188,11 @@ ordered_json page_json(const Words& words, const Graph& graph, const Page& page,
             {"groups_without_graph", page.without_graph}};
 }
 
-Error never_scanned_error(const Trace& trace, const Words& words) {
+Error never_scanned_error(const Trace& trace) {
     return input_error(
-        words("{path}: there was no heap scan of this program. A recording with the part graph scans the heap at the "
-              "end, when memory runs out and whenever the program calls tidemark.referrers().",
-              with("path", trace.path)));
+        "{path}: there was no heap scan of this program. A recording with the part graph scans the heap at the "
+        "end, when memory runs out and whenever the program calls tidemark.referrers().",
+        with("path", trace.path));
 }
 
 /// Returns the last scan that found referrers. The last scan of all may find none, because variables of functions are
@@ -202,8 +202,7 @@ size_t last_with_referrers(const GraphTables& tables) {
 }
 
 /// Finds a scan by number, "scan:2", the last one before a point in time, or "latest": the last with referrers.
-Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace, const ReferrersOptions& options,
-                         const Words& words) {
+Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace, const ReferrersOptions& options) {
     constexpr std::string_view form = "scan:";
     const auto& scans = graph.tables().scans;
     if (options.at == "latest") {
@@ -214,12 +213,12 @@ Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace,
         const char* end = options.at.data() + options.at.size();
         const auto parsed = std::from_chars(options.at.data() + form.size(), end, number);
         if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 || number > scans.size()) {
-            return usage_error(words("There is no \"{scan}\": this trace has scan:1 to scan:{last}.",
-                                     with("scan", options.at), with("last", scans.size())));
+            return usage_error("There is no \"{scan}\": this trace has scan:1 to scan:{last}.",
+                               with("scan", options.at), with("last", scans.size()));
         }
         return number - 1;
     }
-    const auto time_point = main_time_point(std::move(trace), {options.trace, options.at, std::nullopt}, words);
+    const auto time_point = main_time_point(std::move(trace), {options.trace, options.at, std::nullopt});
     if (!time_point) {
         return time_point.error();
     }
@@ -228,7 +227,7 @@ Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace,
 }
 
 Status run_referrers(const ReferrersOptions& options, const Words& words, Progress& progress) {
-    const auto trace = open_input(options.trace, words, progress);
+    const auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
     }
@@ -237,12 +236,12 @@ Status run_referrers(const ReferrersOptions& options, const Words& words, Progre
         return graph.error();
     }
     if (*graph == nullptr) {
-        return no_graph_error(**trace, words);
+        return no_graph_error(**trace);
     }
     if ((*graph)->tables().scans.empty()) {
-        return never_scanned_error(**trace, words);
+        return never_scanned_error(**trace);
     }
-    const auto number = find_scan(**graph, *trace, options, words);
+    const auto number = find_scan(**graph, *trace, options);
     if (!number) {
         return number.error();
     }

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
+#include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
 namespace {
@@ -75,12 +75,12 @@ std::string check_picture_name(const std::string& name, const Words& words) {
                : words("\"{name}\" is not the name of a picture; it must end in .png or .svg.", with("name", name));
 }
 
-Status check_trace(const std::string& path, const Words& words) {
-    TIDEMARK_TRY(check_is_no_snapshot(path, words));
+Status check_trace(const std::string& path) {
+    TIDEMARK_TRY(check_is_no_snapshot(path));
     switch (file_kind(path)) {
-        case FileKind::missing: return environment_error(words("{path}: there is no such file.", with("path", path)));
+        case FileKind::missing: return environment_error("{path}: there is no such file.", with("path", path));
         case FileKind::trace: return {};
-        default: return input_error(words("{path}: this is not a Tidemark trace.", with("path", path)));
+        default: return input_error("{path}: this is not a Tidemark trace.", with("path", path));
     }
 }
 
@@ -113,12 +113,12 @@ std::vector<std::string> viewer_arguments(const RenderOptions& options, Language
 
 /// Replaces this process by the viewer, which then reports errors and the exit status.
 Status run_render(const RenderOptions& options, const Words& words) {
-    TIDEMARK_TRY(check_trace(options.trace, words));
+    TIDEMARK_TRY(check_trace(options.trace));
     const auto program = find_viewer();
     if (!program) {
         return environment_error(
-            words("The viewer, tidemark-gui, draws the pictures and is not installed here. It belongs to the package "
-                  "tidemark-viewer; install it, or run this on a machine that has it."));
+            "The viewer, tidemark-gui, draws the pictures and is not installed here. It belongs to the package "
+            "tidemark-viewer; install it, or run this on a machine that has it.");
     }
     std::vector<std::string> arguments = viewer_arguments(options, words.language());
     std::vector<char*> pointers;
@@ -127,8 +127,8 @@ Status run_render(const RenderOptions& options, const Words& words) {
     }
     pointers.push_back(nullptr);
     ::execv(program->c_str(), pointers.data());
-    return environment_error(words("{program} could not be started: {reason}.", with("program", *program),
-                                   with("reason", std::strerror(errno))));
+    return environment_error("{program} could not be started: {reason}.", with("program", *program),
+                             with("reason", system_reason(errno)));
 }
 
 }  // namespace

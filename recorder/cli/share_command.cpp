@@ -32,11 +32,10 @@ Status run_share(ShareOptions& options, const Words& words, Progress& progress) 
     options.request.redaction = *redaction;
     std::error_code error;
     if (std::filesystem::equivalent(options.trace, options.output, error)) {
-        return usage_error(
-            words("{path} is the trace itself; select another name with -o.", with("path", options.output)));
+        return usage_error("{path} is the trace itself; select another name with -o.", with("path", options.output));
     }
-    TIDEMARK_TRY(may_write_trace(options.output, options.force, words));
-    TIDEMARK_TRY(check_is_no_snapshot(options.trace, words));
+    TIDEMARK_TRY(may_write_trace(options.output, options.force));
+    TIDEMARK_TRY(check_is_no_snapshot(options.trace));
     const auto if_exists = options.force ? IfExists::replace : IfExists::fail;
     Result<ShareReport> report = [&] {
         const ProgressBar bar(progress, words("Sharing {path}", with("path", options.trace)));

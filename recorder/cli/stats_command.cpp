@@ -99,7 +99,7 @@ Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_li
 }
 
 Status run_stats(const StatsOptions& options, const Words& words, Progress& progress) {
-    const auto time_points = open_time_points(options.time_point, words, progress);
+    const auto time_points = open_time_points(options.time_point, progress);
     if (!time_points) {
         return time_points.error();
     }

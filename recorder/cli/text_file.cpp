@@ -10,17 +10,17 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "recorder/cli/file_kind.h"
+#include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
 namespace {
 
-Status refusal(const std::string& path, int error, const Words& words) {
-    return environment_error(
-        words("{path} cannot be written: {reason}.", with("path", path), with("reason", std::strerror(error))));
+Status refusal(const std::string& path, int error) {
+    return environment_error("{path} cannot be written: {reason}.", with("path", path),
+                             with("reason", system_reason(error)));
 }
 
 /// Returns 0 or the error number.
@@ -53,28 +53,27 @@ bool is_pipe_or_device(const std::string& path) {
 
 }  // namespace
 
-Status may_write_report(const std::string& path, bool force, const Words& words) {
+Status may_write_report(const std::string& path, bool force) {
     switch (file_kind(path)) {
         case FileKind::missing: return {};
         case FileKind::not_a_file:
             return is_pipe_or_device(path)
                        ? Status()
-                       : usage_error(words("{path} is not a file; select another name with -o.", with("path", path)));
+                       : usage_error("{path} is not a file; select another name with -o.", with("path", path));
         case FileKind::trace:
         case FileKind::other_sqlite:
         case FileKind::snapshot:
-            return usage_error(
-                words("{path} exists and is not a report; it is left alone. Select another name with -o.",
-                      with("path", path)));
+            return usage_error("{path} exists and is not a report; it is left alone. Select another name with -o.",
+                               with("path", path));
         case FileKind::other: break;
     }
-    return force ? Status() : usage_error(words("{path} exists already; --force replaces it.", with("path", path)));
+    return force ? Status() : usage_error("{path} exists already; --force replaces it.", with("path", path));
 }
 
-Status write_text_file(const std::string& path, std::string_view text, const Words& words) {
+Status write_text_file(const std::string& path, std::string_view text) {
     if (is_pipe_or_device(path)) {
         const int error = write_to(path, 0, text);
-        return error == 0 || error == EPIPE ? Status() : refusal(path, error, words);
+        return error == 0 || error == EPIPE ? Status() : refusal(path, error);
     }
     const std::string part = path + ".part";
     int error = write_to(part, O_CREAT | O_TRUNC | O_NOFOLLOW, text);
@@ -83,7 +82,7 @@ Status write_text_file(const std::string& path, std::string_view text, const Wor
     }
     if (error != 0) {
         ::unlink(part.c_str());
-        return refusal(path, error, words);
+        return refusal(path, error);
     }
     return {};
 }

@@ -8,16 +8,15 @@
 #include <string_view>
 
 #include "storage/base/result.h"
-#include "storage/text/words.h"
 
 namespace tidemark::cli {
 
 /// Returns an error (usage) if a file exists that must not be replaced. Only `force` allows to replace a report;
 /// nothing allows to replace a trace, another database, a snapshot or a folder.
-Status may_write_report(const std::string& path, bool force, const Words& words);
+Status may_write_report(const std::string& path, bool force);
 
 /// Writes a regular file completely or leaves it unchanged. Writes directly into a device or a pipe. Error
 /// (environment): the file cannot be written.
-Status write_text_file(const std::string& path, std::string_view text, const Words& words);
+Status write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace tidemark::cli

@@ -24,8 +24,7 @@ std::string device_list(const Trace& trace) {
     return text;
 }
 
-Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std::optional<int> wanted,
-                                                         const Words& words) {
+Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std::optional<int> wanted) {
     std::vector<const DeviceHistory*> devices;
     for (const DeviceHistory& device : trace.devices) {
         if (!wanted || *wanted == device.device) {
@@ -33,12 +32,11 @@ Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std
         }
     }
     if (trace.devices.empty()) {
-        return input_error(
-            words("{path}: this trace has no events and no memory of any device.", with("path", trace.path)));
+        return input_error("{path}: this trace has no events and no memory of any device.", with("path", trace.path));
     }
     if (devices.empty()) {
-        return usage_error(words("There is no device {device} in this trace: it has {devices}.",
-                                 with("device", *wanted), with("devices", device_list(trace))));
+        return usage_error("There is no device {device} in this trace: it has {devices}.", with("device", *wanted),
+                           with("devices", device_list(trace)));
     }
     return devices;
 }
@@ -56,8 +54,8 @@ Result<DeviceTimePoint> time_point_of(std::shared_ptr<const Trace> trace, const 
 
 }  // namespace
 
-Result<std::shared_ptr<const Trace>> open_input(const std::string& path, const Words& words, Progress& progress) {
-    TIDEMARK_TRY(check_is_no_snapshot(path, words));
+Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress) {
+    TIDEMARK_TRY(check_is_no_snapshot(path));
     return open_trace(path, progress);
 }
 
@@ -74,9 +72,9 @@ void add_time_point_options(CommandLine& line, CLI::App& command, TimePointOptio
 
 std::string only_device_help(const Words& words) { return words("Only this device (default: all)"); }
 
-Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace, const TimePointOptions& options,
-                                                    const Words& words) {
-    const auto devices = select_devices(*trace, options.device, words);
+Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace,
+                                                    const TimePointOptions& options) {
+    const auto devices = select_devices(*trace, options.device);
     if (!devices) {
         return devices.error();
     }
@@ -91,18 +89,16 @@ Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace>
     return time_points;
 }
 
-Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& options, const Words& words,
-                                                      Progress& progress) {
-    auto trace = open_input(options.trace, words, progress);
+Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& options, Progress& progress) {
+    auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
     }
-    return time_points_of(*trace, options, words);
+    return time_points_of(*trace, options);
 }
 
-Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options,
-                                        const Words& words) {
-    const auto devices = select_devices(*trace, options.device, words);
+Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options) {
+    const auto devices = select_devices(*trace, options.device);
     if (!devices) {
         return devices.error();
     }
@@ -110,9 +106,7 @@ Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, cons
 }
 
 std::string time_point_text(const Words& words, const DeviceHistory& device, EventNumber event) {
-    return words("event {event} of {count}, {time}", with("event", format_count(event)),
-                 with("count", format_count(device.event_count())),
-                 with("time", format_time_point(device.time_of_state(event))));
+    return words.translate(describe_time_point(device, event));
 }
 
 nlohmann::ordered_json time_point_json(const Words& words, const DeviceHistory& device, EventNumber event) {

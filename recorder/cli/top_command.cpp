@@ -158,15 +158,15 @@ ordered_json device_json(const DeviceTimePoint& time_point, const Way& way, cons
 }
 
 Status run_top(const TopOptions& options, const Words& words, Progress& progress) {
-    auto way = parse_way(options.by, words);
+    auto way = parse_way(options.by);
     if (!way) {
         return way.error();
     }
-    const auto trace = open_input(options.time_point.trace, words, progress);
+    const auto trace = open_input(options.time_point.trace, progress);
     if (!trace) {
         return trace.error();
     }
-    const auto time_points = time_points_of(*trace, options.time_point, words);
+    const auto time_points = time_points_of(*trace, options.time_point);
     if (!time_points) {
         return time_points.error();
     }

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "recorder/daemon/recorder.h"
+#include "storage/text/words.h"
 
 using namespace tidemark;
 using namespace tidemark::recorder;
@@ -29,6 +30,10 @@ void listen_to_signals() {
     }
 }
 
+void print_error(const Error& error) {
+    fmt::print(stderr, "tidemark-recorder: {}\n", Words(language_of_locale()).translate(error.sentence));
+}
+
 /// Detaches from the program: its wait() does not see this process, and signals to its group or terminal do not reach
 /// it.
 bool detach() {
@@ -39,6 +44,7 @@ bool detach() {
     return true;
 }
 
+/// In English: the program prints it among its own output.
 void report_failure(RegionHeader& header, const std::string& sentence) {
     std::strncpy(header.failure, sentence.c_str(), sizeof header.failure - 1);
     header.recorder_state.store(RecorderState::failed, std::memory_order_release);
@@ -62,12 +68,12 @@ Status record(const Options& options, MappedRegion& region) {
 int main(int count, char** words) {
     const auto options = read_options(count, words);
     if (!options) {
-        fmt::print(stderr, "{}\n", options.error().message);
+        print_error(options.error());
         return 2;
     }
     auto region = MappedRegion::map(options->region_file);
     if (!region) {
-        fmt::print(stderr, "{}\n", region.error().message);
+        print_error(region.error());
         return 4;
     }
     if (!detach()) {
@@ -77,7 +83,7 @@ int main(int count, char** words) {
     listen_to_signals();
     const Status status = record(*options, *region);
     if (!status) {
-        report_failure(region->header(), status.error().message);
+        report_failure(region->header(), status.error().sentence.english());
         return 4;
     }
     region->header().recorder_state.store(RecorderState::finished, std::memory_order_release);

@@ -80,7 +80,7 @@ void NvmlSampler::fail(const std::string& sentence) {
 void NvmlSampler::run() {
     auto nvml = Nvml::load();
     if (!nvml) {
-        fail(nvml.error().message);
+        fail(nvml.error().sentence.english());
     }
     std::map<int, Nvml::DeviceHandle> handles;
     std::unique_lock lock(mutex_);
@@ -107,7 +107,7 @@ void NvmlSampler::sample(const Nvml& nvml, std::map<int, Nvml::DeviceHandle>& ha
         if (handle == handles.end()) {
             const auto found = nvml.device(device.pci_bus_id, device.uuid);
             if (!found) {
-                fail(found.error().message);
+                fail(found.error().sentence.english());
                 continue;
             }
             handle = handles.emplace(device.device, *found).first;
@@ -115,7 +115,7 @@ void NvmlSampler::sample(const Nvml& nvml, std::map<int, Nvml::DeviceHandle>& ha
         const uint64_t before = ticks();
         auto use = nvml.use(handle->second);
         if (!use) {
-            fail(use.error().message);
+            fail(use.error().sentence.english());
             continue;
         }
         const std::lock_guard lock(mutex_);

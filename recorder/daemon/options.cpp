@@ -40,7 +40,7 @@ Result<Options> read_options(int count, char** words) {
             continue;
         }
         if (++i == count) {
-            return usage_error("tidemark-recorder: a value is missing.");
+            return usage_error("The option {option} needs a value.", with("option", word));
         }
         const std::string value = words[i];
         if (word == "--region" && number(value)) {
@@ -52,11 +52,11 @@ Result<Options> read_options(int count, char** words) {
         } else if (word == "--session") {
             options.session = absolute(value);
         } else {
-            return usage_error("tidemark-recorder: it is started by the tidemark package, see SESSIONS.md.");
+            return usage_error("The tidemark package starts this program; see SESSIONS.md.");
         }
     }
     if (options.region_file < 0 || options.program <= 0 || options.output.empty()) {
-        return usage_error("tidemark-recorder: it is started by the tidemark package, see SESSIONS.md.");
+        return usage_error("The tidemark package starts this program; see SESSIONS.md.");
     }
     return options;
 }

@@ -66,7 +66,8 @@ Status Recorder::run(const std::atomic<int>& stop_signal) {
         status = finish();
     }
     if (!status) {
-        run_log_.add_data_gap(DataGapReason::recorder_failed, clock_.now(), {{"details", status.error().message}});
+        run_log_.add_data_gap(DataGapReason::recorder_failed, clock_.now(),
+                              {{"details", status.error().sentence.english()}});
     }
     session_.report(report(status ? "finished" : "failed"));
     return status;

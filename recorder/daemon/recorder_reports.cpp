@@ -23,12 +23,12 @@ constexpr auto longest_wait_for_exit_file = milliseconds(500);
 
 std::string command_line_of(pid_t pid) {
     std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
-    std::string words((std::istreambuf_iterator<char>(file)), {});
-    while (!words.empty() && words.back() == '\0') {
-        words.pop_back();
+    std::string line((std::istreambuf_iterator<char>(file)), {});
+    while (!line.empty() && line.back() == '\0') {
+        line.pop_back();
     }
-    std::replace(words.begin(), words.end(), '\0', ' ');
-    return words;
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    return line;
 }
 
 std::optional<int64_t> rank_of_environment() {

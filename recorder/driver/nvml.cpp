@@ -164,9 +164,9 @@ Result<Nvml> Nvml::load() {
     library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library->handle == nullptr) {
         return environment_error(
-            fmt::format("The NVIDIA driver was not found ({} cannot be loaded); install it, or start the container "
-                        "with --gpus all.",
-                        name));
+            "The NVIDIA driver was not found ({library} cannot be loaded); install it, or start the container with "
+            "--gpus all.",
+            with("library", name));
     }
     if (!library->look_up_all()) {
         return environment_error("The NVIDIA driver is too old to report memory; install version 450 or later.");
@@ -176,8 +176,8 @@ Result<Nvml> Nvml::load() {
         return environment_error("The NVIDIA driver was updated while in use; restart the machine.");
     }
     if (status != nvml::success) {
-        return environment_error(
-            fmt::format("The NVIDIA driver does not answer ({}); try nvidia-smi.", library->reason(status)));
+        return environment_error("The NVIDIA driver does not answer ({reason}); try nvidia-smi.",
+                                 with("reason", library->reason(status)));
     }
     library->initialized = true;
     return Nvml(std::move(library));
@@ -197,8 +197,9 @@ Result<Nvml::DeviceHandle> Nvml::device(const std::string& pci_bus_id, const std
         status = library_->device_by_pci_bus_id(pci_bus_id.c_str(), &device);
     }
     if (status != nvml::success) {
-        return environment_error(fmt::format("The NVIDIA driver does not know the GPU {} ({}).",
-                                             uuid.empty() ? pci_bus_id : uuid, library_->reason(status)));
+        return environment_error("The NVIDIA driver does not know the GPU {gpu} ({reason}).",
+                                 with("gpu", uuid.empty() ? pci_bus_id : uuid),
+                                 with("reason", library_->reason(status)));
     }
     return device;
 }
@@ -206,8 +207,8 @@ Result<Nvml::DeviceHandle> Nvml::device(const std::string& pci_bus_id, const std
 Result<Nvml::Use> Nvml::use(DeviceHandle device) const {
     Use use;
     if (const int status = library_->read_memory(device, use); status != nvml::success) {
-        return environment_error(
-            fmt::format("The NVIDIA driver does not report the used memory ({}).", library_->reason(status)));
+        return environment_error("The NVIDIA driver does not report the used memory ({reason}).",
+                                 with("reason", library_->reason(status)));
     }
     use.processes = library_->read_processes(device);
     return use;

@@ -439,17 +439,6 @@
     </message>
 </context>
 <context>
-    <name>Export</name>
-    <message>
-        <source>%1 cannot be written: %2.</source>
-        <translation>无法写入 %1：%2。</translation>
-    </message>
-    <message>
-        <source>%1 is not a picture file name. Use the ending .png or .svg.</source>
-        <translation>%1 不是图片文件名；请以 .png 或 .svg 结尾。</translation>
-    </message>
-</context>
-<context>
     <name>GraphMap</name>
     <message>
         <source>%1 %2</source>
@@ -719,20 +708,8 @@
         <translation>正在准备图形</translation>
     </message>
     <message>
-        <source>There is no file %1.</source>
-        <translation>文件 %1 不存在。</translation>
-    </message>
-    <message>
         <source>The snapshot&apos;s folder was left as it is; the imported trace is %1</source>
         <translation>快照所在文件夹未作改动；导入的记录位于 %1</translation>
-    </message>
-    <message>
-        <source>%1 is being written and is still empty.</source>
-        <translation>%1 正在写入，目前仍为空。</translation>
-    </message>
-    <message>
-        <source>%1 is a folder. Name a trace or a snapshot in it.</source>
-        <translation>%1 是文件夹。请指定其中的记录或快照文件。</translation>
     </message>
 </context>
 <context>

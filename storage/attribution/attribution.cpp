@@ -148,7 +148,8 @@ Result<GroupBy> group_by_from_name(std::string_view name) {
             return by;
         }
     }
-    return usage_error(fmt::format("\"{}\" is not a way to group memory; use {}.", name, group_by_names()));
+    return usage_error("\"{text}\" is not a way to group memory; use {ways}.", with("text", name),
+                       with("ways", group_by_names()));
 }
 
 std::string group_by_names() {

@@ -5,9 +5,10 @@
 // the caller passes the error on or reports it to the user, once.
 #pragma once
 
-#include <string>
 #include <tl/expected.hpp>
 #include <utility>
+
+#include "storage/base/sentence.h"
 
 namespace tidemark {
 
@@ -21,14 +22,24 @@ enum class ErrorKind {
 
 /// One clear sentence for the user that names the cause and, where there is one, the fix.
 struct Error {
-    ErrorKind kind = ErrorKind::input;
-    std::string message;
+    ErrorKind kind;
+    Sentence sentence;
 };
 
-inline Error usage_error(std::string message) { return {ErrorKind::usage, std::move(message)}; }
-inline Error input_error(std::string message) { return {ErrorKind::input, std::move(message)}; }
-inline Error environment_error(std::string message) { return {ErrorKind::environment, std::move(message)}; }
-inline Error canceled_error() { return {ErrorKind::canceled, "Canceled."}; }
+/// usage_error("{path} is not a file.", with("path", path))
+template <class... Values>
+Error usage_error(Literal english, Values... values) {
+    return {ErrorKind::usage, Sentence(english, std::move(values)...)};
+}
+template <class... Values>
+Error input_error(Literal english, Values... values) {
+    return {ErrorKind::input, Sentence(english, std::move(values)...)};
+}
+template <class... Values>
+Error environment_error(Literal english, Values... values) {
+    return {ErrorKind::environment, Sentence(english, std::move(values)...)};
+}
+inline Error canceled_error() { return {ErrorKind::canceled, Sentence("Canceled.")}; }
 
 /// tl::expected that must not be ignored, and that an Error converts to: `return usage_error(...)`.
 template <class T>

@@ -433,7 +433,7 @@ Result<Redaction> redaction_from_names(std::string_view comma_separated) {
         } else if (word == "names") {
             redaction.names = true;
         } else {
-            return usage_error(fmt::format("\"{}\" cannot be redacted; use paths, source, names.", word));
+            return usage_error("\"{text}\" cannot be redacted; use paths, source, names.", with("text", word));
         }
         comma_separated.remove_prefix(comma == comma_separated.npos ? comma_separated.size() : comma + 1);
     }

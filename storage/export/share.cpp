@@ -38,8 +38,9 @@ Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
         return last.error();
     }
     if (*last <= *first) {
-        return usage_error(fmt::format("Between {} and {} there is no event.", describe_time_point(main, *first),
-                                       describe_time_point(main, *last)));
+        return usage_error("Between {first} and {last} there is no event.",
+                           with("first", describe_time_point(main, *first)),
+                           with("last", describe_time_point(main, *last)));
     }
     Stretch stretch;
     stretch.start = request.from.empty() ? 0 : main.time_of_state(*first);

@@ -180,10 +180,11 @@ CREATE TEMP VIEW path_link AS SELECT holder AS referrer, position, kind, name, f
   FROM main.holder_link;
 )sql";
 
-Error foreign(const std::string& path, const std::string& what) {
+Error foreign(const std::string& path, const Sentence& what) {
     return input_error(
-        fmt::format("{}: {} Tidemark opens traces (*{}) and imports PyTorch memory snapshots (tidemark import FILE).",
-                    path, what, trace_extension));
+        "{path}: {what} Tidemark opens traces (*{extension}) and imports PyTorch memory snapshots "
+        "(tidemark import FILE).",
+        with("path", path), with("what", what), with("extension", trace_extension));
 }
 
 /// All tables of the version are there, and none of any version is anything but a table.
@@ -203,7 +204,8 @@ Status check_tables(Connection& connection, const std::string& path, int64_t ver
         }
         const std::string_view type = objects->text(0), name = objects->text(1);
         if (type == "trigger") {
-            return input_error(path + ": the trace holds a trigger, which no Tidemark writes. It is not opened.");
+            return input_error("{path}: the trace holds a trigger, which no Tidemark writes. It is not opened.",
+                               with("path", path));
         }
         const auto known = std::find_if(std::begin(known_tables), std::end(known_tables),
                                         [&](const KnownTable& table) { return table.name == name; });
@@ -211,12 +213,13 @@ Status check_tables(Connection& connection, const std::string& path, int64_t ver
             continue;
         }
         if (type != "table" || !objects->text(2).starts_with("CREATE TABLE ")) {
-            return input_error(fmt::format("{}: '{}' is not an ordinary table. The trace is not opened.", path, name));
+            return input_error("{path}: '{table}' is not an ordinary table. The trace is not opened.",
+                               with("path", path), with("table", name));
         }
         found += known->is_of(version);
     }
     if (found != table_names(version).size()) {
-        return input_error(path + ": tables are missing; the trace is damaged or was not finished.");
+        return input_error("{path}: tables are missing; the trace is damaged or was not finished.", with("path", path));
     }
     return {};
 }
@@ -233,7 +236,8 @@ Status check_columns(Connection& connection, const std::string& path, int64_t ve
             return row.error();
         }
         if (*row && hidden->integer(0) != 0) {
-            return input_error(fmt::format("{}: table '{}' computes columns. The trace is not opened.", path, name));
+            return input_error("{path}: table '{table}' computes columns. The trace is not opened.", with("path", path),
+                               with("table", name));
         }
         hidden->reset();
     }
@@ -263,10 +267,10 @@ Status create_schema(Connection& connection) {
 Status check_schema(Connection& connection, const std::string& path) {
     const auto application = connection.query_integer("PRAGMA application_id");
     if (!application) {
-        return foreign(path, "this is not an SQLite file, or it is damaged.");
+        return foreign(path, Sentence("this is not an SQLite file, or it is damaged."));
     }
     if (*application != trace_application_id) {
-        return foreign(path, "this SQLite file belongs to another program.");
+        return foreign(path, Sentence("this SQLite file belongs to another program."));
     }
     const auto version = connection.query_integer("PRAGMA user_version");
     if (!version) {
@@ -274,9 +278,9 @@ Status check_schema(Connection& connection, const std::string& path) {
     }
     if (*version > trace_format_version) {
         return input_error(
-            fmt::format("{}: written by a newer Tidemark (trace format {}, this one reads up to {}). "
-                        "Update Tidemark to open it.",
-                        path, *version, trace_format_version));
+            "{path}: written by a newer Tidemark (trace format {version}, this one reads up to {newest}). "
+            "Update Tidemark to open it.",
+            with("path", path), with("version", *version), with("newest", trace_format_version));
     }
     const int64_t known_version = std::max<int64_t>(*version, 1);
     TIDEMARK_TRY(check_tables(connection, path, known_version));

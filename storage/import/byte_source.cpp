@@ -4,14 +4,13 @@
 #include "storage/import/byte_source.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
+#include "storage/base/system_reason.h"
 #include "storage/import/unpacker.h"
 
 namespace tidemark {
@@ -50,8 +49,8 @@ public:
             count = ::read(descriptor_, to.data(), to.size());
         } while (count < 0 && errno == EINTR);
         if (count < 0) {
-            return environment_error(
-                fmt::format("Reading failed after {} bytes: {}.", position_, std::strerror(errno)));
+            return environment_error("Reading failed after {bytes} bytes: {reason}.", with("bytes", position_),
+                                     with("reason", system_reason(errno)));
         }
         filled = static_cast<size_t>(count);
         position_ += filled;
@@ -82,7 +81,7 @@ private:
 };
 
 Error cannot_open(const std::string& path, int code) {
-    return environment_error(fmt::format("Cannot open {}: {}.", path, std::strerror(code)));
+    return environment_error("Cannot open {path}: {reason}.", with("path", path), with("reason", system_reason(code)));
 }
 
 }  // namespace
@@ -100,7 +99,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
     }
     if (S_ISDIR(about.st_mode)) {
         ::close(descriptor);
-        return environment_error(fmt::format("{} is a directory; name the snapshot file inside it.", path));
+        return environment_error("{path} is a directory; name the snapshot file inside it.", with("path", path));
     }
     const bool regular = S_ISREG(about.st_mode);
     return start(std::make_unique<FileInput>(descriptor, regular ? static_cast<uint64_t>(about.st_size) : 0));
@@ -196,9 +195,9 @@ Status ByteSource::unpack_some(std::span<uint8_t> to, size_t& filled) {
     }
     if (input_ended_) {
         return input_error(
-            fmt::format("The {} compression ends too early, after {} bytes; the file was probably cut "
-                        "while copying: copy it again.",
-                        packing_, input_->position()));
+            "The {name} compression ends too early, after {bytes} bytes; the file was probably cut while copying: "
+            "copy it again.",
+            with("name", packing_), with("bytes", input_->position()));
     }
     return fill_packed();
 }
@@ -224,7 +223,8 @@ Status ByteSource::fill_packed() {
     packed_end_ -= packed_begin_;
     packed_begin_ = 0;
     if (packed_end_ == packed_.size()) {
-        return input_error(fmt::format("The {} compression is damaged (no progress); copy the file again.", packing_));
+        return input_error("The {name} compression is damaged ({detail}); copy the file again.", with("name", packing_),
+                           with("detail", Sentence("no progress")));
     }
     size_t filled = 0;
     TIDEMARK_TRY(input_->read(std::span(packed_).subspan(packed_end_), filled));

@@ -92,10 +92,11 @@ Result<std::shared_ptr<Trace>> read_snapshot_trace(const std::string& path, Prog
     }
     const std::vector<int> devices = devices_of(*snapshot);
     if (devices.empty()) {
-        return input_error(path +
-                           " is a PyTorch memory snapshot without any event or segment: nothing had been "
-                           "allocated on a GPU when it was taken. Call torch.cuda.memory._record_memory_history() "
-                           "before the part you want to see, and take the snapshot after it.");
+        return input_error(
+            "{path} is a PyTorch memory snapshot without any event or segment: nothing had been allocated on a GPU "
+            "when it was taken. Call torch.cuda.memory._record_memory_history() before the part you want to see, and "
+            "take the snapshot after it.",
+            with("path", path));
     }
     auto trace = std::make_shared<Trace>();
     const int64_t zero_us = time_zero(*snapshot);

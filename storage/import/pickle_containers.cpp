@@ -4,8 +4,6 @@
 // Marks and containers of the pickle machine.
 #include "storage/import/pickle_machine.h"
 
-#include <fmt/format.h>
-
 #include "storage/import/pickle_opcodes.h"
 
 namespace tidemark {
@@ -17,8 +15,8 @@ constexpr size_t mark_limit = 10'000;
 
 bool PickleMachine::push_mark() {
     if (marks_.size() == mark_limit) {
-        return fail(fmt::format("The file is damaged: values are nested more than {} deep at byte {}.", mark_limit,
-                                code_position_));
+        return fail(Sentence("The file is damaged: values are nested more than {limit} deep at byte {byte}.",
+                             with("limit", mark_limit), with("byte", code_position_)));
     }
     marks_.push_back(stack_.size());
     return true;

@@ -3,8 +3,6 @@
 
 #include "storage/import/pickle_machine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -174,8 +172,8 @@ bool PickleMachine::set_protocol() {
         return false;
     }
     if (version > opcode::newest_protocol) {
-        return fail(fmt::format("The file is a pickle of protocol {}; Tidemark reads protocols 0 to {}.", version,
-                                opcode::newest_protocol));
+        return fail(Sentence("The file is a pickle of protocol {version}; Tidemark reads protocols 0 to {newest}.",
+                             with("version", version), with("newest", opcode::newest_protocol)));
     }
     protocol_ = version;
     return true;
@@ -197,9 +195,9 @@ bool PickleMachine::refill(size_t count) {
     if (memo_.size() + boxed_.size() + texts_.size() + containers_ >
         kept_at_least + kept_per_byte * source_.file_position()) {
         return fail(
-            fmt::format("The file unpacks to far more than a snapshot of its size can hold ({} containers from {} "
-                        "bytes).",
-                        containers_, source_.file_position()));
+            Sentence("The file unpacks to far more than a snapshot of its size can hold ({containers} containers from "
+                     "{bytes} bytes).",
+                     with("containers", containers_), with("bytes", source_.file_position())));
     }
     return source_.available() >= count || ends_early();
 }
@@ -230,7 +228,8 @@ bool PickleMachine::take_line(std::string_view& line) {
     while (!(newline = std::memchr(at_ + seen, '\n', static_cast<size_t>(end_ - at_) - seen))) {
         seen = static_cast<size_t>(end_ - at_);
         if (seen > text_limit) {
-            return fail(fmt::format("The file is damaged: the text line at byte {} does not end.", code_position_));
+            return fail(Sentence("The file is damaged: the text line at byte {byte} does not end.",
+                                 with("byte", code_position_)));
         }
         if (!refill(seen + 1)) {
             return false;
@@ -257,7 +256,8 @@ bool PickleMachine::skip(uint64_t count) {
 // Pushing values.
 
 bool PickleMachine::stack_is_full() {
-    return fail(fmt::format("The file is damaged: {} values wait to be used at byte {}.", stack_limit, code_position_));
+    return fail(Sentence("The file is damaged: {limit} values wait to be used at byte {byte}.",
+                         with("limit", stack_limit), with("byte", code_position_)));
 }
 
 template <class T>
@@ -273,7 +273,8 @@ bool PickleMachine::push_text() {
         return false;
     }
     if (length > text_limit) {
-        return fail(fmt::format("The file is damaged: a text of {} bytes at byte {}.", length, code_position_));
+        return fail(Sentence("The file is damaged: a text of {length} bytes at byte {byte}.", with("length", length),
+                             with("byte", code_position_)));
     }
     if (!need(length)) {
         return false;
@@ -309,8 +310,8 @@ bool PickleMachine::push_long() {
         return false;
     }
     if (length > 9) {
-        return fail(fmt::format("A number of {} bytes at byte {} is larger than any address or size can be.", length,
-                                code_position_));
+        return fail(Sentence("A number of {length} bytes at byte {byte} is larger than any address or size can be.",
+                             with("length", length), with("byte", code_position_)));
     }
     if (!need(length)) {
         return false;
@@ -320,8 +321,9 @@ bool PickleMachine::push_long() {
     const uint8_t top = length > 8 ? at_[8] : 0;
     at_ += length;
     if (length > 8) {
-        return top == 0 ? push(PickleValue::of_unsigned(number))
-                        : fail(fmt::format("The number at byte {} does not fit 64 bits.", code_position_));
+        return top == 0
+                   ? push(PickleValue::of_unsigned(number))
+                   : fail(Sentence("The number at byte {byte} does not fit 64 bits.", with("byte", code_position_)));
     }
     const int unused = 64 - 8 * static_cast<int>(length);
     const int64_t extended = length == 0 ? 0 : static_cast<int64_t>(number << unused) >> unused;
@@ -353,8 +355,8 @@ bool PickleMachine::push_number_text(uint8_t code) {
     } else if (whole(std::from_chars(line.data(), end, large))) {
         return push(PickleValue::of_unsigned(large));
     }
-    return fail(fmt::format("The file is damaged: \"{}\" at byte {} is no number of 64 bits.", printable(line),
-                            code_position_));
+    return fail(Sentence("The file is damaged: \"{text}\" at byte {byte} is no number of 64 bits.",
+                         with("text", printable(line)), with("byte", code_position_)));
 }
 
 bool PickleMachine::push_string_text(uint8_t code) {
@@ -364,7 +366,8 @@ bool PickleMachine::push_string_text(uint8_t code) {
     }
     const auto text = code == opcode::string_text ? decode_quoted(line) : decode_raw_unicode(line);
     return text ? push(PickleValue::of_text(texts_.intern(*text)))
-                : fail(fmt::format("The file is damaged: the text at byte {} is malformed.", code_position_));
+                : fail(Sentence("The file is damaged: the text at byte {byte} is malformed.",
+                                with("byte", code_position_)));
 }
 
 bool PickleMachine::push_object(Result<PickleValue> object) {
@@ -398,8 +401,8 @@ bool PickleMachine::memo_at_text(uint8_t code) {
     const char* end = line.data() + line.size();
     const auto [at, error] = std::from_chars(line.data(), end, index);
     if (error != std::errc{} || at != end) {
-        return fail(
-            fmt::format("The file is damaged: \"{}\" at byte {} is no memo number.", printable(line), code_position_));
+        return fail(Sentence("The file is damaged: \"{text}\" at byte {byte} is no memo number.",
+                             with("text", printable(line)), with("byte", code_position_)));
     }
     return code == opcode::put ? put(index) : get(index);
 }
@@ -410,7 +413,8 @@ bool PickleMachine::put(uint64_t index) {
         return false;
     }
     if (index >= std::max<uint64_t>(sparse_memo_limit, code_position_)) {
-        return fail(fmt::format("The file is damaged: memo number {} at byte {} is too large.", index, code_position_));
+        return fail(Sentence("The file is damaged: memo number {number} at byte {byte} is too large.",
+                             with("number", index), with("byte", code_position_)));
     }
     const PickleValue value = stack_.back();
     uint64_t packed = pack(value);
@@ -432,8 +436,8 @@ bool PickleMachine::put(uint64_t index) {
 PickleValue PickleMachine::unbox(uint64_t packed) const { return boxed_[packed & packed_mask]; }
 
 bool PickleMachine::lacks_memo(uint64_t index) {
-    return fail(fmt::format("The file is damaged: byte {} refers to memo number {}, which was never stored.",
-                            code_position_, index));
+    return fail(Sentence("The file is damaged: byte {byte} refers to memo number {number}, which was never stored.",
+                         with("byte", code_position_), with("number", index)));
 }
 
 }  // namespace tidemark

@@ -59,7 +59,7 @@ struct PickleValue {
 
 /// Owns the containers. The machine knows them by number, keeps copies of the numbers on its stack and in its memo,
 /// and may hand a container on before it is filled. Spans are valid during the call only.
-/// An error's sentence gets the byte position appended.
+/// The machine adds the byte position to an error.
 class PickleConsumer {
 public:
     virtual ~PickleConsumer() = default;
@@ -143,7 +143,7 @@ private:
     bool memo_at_text(uint8_t code);
 
     bool check(Status status);
-    bool fail(std::string sentence);
+    bool fail(Sentence sentence);
     bool lacks_values();
     bool lacks_memo(uint64_t index);
     bool stack_is_full();

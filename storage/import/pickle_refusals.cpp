@@ -24,20 +24,20 @@ bool PickleMachine::refuse(uint8_t code) {
         case opcode::next_buffer:
         case opcode::readonly_buffer:
             return fail(
-                fmt::format("This pickle refers to something outside the file (opcode {} at byte {}). A memory "
-                            "snapshot holds only its own data; Tidemark does not look anything up for a pickle.",
-                            opcode::name(code), code_position_));
+                Sentence("This pickle refers to something outside the file (opcode {opcode} at byte {byte}). A memory "
+                         "snapshot holds only its own data; Tidemark does not look anything up for a pickle.",
+                         with("opcode", opcode::name(code)), with("byte", code_position_)));
         default: break;
     }
     if (!opcode::name(code)) {
         return fail(
-            fmt::format("The file is damaged, or not a pickle: byte {} holds {:#04x}, which is no pickle opcode.",
-                        code_position_, code));
+            Sentence("The file is damaged, or not a pickle: byte {byte} holds {value}, which is no pickle opcode.",
+                     with("byte", code_position_), with("value", fmt::format("{:#04x}", code))));
     }
     return fail(
-        fmt::format("This pickle wants to run code (opcode {} at byte {}). A memory snapshot holds only data; "
-                    "Tidemark does not execute pickles.",
-                    opcode::name(code), code_position_));
+        Sentence("This pickle wants to run code (opcode {opcode} at byte {byte}). A memory snapshot holds only data; "
+                 "Tidemark does not execute pickles.",
+                 with("opcode", opcode::name(code)), with("byte", code_position_)));
 }
 
 bool PickleMachine::refuse_global(uint8_t code) {
@@ -61,40 +61,39 @@ bool PickleMachine::refuse_global(uint8_t code) {
         attribute = line;
     }
     return fail(
-        fmt::format("This pickle wants to run code (opcode {} at byte {} asks for {}.{}). A memory snapshot holds "
-                    "only data; Tidemark does not execute pickles.",
-                    opcode::name(code), code_position_, printable(module), printable(attribute)));
+        Sentence("This pickle wants to run code (opcode {opcode} at byte {byte} asks for {module}.{attribute}). A "
+                 "memory snapshot holds only data; Tidemark does not execute pickles.",
+                 with("opcode", opcode::name(code)), with("byte", code_position_), with("module", printable(module)),
+                 with("attribute", printable(attribute))));
 }
 
-/// Says where, in front of the final full stop.
+/// Says where.
 bool PickleMachine::check(Status status) {
     if (status) [[likely]] {
         return true;
     }
     error_ = status.error();
-    std::string& sentence = error_->message;
-    if (sentence.ends_with('.')) {
-        sentence.insert(sentence.size() - 1, fmt::format(" (near byte {})", code_position_));
-    }
+    error_->sentence =
+        Sentence("Near byte {byte}: {sentence}", with("byte", code_position_), with("sentence", error_->sentence));
     return false;
 }
 
-bool PickleMachine::fail(std::string sentence) {
-    error_ = input_error(std::move(sentence));
+bool PickleMachine::fail(Sentence sentence) {
+    error_ = Error{ErrorKind::input, std::move(sentence)};
     return false;
 }
 
 bool PickleMachine::lacks_values() {
-    return fail(fmt::format("The file is damaged: opcode {} at byte {} lacks the values it works on.",
-                            opcode::name(code_), code_position_));
+    return fail(Sentence("The file is damaged: opcode {opcode} at byte {byte} lacks the values it works on.",
+                         with("opcode", opcode::name(code_)), with("byte", code_position_)));
 }
 
 bool PickleMachine::ends_early() {
     return fail(
-        fmt::format("The file ends in the middle of the snapshot (after {} bytes); it was probably cut while "
-                    "copying or while being written. Copy it again, or write a new one with "
-                    "torch.cuda.memory._dump_snapshot(\"file.pickle\").",
-                    source_.position() + source_.available()));
+        Sentence("The file ends in the middle of the snapshot (after {bytes} bytes); it was probably cut while "
+                 "copying or while being written. Copy it again, or write a new one with "
+                 "torch.cuda.memory._dump_snapshot(\"file.pickle\").",
+                 with("bytes", source_.position() + source_.available())));
 }
 
 }  // namespace tidemark

@@ -3,8 +3,6 @@
 
 #include "storage/import/snapshot_builder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "storage/base/utf8.h"
@@ -127,7 +125,7 @@ Status SnapshotBuilder::append(PickleValue target, std::span<const PickleValue> 
         TIDEMARK_TRY(append_item(*list, item));
     }
     if (list->kind == Kind::frame_list && frame_lists_[list->payload].size() > frame_limit) {
-        return input_error(fmt::format("A stack has more than {} frames.", frame_limit));
+        return input_error("A stack has more than {limit} frames.", with("limit", frame_limit));
     }
     return {};
 }
@@ -201,7 +199,7 @@ Status SnapshotBuilder::nest(Object& outer, Object& inner) {
         freeze(inner);
     }
     if (inner.depth >= depth_limit) {
-        return input_error(fmt::format("The pickle nests containers more than {} levels deep.", depth_limit));
+        return input_error("The pickle nests containers more than {limit} levels deep.", with("limit", depth_limit));
     }
     outer.depth = std::max<uint8_t>(outer.depth, static_cast<uint8_t>(inner.depth + 1));
     return {};

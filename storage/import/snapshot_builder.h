@@ -128,11 +128,11 @@ private:
     Status finish_trace(PickleValue list, std::vector<SnapshotEvent>& trace);
     Status finish_annotations(PickleValue list);
     Status finish_settings(PickleValue dict);
-    Result<std::span<const Run>> take_runs(PickleValue list, Kind kind, std::string_view what);
+    Result<std::span<const Run>> take_runs(PickleValue list, Kind kind, const Sentence& what);
     void copy_events(Run run, std::vector<SnapshotEvent>& trace);
     bool is_empty_container(PickleValue value) const;
-    std::string describe(PickleValue value) const;
-    Error wrong(const char* owner, TextId key, PickleValue value) const;
+    Sentence describe(PickleValue value) const;
+    Error wrong(const Sentence& owner, TextId key, PickleValue value) const;
     void render_json(PickleValue value, std::string& json) const;
     void render_object(const Object& container, std::string& json) const;
     std::string json_of(PickleValue value) const;

@@ -47,9 +47,9 @@ Status SnapshotBuilder::finish_root(PickleValue root) {
         }
     }
     return input_error(
-        fmt::format("The file is a pickle of {}, not a memory snapshot; write one with "
-                    "torch.cuda.memory._dump_snapshot(\"file.pickle\").",
-                    describe(root)));
+        "The file is a pickle of {what}, not a memory snapshot; write one with "
+        "torch.cuda.memory._dump_snapshot(\"file.pickle\").",
+        with("what", describe(root)));
 }
 
 Status SnapshotBuilder::finish_top_level(Pairs fields) {
@@ -69,23 +69,23 @@ Status SnapshotBuilder::finish_top_level(Pairs fields) {
 
 /// The records of one kind that a list holds, for the one place where they belong.
 Result<std::span<const SnapshotBuilder::Run>> SnapshotBuilder::take_runs(PickleValue value, Kind kind,
-                                                                         std::string_view what) {
+                                                                         const Sentence& what) {
     Object* list = object(value);
     if (value.kind == PickleKind::none || is_empty_container(value)) {
         return std::span<const Run>{};
     }
     if (!list || list->kind != Kind::record_list || record_lists_[list->payload].front().kind != kind) {
-        return input_error(fmt::format("{} is {}.", what, describe(value)));
+        return input_error("{part} is {what}.", with("part", what), with("what", describe(value)));
     }
     if (list->taken) {
-        return input_error(fmt::format("{} is also used elsewhere in the snapshot.", what));
+        return input_error("{part} is also used elsewhere in the snapshot.", with("part", what));
     }
     list->taken = true;
     return std::span<const Run>(record_lists_[list->payload]);
 }
 
 Status SnapshotBuilder::finish_segments(PickleValue list) {
-    const auto runs = take_runs(list, Kind::segment, "The snapshot's \"segments\"");
+    const auto runs = take_runs(list, Kind::segment, Sentence("The snapshot's \"segments\""));
     if (!runs) {
         return runs.error();
     }
@@ -99,7 +99,7 @@ Status SnapshotBuilder::finish_segments(PickleValue list) {
 }
 
 Status SnapshotBuilder::finish_annotations(PickleValue list) {
-    const auto runs = take_runs(list, Kind::annotation, "The snapshot's \"external_annotations\"");
+    const auto runs = take_runs(list, Kind::annotation, Sentence("The snapshot's \"external_annotations\""));
     if (!runs) {
         return runs.error();
     }
@@ -118,13 +118,13 @@ Status SnapshotBuilder::finish_traces(PickleValue value) {
         return {};
     }
     if (!list || list->kind != Kind::list) {
-        return input_error(
-            fmt::format("The snapshot's \"device_traces\" is {}, not a list of lists.", describe(value)));
+        return input_error("The snapshot's \"device_traces\" is {what}, not a list of lists.",
+                           with("what", describe(value)));
     }
     const auto traces = items(*list);
     if (traces.size() > static_cast<size_t>(max_devices)) {
-        return input_error(
-            fmt::format("The snapshot has traces of {} devices; Tidemark reads up to {}.", traces.size(), max_devices));
+        return input_error("The snapshot has traces of {devices} devices; Tidemark reads up to {limit}.",
+                           with("devices", traces.size()), with("limit", max_devices));
     }
     events_copied_.assign(events_.size() / events_.chunk_size + 1, 0);
     snapshot_.traces.resize(traces.size());
@@ -135,7 +135,7 @@ Status SnapshotBuilder::finish_traces(PickleValue value) {
 }
 
 Status SnapshotBuilder::finish_trace(PickleValue list, std::vector<SnapshotEvent>& trace) {
-    const auto runs = take_runs(list, Kind::event, "The trace of a device");
+    const auto runs = take_runs(list, Kind::event, Sentence("The trace of a device"));
     if (!runs) {
         return runs.error();
     }
@@ -189,37 +189,42 @@ bool SnapshotBuilder::is_empty_container(PickleValue value) const {
 
 // Words for errors.
 
-std::string SnapshotBuilder::describe(PickleValue value) const {
+Sentence SnapshotBuilder::describe(PickleValue value) const {
     if (const Object* container = object(value)) {
         switch (container->kind) {
             case Kind::dict: {
                 const Pairs fields = pairs(*container);
-                const bool named = !fields.empty() && fields[0].kind == PickleKind::text;
-                const std::string first = named ? fmt::format(", the first with the key {}", json_of(fields[0])) : "";
-                return fmt::format("a dict of {} items{}", fields.size() / 2, first);
+                const auto count = static_cast<int64_t>(fields.size() / 2);
+                return !fields.empty() && fields[0].kind == PickleKind::text
+                           ? Sentence::plural(count, "a dict of {n} item, the first with the key {key}",
+                                              "a dict of {n} items, the first with the key {key}",
+                                              with("key", json_of(fields[0])))
+                           : Sentence::plural(count, "a dict of {n} item", "a dict of {n} items");
             }
-            case Kind::list: return fmt::format("a list of {} items", items(*container).size());
-            case Kind::pair: return "a pair of numbers";
+            case Kind::list:
+                return Sentence::plural(static_cast<int64_t>(items(*container).size()), "a list of {n} item",
+                                        "a list of {n} items");
+            case Kind::pair: return Sentence("a pair of numbers");
             case Kind::frame_list:
-            case Kind::stack: return "a list of stack frames";
-            case Kind::record_list: return "a list of events, blocks, segments or annotations";
-            default: return "a part of a snapshot";
+            case Kind::stack: return Sentence("a list of stack frames");
+            case Kind::record_list: return Sentence("a list of events, blocks, segments or annotations");
+            default: return Sentence("a part of a snapshot");
         }
     }
     if (value.kind == PickleKind::bytes) {
-        return "raw bytes";
+        return Sentence("raw bytes");
     }
     const std::string shown = json_of(value);
     constexpr size_t longest = 60;
-    return fmt::format("the value {}", shown.size() > longest ? "of a long text" : shown);
+    return shown.size() > longest ? Sentence("a long text") : Sentence("the value {value}", with("value", shown));
 }
 
-Error SnapshotBuilder::wrong(const char* owner, TextId key, PickleValue value) const {
+Error SnapshotBuilder::wrong(const Sentence& owner, TextId key, PickleValue value) const {
     if (key == word::stream && snapshot_.streams.size() > UINT16_MAX) {
         return input_error("The snapshot uses more than 65,535 streams.");
     }
-    return input_error(
-        fmt::format("{} of the snapshot is damaged: its \"{}\" is {}.", owner, texts_[key], describe(value)));
+    return input_error("{owner} of the snapshot is damaged: its \"{key}\" is {what}.", with("owner", owner),
+                       with("key", texts_[key]), with("what", describe(value)));
 }
 
 // JSON.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Folds dicts into events, frames, blocks, segments and annotations.
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -28,9 +27,9 @@ Status fit_blocks(SnapshotSegment& segment) {
     std::vector<SnapshotBlock> gaps;
     for (const SnapshotBlock& block : segment.blocks) {
         if (block.address < next || block.address > end || block.size > end - block.address) {
-            return input_error(
-                fmt::format("The block at {:#x} overlaps another one or lies outside its segment at {:#x}.",
-                            block.address, segment.address));
+            return input_error("The block at {address} overlaps another one or lies outside its segment at {segment}.",
+                               with("address", format_address(block.address)),
+                               with("segment", format_address(segment.address)));
         }
         if (block.address > next) {
             gaps.push_back({.address = next, .size = block.address - next});
@@ -114,7 +113,7 @@ Status SnapshotBuilder::fold_event(SnapshotEvent& event, Pairs pairs) {
             default: break;
         }
         if (!good) [[unlikely]] {
-            return wrong("An event", pairs[i].text, value);
+            return wrong(Sentence("An event"), pairs[i].text, value);
         }
     }
     event.context = context_index(context);
@@ -138,7 +137,7 @@ Status SnapshotBuilder::fold_frame(Object& dict) {
             default: break;
         }
         if (!good) {
-            return wrong("A stack frame", fields[i].text, value);
+            return wrong(Sentence("A stack frame"), fields[i].text, value);
         }
     }
     become(dict, Kind::frame, snapshot_.stacks.intern(frame));
@@ -162,7 +161,7 @@ Status SnapshotBuilder::fold_block(Object& dict) {
             default: break;
         }
         if (!good) {
-            return wrong("A block", fields[i].text, value);
+            return wrong(Sentence("A block"), fields[i].text, value);
         }
     }
     if (!has_requested && block.state != BlockState::inactive) {
@@ -188,11 +187,11 @@ Status SnapshotBuilder::fold_history(PickleValue history, BlockRecord& record) {
     }
     const auto real_size = find(pairs(*latest), word::real_size);
     if (real_size && !to_size(*real_size, record.block.requested)) {
-        return wrong("A block", word::real_size, *real_size);
+        return wrong(Sentence("A block"), word::real_size, *real_size);
     }
     const auto frames = find(pairs(*latest), word::frames);
     if (frames && record.block.stack == 0 && !to_stack(*frames, record.block.stack)) {
-        return wrong("A block", word::frames, *frames);
+        return wrong(Sentence("A block"), word::frames, *frames);
     }
     return {};
 }
@@ -217,7 +216,7 @@ Status SnapshotBuilder::fold_segment(Object& dict) {
             default: break;
         }
         if (!good) {
-            return wrong("A segment", fields[i].text, value);
+            return wrong(Sentence("A segment"), fields[i].text, value);
         }
     }
     TIDEMARK_TRY(take_blocks(find(fields, word::blocks).value_or(PickleValue{}), segment));
@@ -243,7 +242,7 @@ Status SnapshotBuilder::fold_annotation(Object& dict) {
             default: break;
         }
         if (!good) {
-            return wrong("An annotation", fields[i].text, value);
+            return wrong(Sentence("An annotation"), fields[i].text, value);
         }
     }
     snapshot_.annotations.push_back(std::move(annotation));
@@ -253,7 +252,7 @@ Status SnapshotBuilder::fold_annotation(Object& dict) {
 
 /// Moves the blocks of `list` into the segment.
 Status SnapshotBuilder::take_blocks(PickleValue list, SnapshotSegment& segment) {
-    const auto runs = take_runs(list, Kind::block, "A segment's list of blocks");
+    const auto runs = take_runs(list, Kind::block, Sentence("A segment's list of blocks"));
     if (!runs) {
         return runs.error();
     }

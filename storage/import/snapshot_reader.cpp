@@ -3,8 +3,6 @@
 
 #include "storage/import/snapshot_reader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -18,27 +16,27 @@ namespace tidemark {
 namespace {
 
 constexpr size_t head_size = 512;
-constexpr std::string_view wanted =
-    "Tidemark needs a memory snapshot; write one with torch.cuda.memory._dump_snapshot(\"file.pickle\").";
+constexpr auto wanted =
+    Literal("Tidemark needs a memory snapshot; write one with torch.cuda.memory._dump_snapshot(\"file.pickle\").");
 
 struct Signature {
     std::string_view begin;
-    std::string_view what;
+    Literal what;
 };
 
 constexpr std::array signatures{
-    Signature{{"PK\3\4", 4}, "a zip archive, perhaps a model saved by torch.save"},
-    Signature{{"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46", 8}, "a model saved by torch.save"},
-    Signature{"SQLite format 3", "an SQLite database"},
+    Signature{{"PK\3\4", 4}, Literal("a zip archive, perhaps a model saved by torch.save")},
+    Signature{{"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46", 8}, Literal("a model saved by torch.save")},
+    Signature{"SQLite format 3", Literal("an SQLite database")},
     Signature{"\x7f"
               "ELF",
-              "a program"},
-    Signature{"\x89PNG", "a picture"},
-    Signature{"\x89HDF", "an HDF5 file"},
-    Signature{"BZh", "a bzip2 archive; unpack it first"},
-    Signature{"7z\xbc\xaf", "a 7-Zip archive; unpack it first"},
-    Signature{"%PDF", "a PDF document"},
-    Signature{"\x93NUMPY", "a NumPy array"},
+              Literal("a program")},
+    Signature{"\x89PNG", Literal("a picture")},
+    Signature{"\x89HDF", Literal("an HDF5 file")},
+    Signature{"BZh", Literal("a bzip2 archive; unpack it first")},
+    Signature{"7z\xbc\xaf", Literal("a 7-Zip archive; unpack it first")},
+    Signature{"%PDF", Literal("a PDF document")},
+    Signature{"\x93NUMPY", Literal("a NumPy array")},
 };
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -81,10 +79,10 @@ bool begins_old_pickle(std::string_view head) {
 }
 
 /// What the file looks like; nothing where it may be a pickle.
-std::optional<std::string_view> foreign(std::string_view head) {
+std::optional<Sentence> foreign(std::string_view head) {
     for (const Signature& signature : signatures) {
         if (head.starts_with(signature.begin)) {
-            return signature.what;
+            return Sentence(signature.what);
         }
     }
     if (static_cast<uint8_t>(head.front()) == opcode::proto || begins_old_pickle(head)) {
@@ -93,12 +91,12 @@ std::optional<std::string_view> foreign(std::string_view head) {
     const size_t start = head.find_first_not_of(" \t\r\n");
     const char first = start == std::string_view::npos ? ' ' : head[start];
     if (!is_text(head)) {
-        return "binary data of an unknown kind";
+        return Sentence("binary data of an unknown kind");
     }
     if (first == '{' || first == '[') {
-        return "a JSON file";
+        return Sentence("a JSON file");
     }
-    return first == '<' ? "an HTML or XML page" : "a text file";
+    return first == '<' ? Sentence("an HTML or XML page") : Sentence("a text file");
 }
 
 std::string_view head_of(const ByteSource& source) {
@@ -108,10 +106,10 @@ std::string_view head_of(const ByteSource& source) {
 Result<Snapshot> read_checked(ByteSource& source, Progress& progress) {
     TIDEMARK_TRY(source.ensure(head_size));
     if (source.available() == 0) {
-        return input_error(fmt::format("The file unpacks to nothing. {}", wanted));
+        return input_error("The file unpacks to nothing. {wanted}", with("wanted", Sentence(wanted)));
     }
     if (const auto what = foreign(head_of(source))) {
-        return input_error(fmt::format("This looks like {}. {}", *what, wanted));
+        return input_error("This looks like {what}. {wanted}", with("what", *what), with("wanted", Sentence(wanted)));
     }
     TextPool texts;
     SnapshotBuilder builder(texts);
@@ -145,7 +143,7 @@ Result<Snapshot> read_snapshot(ByteSource& source, Progress& progress) {
 Result<Snapshot> read_snapshot_file(const std::string& path, Progress& progress) {
     const auto named = [&path](Error error) {
         if (error.kind == ErrorKind::input) {
-            error.message = fmt::format("{}: {}", path, error.message);
+            error.sentence = Sentence("{path}: {sentence}", with("path", path), with("sentence", error.sentence));
         }
         return error;
     };

@@ -3,7 +3,6 @@
 
 #include "storage/import/unpacker.h"
 
-#include <fmt/format.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -18,12 +17,13 @@ namespace {
 constexpr uint64_t xz_memory_limit = uint64_t{512} << 20;
 constexpr int zstd_window_log_limit = 27;  // 128 MiB, what zstd itself accepts without --long
 
-Error damaged(const char* name, const char* detail) {
-    return input_error(fmt::format("The {} compression is damaged ({}); copy the file again.", name, detail));
+Error damaged(const char* name, const SentenceValue& detail) {
+    return input_error("The {name} compression is damaged ({detail}); copy the file again.", with("name", name),
+                       with("detail", detail));
 }
 
 Error no_memory(const char* name) {
-    return environment_error(fmt::format("There is not enough memory to unpack {}.", name));
+    return environment_error("There is not enough memory to unpack {name}.", with("name", name));
 }
 
 class GzipUnpacker final : public Unpacker {
@@ -44,7 +44,7 @@ public:
         stream_.avail_out = static_cast<uInt>(output.size());
         const int code = inflate(&stream_, Z_NO_FLUSH);
         if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
-            return damaged(name(), stream_.msg ? stream_.msg : "bad data");
+            return damaged(name(), stream_.msg ? SentenceValue(stream_.msg) : Sentence("bad data"));
         }
         return Step{input.size() - stream_.avail_in, output.size() - stream_.avail_out, code == Z_STREAM_END};
     }
@@ -81,12 +81,11 @@ private:
     static Error failure(lzma_ret code) {
         switch (code) {
             case LZMA_MEMLIMIT_ERROR:
-                return input_error(
-                    fmt::format("Unpacking this xz file needs more than {} MiB of memory; run `xz -d` first.",
-                                xz_memory_limit >> 20));
+                return input_error("Unpacking this xz file needs more than {limit} MiB of memory; run `xz -d` first.",
+                                   with("limit", xz_memory_limit >> 20));
             case LZMA_MEM_ERROR: return no_memory("xz");
-            case LZMA_OPTIONS_ERROR: return damaged("xz", "unsupported options");
-            default: return damaged("xz", "bad data");
+            case LZMA_OPTIONS_ERROR: return damaged("xz", Sentence("unsupported options"));
+            default: return damaged("xz", Sentence("bad data"));
         }
     }
 
@@ -123,9 +122,9 @@ private:
     static Error failure(size_t code) {
         switch (ZSTD_getErrorCode(code)) {
             case ZSTD_error_frameParameter_windowTooLarge:
-                return input_error(fmt::format(
-                    "Unpacking this zstd file needs a window of more than {} MiB; run `zstd -d --long=31` first.",
-                    (1 << zstd_window_log_limit) >> 20));
+                return input_error(
+                    "Unpacking this zstd file needs a window of more than {limit} MiB; run `zstd -d --long=31` first.",
+                    with("limit", (1 << zstd_window_log_limit) >> 20));
             case ZSTD_error_memory_allocation: return no_memory("zstd");
             default: return damaged("zstd", ZSTD_getErrorName(code));
         }

@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
+#include "storage/base/system_reason.h"
 #include "storage/format/schema.h"
 
 namespace tidemark {
@@ -34,11 +34,11 @@ Error not_a_trace(const std::string& path, std::string_view start) {
                         start.starts_with("\x28\xb5\x2f\xfd");
     if (packed || start.starts_with("\x80")) {
         return input_error(
-            fmt::format("{} is not a Tidemark trace but looks like a PyTorch snapshot. Import it first: "
-                        "tidemark import {}",
-                        path, path));
+            "{path} is not a Tidemark trace but looks like a PyTorch snapshot. Import it first: tidemark import {path}",
+            with("path", path));
     }
-    return input_error(path + " is not a Tidemark trace (a trace is an SQLite file ending in .tide).");
+    return input_error("{path} is not a Tidemark trace (a trace is an SQLite file ending in .tide).",
+                       with("path", path));
 }
 
 /// Whether a writer holds the lock.
@@ -61,14 +61,15 @@ std::string_view read_head(int file, std::array<char, 100>& head) {
 Result<WatchedFile> WatchedFile::open(const std::string& path) {
     WatchedFile file(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.file_ < 0) {
-        return environment_error(fmt::format("{} cannot be opened: {}.", path, std::strerror(errno)));
+        return environment_error("{path} cannot be opened: {reason}.", with("path", path),
+                                 with("reason", system_reason(errno)));
     }
     struct stat about {};
     if (fstat(file.file_, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return input_error(path + " is not a file.");
+        return input_error("{path} is not a file.", with("path", path));
     }
     if (about.st_size == 0) {
-        return input_error(path + " is empty.");
+        return input_error("{path} is empty.", with("path", path));
     }
     std::array<char, 100> head{};
     if (const std::string_view start = read_head(file.file_, head); !start.starts_with("SQLite format 3")) {
@@ -139,18 +140,18 @@ Result<Connection> open_checked(const std::string& path, const TraceFile& file, 
 Status check_pages(Connection& connection, const std::string& path, std::string_view pragma) {
     auto check = connection.prepare(fmt::format("PRAGMA {}(1)", pragma));
     if (!check) {
-        return damaged(path, check.error().message);
+        return damaged(path, check.error().sentence);
     }
     const auto row = check->step();
     if (!row) {
-        return row.error().kind == ErrorKind::canceled ? row.error() : damaged(path, row.error().message);
+        return row.error().kind == ErrorKind::canceled ? row.error() : damaged(path, row.error().sentence);
     }
-    return *row && check->text(0) == "ok" ? Status() : damaged(path, check->text(0));
+    return *row && check->text(0) == "ok" ? Status() : damaged(path, std::string(check->text(0)));
 }
 
-Error damaged(const std::string& path, std::string_view what) {
-    return input_error(
-        fmt::format("{} is damaged: {}. Copy it again from where it was recorded, if you can.", path, what));
+Error damaged(const std::string& path, const SentenceValue& what) {
+    return input_error("{path} is damaged: {what}. Copy it again from where it was recorded, if you can.",
+                       with("path", path), with("what", what));
 }
 
 }  // namespace tidemark

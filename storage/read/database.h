@@ -61,6 +61,6 @@ void obey_cancel(Connection& connection, Progress& progress);
 Status check_pages(Connection& connection, const std::string& path, std::string_view pragma);
 
 /// "... is damaged: WHAT. Copy it again ..."
-Error damaged(const std::string& path, std::string_view what);
+Error damaged(const std::string& path, const SentenceValue& what);
 
 }  // namespace tidemark

@@ -4,8 +4,6 @@
 // Reads rows of a trace's tables one after the other; the caller checks each.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,11 +26,10 @@ public:
     const std::string& path() const { return path_; }
     Connection& connection() { return connection_; }
     Progress& progress() { return progress_; }
-    Error damaged(std::string_view what) const { return tidemark::damaged(path_, what); }
 
     Error explain(Error error) const {
         if (error.kind != ErrorKind::canceled) {
-            error.message = fmt::format("{}: {}", path_, error.message);
+            error.sentence = Sentence("{path}: {sentence}", with("path", path_), with("sentence", error.sentence));
         }
         return error;
     }
@@ -83,7 +80,7 @@ private:
                 return {};
             }
             if (!row(statement)) {
-                return damaged(fmt::format("a row contradicts the others (in: {})", sql));
+                return damaged(path_, Sentence("a row contradicts the others (in: {query})", with("query", sql)));
             }
             if (progress_.canceled) {
                 return canceled_error();

@@ -104,11 +104,11 @@ void say_how_it_ended(Trace& trace) {
 Result<std::shared_ptr<const Trace>> settled(Trace raw) {
     auto trace = std::make_shared<Trace>(std::move(raw));
     if (trace->devices.empty()) {
-        return input_error(trace->path + " holds no device: there is nothing to show.");
+        return input_error("{path} holds no device: there is nothing to show.", with("path", trace->path));
     }
     for (DeviceHistory& device : trace->devices) {
         if (!is_sound(device, *trace)) {
-            return damaged(trace->path, "allocations refer to what is not there");
+            return damaged(trace->path, Sentence("allocations refer to what is not there"));
         }
         describe_gaps(device, trace->data_gaps);
         complete_times(device.event_time);

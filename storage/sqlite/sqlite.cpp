@@ -11,15 +11,15 @@ namespace tidemark {
 namespace {
 
 /// Debian's SQLite calls a full disk, a read-only folder and a lost file by names few know.
-std::string plain_words(int code, const char* message) {
+SentenceValue plain_reason(int code, const char* message) {
     switch (code & 0xff) {
-        case SQLITE_FULL: return "the disk is full";
-        case SQLITE_READONLY: return "the file or its folder is read-only";
-        case SQLITE_CANTOPEN: return "the file cannot be opened";
-        case SQLITE_CORRUPT: return "the file is damaged";
-        case SQLITE_NOTADB: return "the file is not an SQLite database";
-        case SQLITE_BUSY: return "another program is writing the file";
-        case SQLITE_IOERR: return fmt::format("reading or writing failed ({})", message);
+        case SQLITE_FULL: return Sentence("the disk is full");
+        case SQLITE_READONLY: return Sentence("the file or its folder is read-only");
+        case SQLITE_CANTOPEN: return Sentence("the file cannot be opened");
+        case SQLITE_CORRUPT: return Sentence("the file is damaged");
+        case SQLITE_NOTADB: return Sentence("the file is not an SQLite database");
+        case SQLITE_BUSY: return Sentence("another program is writing the file");
+        case SQLITE_IOERR: return Sentence("reading or writing failed ({message})", with("message", message));
         default: return message;
     }
 }
@@ -47,7 +47,7 @@ Status harden(sqlite3* connection) {
     sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0);
     if (sqlite3_exec(connection, "pragma cell_size_check=on; pragma mmap_size=0; pragma query_only=on", nullptr,
                      nullptr, nullptr) != SQLITE_OK) {
-        return sqlite_error(connection, "opening");
+        return sqlite_error(connection, Sentence("Opening the trace"));
     }
     return {};
 }
@@ -63,13 +63,14 @@ std::string uri_of(const std::string& path) {
 
 }  // namespace
 
-Error sqlite_error(sqlite3* connection, std::string_view doing) {
+Error sqlite_error(sqlite3* connection, const SentenceValue& subject) {
     const int code = sqlite3_extended_errcode(connection);
     if ((code & 0xff) == SQLITE_INTERRUPT) {
         return canceled_error();
     }
-    const std::string words = fmt::format("{}: {}.", doing, plain_words(code, sqlite3_errmsg(connection)));
-    return blames_file(code) ? input_error(words) : environment_error(words);
+    return {blames_file(code) ? ErrorKind::input : ErrorKind::environment,
+            Sentence("{subject}: {reason}.", with("subject", subject),
+                     with("reason", plain_reason(code, sqlite3_errmsg(connection))))};
 }
 
 void Statement::Finalizer::operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
@@ -107,7 +108,7 @@ Result<bool> Statement::step() {
         sqlite3_reset(statement_.get());
         return false;
     }
-    Error error = sqlite_error(connection_, "Trace");
+    Error error = sqlite_error(connection_, Sentence("Trace"));
     sqlite3_reset(statement_.get());
     return error;
 }
@@ -164,7 +165,7 @@ Result<Connection> Connection::open(const std::string& path, OpenMode mode) {
 
 Status Connection::execute(const char* sql) {
     if (sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
-        return sqlite_error(connection_.get(), "Trace");
+        return sqlite_error(connection_.get(), Sentence("Trace"));
     }
     return {};
 }
@@ -173,7 +174,7 @@ Result<Statement> Connection::prepare(std::string_view sql) {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v3(connection_.get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
                            &statement, nullptr) != SQLITE_OK) {
-        return sqlite_error(connection_.get(), "Trace");
+        return sqlite_error(connection_.get(), Sentence("Trace"));
     }
     return Statement(connection_.get(), statement);
 }
@@ -193,7 +194,7 @@ Result<int64_t> Connection::query_integer(std::string_view sql) {
 Status Connection::close() {
     sqlite3* raw = connection_.release();
     if (sqlite3_close(raw) != SQLITE_OK) {
-        Error error = sqlite_error(raw, "Closing the trace");
+        Error error = sqlite_error(raw, Sentence("Closing the trace"));
         sqlite3_close_v2(raw);
         return error;
     }

@@ -86,7 +86,7 @@ private:
 };
 
 /// The error of the connection's last call as ours: corruption and foreign files are input errors, the rest
-/// environment.
-Error sqlite_error(sqlite3* connection, std::string_view doing);
+/// environment. `subject` is a path, or what was done.
+Error sqlite_error(sqlite3* connection, const SentenceValue& subject);
 
 }  // namespace tidemark

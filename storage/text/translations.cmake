@@ -29,7 +29,9 @@ endfunction()
 # date with the sources: new sentences are added without a translation, sentences that are gone are removed.
 file(GLOB_RECURSE speaking_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
      ${PROJECT_SOURCE_DIR}/storage/*.cpp ${PROJECT_SOURCE_DIR}/storage/*.h ${PROJECT_SOURCE_DIR}/recorder/cli/*.cpp
-     ${PROJECT_SOURCE_DIR}/recorder/cli/*.h ${PROJECT_SOURCE_DIR}/gui/*.cpp ${PROJECT_SOURCE_DIR}/gui/*.h)
+     ${PROJECT_SOURCE_DIR}/recorder/cli/*.h ${PROJECT_SOURCE_DIR}/recorder/daemon/*.cpp
+     ${PROJECT_SOURCE_DIR}/recorder/daemon/*.h ${PROJECT_SOURCE_DIR}/recorder/driver/*.cpp
+     ${PROJECT_SOURCE_DIR}/recorder/driver/*.h ${PROJECT_SOURCE_DIR}/gui/*.cpp ${PROJECT_SOURCE_DIR}/gui/*.h)
 list(JOIN speaking_sources "\n" source_list)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/speaking_sources.txt CONTENT "${source_list}\n" @ONLY)
 list(TRANSFORM speaking_sources PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE speaking_paths)
@@ -37,7 +39,8 @@ set(TIDEMARK_TRANSLATIONS_TEMPLATE ${PROJECT_BINARY_DIR}/tidemark.pot)
 add_custom_command(
   OUTPUT ${TIDEMARK_TRANSLATIONS_TEMPLATE}
   COMMAND ${XGETTEXT} --language=C++ --from-code=UTF-8 --keyword --keyword=words:1 --keyword=words_:1
-          --keyword=plural:2,3 --add-location=file --package-name=Tidemark --directory=${PROJECT_SOURCE_DIR}
+          --keyword=plural:2,3 --keyword=Literal:1 --keyword=Sentence:1 --keyword=usage_error:1 --keyword=input_error:1
+          --keyword=environment_error:1 --add-location=file --package-name=Tidemark --directory=${PROJECT_SOURCE_DIR}
           --files-from=${PROJECT_BINARY_DIR}/speaking_sources.txt --output=${TIDEMARK_TRANSLATIONS_TEMPLATE}
   DEPENDS ${speaking_paths} ${PROJECT_BINARY_DIR}/speaking_sources.txt
   COMMENT "Extracting the sentences to translate"

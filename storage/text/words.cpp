@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "storage/text/catalog.h"
 #include "storage/text/embedded_catalogs.h"
@@ -31,35 +32,29 @@ std::optional<Language> language_from_name(std::string_view name) {
     return is_name ? std::optional(Language::english) : std::nullopt;
 }
 
+Language language_of_locale() {
+    for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
+        if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
+            return language_from_name(value).value_or(Language::english);
+        }
+    }
+    return Language::english;
+}
+
 std::string_view language_name(Language language) { return language == Language::chinese ? "zh_CN" : "en"; }
 
-std::string_view Words::translated(std::string_view english) const {
-    const Catalog* catalog = catalog_of(language_);
-    return catalog == nullptr ? english : catalog->find(english).value_or(english);
+std::string Words::translate(const Sentence& sentence) const {
+    return with_values(translated(sentence.key(), sentence.form()), sentence.values());
 }
 
-std::string_view Words::translated_plural(int64_t n, std::string_view one, std::string_view many) const {
-    const std::string_view english = n == 1 ? one : many;
+std::string_view Words::translated(std::string_view key, std::string_view form) const {
     const Catalog* catalog = catalog_of(language_);
     // Chinese has one form for all numbers; a test compares that with the header of the catalog.
-    return catalog == nullptr ? english : catalog->find(one).value_or(english);
+    return catalog == nullptr ? form : catalog->find(key).value_or(form);
 }
 
-std::string Words::filled(std::string_view text, std::initializer_list<With> values) {
-    std::string result;
-    for (size_t at = 0; at < text.size();) {
-        const size_t open = text.find('{', at), close = text.find('}', open);
-        if (close == std::string_view::npos) {
-            return result.append(text.substr(at));
-        }
-        const std::string_view name = text.substr(open + 1, close - open - 1);
-        const auto* found =
-            std::find_if(values.begin(), values.end(), [&](const With& value) { return value.name == name; });
-        result.append(text.substr(at, open - at));
-        result.append(found == values.end() ? text.substr(open, close + 1 - open) : std::string_view(found->value));
-        at = close + 1;
-    }
-    return result;
+std::string Words::with_values(std::string_view text, std::span<const With> values) const {
+    return filled(text, values, [this](const Sentence& sentence) { return translate(sentence); });
 }
 
 std::string Words::list(const std::vector<std::string>& items) const {

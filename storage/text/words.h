@@ -4,34 +4,25 @@
 // Sentences in the reader's language. The code says them in English, and a catalog translates them.
 #pragma once
 
-#include <fmt/format.h>
-
+#include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "storage/base/units.h"
+#include "storage/base/sentence.h"
 
 namespace tidemark {
 
 enum class Language : uint8_t { english, chinese };
 /// Accepts "en", "zh_CN" and names of locales: "zh_CN.UTF-8", "de_DE" (English). Returns nothing for other text.
 std::optional<Language> language_from_name(std::string_view name);
+/// Returns the language of the environment's locale; English where it names none.
+Language language_of_locale();
 /// "en", "zh_CN"
 std::string_view language_name(Language language);
-
-/// The value of the placeholder {name} in a sentence.
-struct With {
-    std::string_view name;
-    std::string value;
-};
-template <class Value>
-With with(std::string_view name, const Value& value) {
-    return {name, fmt::to_string(value)};
-}
 
 /// Says a sentence: words("{bytes} from {line}", with("bytes", ...), with("line", ...)). The English text must be a
 /// literal: the build extracts it with xgettext, and resources/translations/zh_CN.po translates it with the same
@@ -43,14 +34,17 @@ public:
 
     template <class... Values>
     std::string operator()(std::string_view english, const Values&... values) const {
-        return filled(translated(english), {values...});
+        return with_values(translated(english), std::array<With, sizeof...(values)>{values...});
     }
     /// Says `one` if n is 1, else `many`; {n} in both is the number with separators:
     /// words.plural(n, "{n} tensor is retained by {referrer}", "{n} tensors are retained by {referrer}", ...).
     template <class... Values>
     std::string plural(int64_t n, std::string_view one, std::string_view many, const Values&... values) const {
-        return filled(translated_plural(n, one, many), {with("n", format_count(n)), values...});
+        return with_values(translated(one, n == 1 ? one : many),
+                           std::array<With, 1 + sizeof...(values)>{with("n", format_count(n)), values...});
     }
+    /// Says a sentence that was composed elsewhere, such as that of an error.
+    std::string translate(const Sentence& sentence) const;
     /// "a, b and c"
     std::string list(const std::vector<std::string>& items) const;
     /// Joins sentences that are not empty, with a space in between where the language has one.
@@ -59,10 +53,10 @@ public:
     static std::string percent(double share);
 
 private:
-    std::string_view translated(std::string_view english) const;
-    std::string_view translated_plural(int64_t n, std::string_view one, std::string_view many) const;
-    /// Replaces each {name} by its value; other braces stay.
-    static std::string filled(std::string_view text, std::initializer_list<With> values);
+    std::string_view translated(std::string_view english) const { return translated(english, english); }
+    /// Returns the catalog's text for `key`, or `form` if it has none.
+    std::string_view translated(std::string_view key, std::string_view form) const;
+    std::string with_values(std::string_view text, std::span<const With> values) const;
 
     Language language_;
 };

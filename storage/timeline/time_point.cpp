@@ -16,7 +16,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::string_view forms = "event:N, time:T (such as time:1.5s), mark:NAME, peak, end";
 constexpr size_t names_listed = 12;
 
 template <class Number>
@@ -56,7 +55,7 @@ std::vector<EventNumber> time_points_named(const Trace& trace, const DeviceHisto
     return found;
 }
 
-std::string list_names(const Trace& trace, const DeviceHistory& device) {
+Sentence list_names(const Trace& trace, const DeviceHistory& device) {
     std::set<std::string_view> names;
     for (const Mark& mark : trace.marks) {
         names.insert(mark.name);
@@ -67,29 +66,31 @@ std::string list_names(const Trace& trace, const DeviceHistory& device) {
         }
     }
     if (names.empty()) {
-        return "this trace has no marks and no annotations";
+        return Sentence("this trace has no marks and no annotations");
     }
-    std::string text = "there are ";
-    size_t listed = 0;
-    for (const std::string_view name : names) {
-        if (listed == names_listed) {
-            return text + fmt::format(" and {} more", names.size() - listed);
-        }
-        text += fmt::format("{}\"{}\"", listed == 0 ? "" : ", ", name);
-        ++listed;
+    std::string listed;
+    const size_t count = std::min(names.size(), names_listed);
+    for (auto name = names.begin(); name != std::next(names.begin(), count); ++name) {
+        listed += fmt::format("{}\"{}\"", listed.empty() ? "" : ", ", *name);
     }
-    return text;
+    return count == names.size() ? Sentence("there are {names}", with("names", listed))
+                                 : Sentence("there are {names} and {count} more", with("names", listed),
+                                            with("count", names.size() - count));
 }
 
 Result<EventNumber> find_event(const DeviceHistory& device, std::string_view text) {
     const auto number = parse_number<int64_t>(text);
     if (!number) {
-        return usage_error(
-            fmt::format("\"event:{}\" is not an event number; use event:0 to event:{}.", text, device.event_count()));
+        return usage_error("\"event:{text}\" is not an event number; use event:0 to event:{last}.", with("text", text),
+                           with("last", device.event_count()));
     }
     if (*number < 0 || *number > device.event_count()) {
-        return usage_error(fmt::format("There is no event {}: device {} has {} events (event:0 to event:{}).", *number,
-                                       device.device, format_count(device.event_count()), device.event_count()));
+        return Error{ErrorKind::usage,
+                     Sentence::plural(
+                         device.event_count(),
+                         "There is no event {event}: device {device} has {n} event (event:0 to event:{last}).",
+                         "There is no event {event}: device {device} has {n} events (event:0 to event:{last}).",
+                         with("event", *number), with("device", device.device), with("last", device.event_count()))};
     }
     return static_cast<EventNumber>(*number);
 }
@@ -97,11 +98,12 @@ Result<EventNumber> find_event(const DeviceHistory& device, std::string_view tex
 Result<EventNumber> find_time(const Trace& trace, const DeviceHistory& device, std::string_view text) {
     const auto time = parse_duration(text);
     if (!time) {
-        return usage_error(fmt::format("\"time:{}\" is not a time; use time:1.5s, time:300ms or time:20us.", text));
+        return usage_error("\"time:{text}\" is not a time; use time:1.5s, time:300ms or time:20us.",
+                           with("text", text));
     }
     if (*time < 0 || *time > trace.duration) {
-        return usage_error(fmt::format("There is nothing at time {}: the trace goes from 0 to {}.", text,
-                                       format_time_point(trace.duration)));
+        return usage_error("There is nothing at time {time}: the trace goes from 0 to {end}.", with("time", text),
+                           with("end", format_time_point(trace.duration)));
     }
     return device.events_until(*time);
 }
@@ -116,11 +118,12 @@ Result<EventNumber> find_mark(const Trace& trace, const DeviceHistory& device, s
     const auto ordinal = hash == text.npos ? std::nullopt : parse_number<uint32_t>(text.substr(hash + 1));
     const auto time_points = ordinal ? time_points_named(trace, device, name) : std::vector<EventNumber>{};
     if (time_points.empty()) {
-        return usage_error(fmt::format("There is no mark or annotation \"{}\": {}.", text, list_names(trace, device)));
+        return usage_error("There is no mark or annotation \"{name}\": {known}.", with("name", text),
+                           with("known", list_names(trace, device)));
     }
     if (*ordinal == 0 || *ordinal > time_points.size()) {
-        return usage_error(fmt::format("There is no number {} of \"{}\": mark:{}#1 to mark:{}#{} exist.", *ordinal,
-                                       name, name, name, time_points.size()));
+        return usage_error("There is no number {number} of \"{name}\": mark:{name}#1 to mark:{name}#{last} exist.",
+                           with("number", *ordinal), with("name", name), with("last", time_points.size()));
     }
     return time_points[*ordinal - 1];
 }
@@ -147,7 +150,8 @@ Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& dev
     if (colon != text.npos && form == "mark") {
         return find_mark(trace, device, rest);
     }
-    return usage_error(fmt::format("\"{}\" is not a time point; use {}.", text, forms));
+    return usage_error("\"{text}\" is not a time point; use event:N, time:T (such as time:1.5s), mark:NAME, peak, end.",
+                       with("text", text));
 }
 
 std::optional<int64_t> named_time(const Trace& trace, std::string_view text) {
@@ -158,9 +162,10 @@ std::optional<int64_t> named_time(const Trace& trace, std::string_view text) {
     return text.starts_with(form) ? parse_duration(text.substr(form.size())) : std::nullopt;
 }
 
-std::string describe_time_point(const DeviceHistory& device, EventNumber n) {
-    return fmt::format("event {} of {}, {}", format_count(n), format_count(device.event_count()),
-                       format_time_point(device.time_of_state(n)));
+Sentence describe_time_point(const DeviceHistory& device, EventNumber n) {
+    return Sentence("event {event} of {count}, {time}", with("event", format_count(n)),
+                    with("count", format_count(device.event_count())),
+                    with("time", format_time_point(device.time_of_state(n))));
 }
 
 }  // namespace tidemark

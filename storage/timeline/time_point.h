@@ -5,7 +5,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "storage/base/result.h"
@@ -25,6 +24,6 @@ Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& dev
 std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
 
 /// Describes where a state is: "event 1,234 of 607,632, 12.345678 s".
-std::string describe_time_point(const DeviceHistory& device, EventNumber n);
+Sentence describe_time_point(const DeviceHistory& device, EventNumber n);
 
 }  // namespace tidemark

@@ -4,7 +4,6 @@
 #include "storage/write/streaming_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -12,9 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
+#include "storage/base/system_reason.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
 
@@ -25,11 +24,13 @@ namespace {
 constexpr auto longest_wait_for_readers = std::chrono::seconds(2);
 
 Error refusal(const std::string& path) {
-    return environment_error(fmt::format("{} cannot be written: {}.", path, std::strerror(errno)));
+    return environment_error("{path} cannot be written: {reason}.", with("path", path),
+                             with("reason", system_reason(errno)));
 }
 
 Error written_by_another(const std::string& path) {
-    return environment_error(path + " is being written by another program. Wait for it, or use another name.");
+    return environment_error("{path} is being written by another program. Wait for it, or use another name.",
+                             with("path", path));
 }
 
 /// Removes a trace that is not being written, with what a killed writer left beside it.
@@ -66,7 +67,8 @@ Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if
     // Made here and not by SQLite, so that a refusal names its reason.
     const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (lock < 0) {
-        return errno == EEXIST ? environment_error(path + " exists already; it is not overwritten.") : refusal(path);
+        return errno == EEXIST ? environment_error("{path} exists already; it is not overwritten.", with("path", path))
+                               : refusal(path);
     }
     StreamingFile file(path, lock);
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
@@ -125,7 +127,8 @@ Status StreamingFile::open_database() {
 }
 
 Error StreamingFile::explain(const Error& error) const {
-    return {error.kind, fmt::format("{} could not be written. {}", path_, error.message)};
+    return {error.kind,
+            Sentence("{path} could not be written. {sentence}", with("path", path_), with("sentence", error.sentence))};
 }
 
 Status StreamingFile::write(StreamingBatch& batch) {

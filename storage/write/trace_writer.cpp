@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <unordered_map>
 
+#include "storage/base/system_reason.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
 #include "storage/sqlite/sqlite.h"
@@ -49,8 +49,8 @@ public:
         }
         if (flock(file, LOCK_EX | LOCK_NB) != 0) {
             close(file);
-            return environment_error(target_ +
-                                     " is being written by another program. Wait for it, or use another name.");
+            return environment_error("{path} is being written by another program. Wait for it, or use another name.",
+                                     with("path", target_));
         }
         file_ = file;
         return ftruncate(file_, 0) == 0 ? Status() : refusal();
@@ -66,7 +66,8 @@ public:
 
 private:
     Status refusal() const {
-        return environment_error(fmt::format("{} cannot be written: {}.", target_, std::strerror(errno)));
+        return environment_error("{path} cannot be written: {reason}.", with("path", target_),
+                                 with("reason", system_reason(errno)));
     }
 
     std::string target_, path_;
@@ -414,7 +415,7 @@ Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events,
                    IfExists if_exists, Progress& progress, const GraphTables* graph) {
     struct stat existing {};
     if (if_exists == IfExists::fail && lstat(path.c_str(), &existing) == 0) {
-        return environment_error(path + " exists already; it is not overwritten.");
+        return environment_error("{path} exists already; it is not overwritten.", with("path", path));
     }
     PartFile part(path);
     TIDEMARK_TRY(part.create());
@@ -429,7 +430,8 @@ Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events,
     if (auto filled = fill(*connection, trace, peak_events, graph, progress); !filled) {
         Error error = filled.error();
         if (error.kind != ErrorKind::canceled) {
-            error.message = fmt::format("{} could not be written. {}", path, error.message);
+            error.sentence = Sentence("{path} could not be written. {sentence}", with("path", path),
+                                      with("sentence", error.sentence));
         }
         return error;
     }

@@ -17,14 +17,14 @@ int main(int argc, char** argv) {
     tidemark::Progress progress;
     const auto trace = tidemark::read_snapshot_trace(argv[1], progress);
     if (!trace) {
-        std::fprintf(stderr, "%s\n", trace.error().message.c_str());
+        std::fprintf(stderr, "%s\n", trace.error().sentence.english().c_str());
         return 3;
     }
     const auto longer = tidemark::bench::repeat(**trace, std::atoi(argv[2]));
     const auto written =
         tidemark::write_trace(*longer, tidemark::peak_events(*longer), argv[3], tidemark::IfExists::replace, progress);
     if (!written) {
-        std::fprintf(stderr, "%s\n", written.error().message.c_str());
+        std::fprintf(stderr, "%s\n", written.error().sentence.english().c_str());
         return 4;
     }
     return 0;

@@ -54,7 +54,7 @@ nlohmann::json measure(const std::string& path) {
         if (opened) {
             trace = *opened;
         } else {
-            std::cerr << opened.error().message << '\n';
+            std::cerr << opened.error().sentence.english() << '\n';
         }
     });
     if (!trace) {

@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     Progress progress;
     const auto trace = open_trace(argv[1], progress);
     if (!trace) {
-        std::fprintf(stderr, "%s\n", trace.error().message.c_str());
+        std::fprintf(stderr, "%s\n", trace.error().sentence.english().c_str());
         return 3;
     }
     std::cout << measure(**trace).dump(2) << '\n';

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
                                                  : measure_latency(application, arguments[1], *size,
                                                                    parser.value(seconds_option).toDouble());
     if (!done) {
-        QTextStream(stderr) << "window_bench: " << QString::fromStdString(done.error().message) << Qt::endl;
+        QTextStream(stderr) << "window_bench: " << QString::fromStdString(done.error().sentence.english()) << Qt::endl;
         return 1;
     }
     return 0;

@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     Progress progress;
     const Status written = write_trace(trace, peak_events(trace), argv[1], IfExists::replace, progress, &graph);
     if (!written) {
-        std::fprintf(stderr, "%s\n", written.error().message.c_str());
+        std::fprintf(stderr, "%s\n", written.error().sentence.english().c_str());
     }
     return written ? 0 : 1;
 }

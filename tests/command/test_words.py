@@ -9,7 +9,8 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SPEAKING = ("storage", "recorder/cli", "gui")
+SPEAKING = ("storage", "recorder/cli", "recorder/daemon", "recorder/driver", "gui")
+COMPOSED = ("Sentence", "Literal", "usage_error", "input_error", "environment_error")
 CATALOG = ROOT / "resources" / "translations" / "zh_CN.po"
 TEMPLATE = pathlib.Path(os.environ["TIDEMARK_TRANSLATIONS_TEMPLATE"])  # written by the build
 
@@ -82,26 +83,42 @@ def texts_of(argument):
 
 
 def calls_of_words(tokens):
-    """(index of the bracket, positions of the texts among the arguments) of words(...) and words.plural(...)."""
+    """(index of the bracket, positions of the texts among the arguments) of words(...), Sentence(...) and so on."""
     for i in range(1, len(tokens) - 1):
         before, token, after = tokens[i - 1].text, tokens[i].text, tokens[i + 1].text
-        if token == "plural" and before in ".>" and after == "(":
+        if token == "plural" and before in ".>:" and after == "(":
             yield i + 1, (1, 2)
         elif token in ("words", "words_") and before not in ("Words", "&") and after == "(":
             yield i + 1, (0,)
+        elif token in COMPOSED and after == "(":
+            yield i + 1, (0,)
+
+
+def hidden_from_xgettext(tokens):
+    """Lines such as `Sentence name("text")`: xgettext looks for the name of the type before the bracket."""
+    for kind, name, bracket, text in zip(tokens, tokens[1:], tokens[2:], tokens[3:]):
+        if kind.text in COMPOSED and name.kind == "name" and bracket.text in "({" and text.kind == "text":
+            yield kind.line
 
 
 def said_in(source):
     """([(text, line)], [lines where what is said is no literal])"""
     said, unclear = [], []
     tokens = tokens_of(source)
+    unclear += hidden_from_xgettext(tokens)
     for bracket, positions in calls_of_words(tokens):
+        is_composed = tokens[bracket - 1].text in COMPOSED
         arguments = split(inside_brackets(tokens, bracket), ",")
         for position in positions:
             argument = arguments[position] if position < len(arguments) else []
             texts = texts_of(argument)
+            # Of a composed sentence the compiler accepts nothing but a literal.
             is_other = (
-                not argument or [token.text for token in argument] == ["words"] or tokens[bracket - 1].text == ")"
+                not argument
+                or is_composed
+                or [token.text for token in argument] == ["words"]
+                or argument[0].text == "Literal"
+                or tokens[bracket - 1].text == ")"
             )
             if texts is not None:
                 said += [(text, tokens[bracket].line) for text in texts]
@@ -260,6 +277,12 @@ class Scanner(unittest.TestCase):
         self.assertEqual(
             [], said_in("const Words words(language); of.words(); Page(const Words& w) : words_(words) {}")[1]
         )
+
+    def test_composed_sentences(self):
+        self.assertEqual(["a {x}", "b"], self.texts('usage_error("a {x}", with("x", Sentence("b")))'))
+        self.assertEqual(["{n} a", "{n} as"], self.texts('Sentence::plural(n, "{n} a", "{n} as")'))
+        self.assertEqual(([], []), said_in("explicit Sentence(Literal english, int n); return Sentence(wanted);"))
+        self.assertEqual([2], said_in('\nconst Sentence name("text");')[1])
 
     def test_messages(self):
         header = 'msgid ""\nmsgstr ""\n"Language: x\\n"\n\n'

@@ -24,14 +24,14 @@ protected:
 
     static Nvml loaded() {
         auto nvml = Nvml::load();
-        EXPECT_TRUE(nvml) << nvml.error().message;
+        EXPECT_TRUE(nvml) << nvml.error().sentence.english();
         return std::move(*nvml);
     }
     static Nvml::Use use_of(const Nvml& nvml, const char* pci_bus_id, const char* uuid) {
         const auto device = nvml.device(pci_bus_id, uuid);
-        EXPECT_TRUE(device) << device.error().message;
+        EXPECT_TRUE(device) << device.error().sentence.english();
         const auto use = nvml.use(*device);
-        EXPECT_TRUE(use) << use.error().message;
+        EXPECT_TRUE(use) << use.error().sentence.english();
         return *use;
     }
 };
@@ -71,19 +71,19 @@ TEST_F(NvmlOfTheTest, APartOfAGpuIsNeverTakenForAllOfIt) {
     EXPECT_EQ(use_of(nvml, "0000:65:00.0", "GPU-unknown").total_bytes, 1000);
     const auto unknown = nvml.device("0000:65:00.0", "MIG-unknown");
     ASSERT_FALSE(unknown);
-    EXPECT_THAT(unknown.error().message, HasSubstr("MIG-unknown"));
+    EXPECT_THAT(unknown.error().sentence.english(), HasSubstr("MIG-unknown"));
 }
 
 TEST_F(NvmlOfTheTest, WithoutADriverItSaysSo) {
     setenv("FAKE_NVML", "broken", 1);
     const auto broken = Nvml::load();
     ASSERT_FALSE(broken);
-    EXPECT_THAT(broken.error().message, HasSubstr("Driver Not Loaded"));
+    EXPECT_THAT(broken.error().sentence.english(), HasSubstr("Driver Not Loaded"));
 
     setenv("TIDEMARK_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
     const auto missing = Nvml::load();
     ASSERT_FALSE(missing);
-    EXPECT_THAT(missing.error().message, HasSubstr("--gpus all"));
+    EXPECT_THAT(missing.error().sentence.english(), HasSubstr("--gpus all"));
 }
 
 }  // namespace

@@ -69,13 +69,13 @@ void derive(const tidemark::Snapshot& snapshot, int index) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto source = tidemark::ByteSource::from_memory(std::span(data, size));
     if (!source) {
-        require(!source.error().message.empty());
+        require(!source.error().sentence.english().empty());
         return 0;
     }
     tidemark::Progress progress;
     const auto snapshot = tidemark::read_snapshot(**source, progress);
     if (!snapshot) {
-        require(!snapshot.error().message.empty());
+        require(!snapshot.error().sentence.english().empty());
         return 0;
     }
     for (const auto& trace : snapshot->traces) {

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     shape.how_ended = argc > 5 ? argv[5] : shape.how_ended;
     const auto status = tidemark::gui::test::write_live_run(argv[1], shape, false);
     if (!status) {
-        std::fprintf(stderr, "%s\n", status.error().message.c_str());
+        std::fprintf(stderr, "%s\n", status.error().sentence.english().c_str());
     }
     return status ? 0 : 1;
 }

@@ -28,7 +28,7 @@ private slots:
         trace_ = folder_.filePath(QStringLiteral("run.tide"));
         const Status written = write_trace(*test::synthetic_trace(), peak_events(*test::synthetic_trace()),
                                            trace_.toStdString(), IfExists::fail, progress);
-        QVERIFY2(written, written ? "" : written.error().message.c_str());
+        QVERIFY2(written, written ? "" : written.error().sentence.english().c_str());
     }
 
     void opens_a_trace_and_every_pane_shows_its_state() {
@@ -277,7 +277,7 @@ private slots:
                     request.trace = trace_;
                     request.output = folder_.filePath(QStringLiteral("picture.png"));
                     const Status drawn = render(application, request);
-                    QVERIFY2(drawn, drawn ? "" : drawn.error().message.c_str());
+                    QVERIFY2(drawn, drawn ? "" : drawn.error().sentence.english().c_str());
                     QCOMPARE(QImage(request.output).size(), QSize(2400, 1600));
                 }
             }

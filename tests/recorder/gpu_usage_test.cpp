@@ -45,7 +45,7 @@ protected:
         path_ = (std::filesystem::temp_directory_path() / ("tidemark_use_" + std::to_string(::getpid()) + ".tide"))
                     .string();
         auto writer = StreamingWriter::create(path_, IfExists::replace, Trace());
-        ASSERT_TRUE(writer) << writer.error().message;
+        ASSERT_TRUE(writer) << writer.error().sentence.english();
         writer_.emplace(*std::move(writer));
         writer_->device(0, "GPU", 0, "");
     }
@@ -62,7 +62,7 @@ protected:
         EXPECT_TRUE(writer_->finish(0, true));
         Progress progress;
         auto trace = open_trace(path_, progress);
-        EXPECT_TRUE(trace) << trace.error().message;
+        EXPECT_TRUE(trace) << trace.error().sentence.english();
         return trace ? *trace : nullptr;
     }
 

@@ -70,10 +70,10 @@ protected:
                     .string();
         const std::string file = std::string(TIDEMARK_TEST_DATA "/snapshots/") + GetParam() + ".pickle";
         auto snapshot = read_snapshot_file(file, progress_);
-        ASSERT_TRUE(snapshot) << snapshot.error().message;
+        ASSERT_TRUE(snapshot) << snapshot.error().sentence.english();
         snapshot_ = std::move(*snapshot);
         const auto imported = read_snapshot_trace(file, progress_);
-        ASSERT_TRUE(imported) << imported.error().message;
+        ASSERT_TRUE(imported) << imported.error().sentence.english();
         imported_ = *imported;
     }
     void TearDown() override { fs::remove(path_); }
@@ -84,7 +84,7 @@ protected:
         Trace head;
         head.settings = snapshot_.settings;
         auto writer = StreamingWriter::create(path_, IfExists::replace, head);
-        EXPECT_TRUE(writer) << writer.error().message;
+        EXPECT_TRUE(writer) << writer.error().sentence.english();
         copy_stacks(imported_->stacks, writer->stacks());
         for (const Stream& stream : imported_->streams) {
             writer->stream(stream.handle);
@@ -115,7 +115,7 @@ protected:
         EXPECT_TRUE(writer->commit(imported_->duration));
         EXPECT_TRUE(writer->finish(imported_->duration, true));
         auto recorded = open_trace(path_, progress_);
-        EXPECT_TRUE(recorded) << recorded.error().message;
+        EXPECT_TRUE(recorded) << recorded.error().sentence.english();
         return recorded ? *recorded : nullptr;
     }
 

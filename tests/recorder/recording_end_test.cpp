@@ -277,8 +277,8 @@ TEST_F(Recording, DamagedRingsDoNotEndTheRecorder) {
         ASSERT_TRUE(program.wait_for(RecorderState::finished, 60)) << iteration;
         Progress progress;
         const auto trace = open_trace(output_, progress);
-        EXPECT_TRUE(trace || trace.error().message.find("holds no device") != std::string::npos)
-            << trace.error().message;
+        EXPECT_TRUE(trace || trace.error().sentence.english().find("holds no device") != std::string::npos)
+            << trace.error().sentence.english();
     }
 }
 

@@ -39,7 +39,7 @@ protected:
     std::shared_ptr<const Trace> opened() const {
         Progress progress;
         auto trace = open_trace(output_, progress);
-        EXPECT_TRUE(trace) << trace.error().message;
+        EXPECT_TRUE(trace) << trace.error().sentence.english();
         return trace ? *trace : nullptr;
     }
 

@@ -97,7 +97,7 @@ TEST_F(Recording, IsFollowedWhileItIsWritten) {
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     EXPECT_TRUE(is_being_written(output_));
     auto follower = TraceFollower::open(output_);
-    ASSERT_TRUE(follower) << follower.error().message;
+    ASSERT_TRUE(follower) << follower.error().sentence.english();
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator first(0), second(1);
     Traffic a(first, main, 1), b(second, main, 2);
@@ -107,7 +107,7 @@ TEST_F(Recording, IsFollowedWhileItIsWritten) {
     std::shared_ptr<const Trace> latest;
     const auto poll = [&] {
         auto polled = follower->poll(progress);
-        ASSERT_TRUE(polled) << polled.error().message;
+        ASSERT_TRUE(polled) << polled.error().sentence.english();
         latest = *polled ? *polled : latest;
     };
     for (int i = 0; i < 20; ++i) {

@@ -21,7 +21,7 @@ protected:
         Progress progress;
         auto trace =
             read_snapshot_trace(fmt::format("{}/snapshots/{}.pickle", TIDEMARK_TEST_DATA, GetParam()), progress);
-        ASSERT_TRUE(trace) << trace.error().message;
+        ASSERT_TRUE(trace) << trace.error().sentence.english();
         trace_ = std::move(*trace);
         analysis_ = std::make_unique<Analysis>(trace_, trace_->main_device());
     }

@@ -116,7 +116,8 @@ TEST(GroupByName, IsParsedAndErrorsListTheNames) {
     const auto wrong = group_by_from_name("colour");
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().kind, ErrorKind::usage);
-    EXPECT_NE(wrong.error().message.find("stack, line, file, size, stream, pool, annotation"), std::string::npos);
+    EXPECT_NE(wrong.error().sentence.english().find("stack, line, file, size, stream, pool, annotation"),
+              std::string::npos);
 }
 
 }  // namespace

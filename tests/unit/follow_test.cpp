@@ -32,14 +32,14 @@ using namespace std::chrono_literals;
 std::shared_ptr<const Trace> open(const std::string& path) {
     Progress progress;
     auto trace = open_trace(path, progress);
-    EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
+    EXPECT_TRUE(trace) << (trace ? "" : trace.error().sentence.english());
     return trace ? *trace : nullptr;
 }
 
 std::shared_ptr<const Trace> poll(TraceFollower& follower) {
     Progress progress;
     auto trace = follower.poll(progress);
-    EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
+    EXPECT_TRUE(trace) << (trace ? "" : trace.error().sentence.english());
     return trace ? *trace : nullptr;
 }
 
@@ -66,7 +66,7 @@ protected:
 
     TraceFollower follower() {
         auto follower = TraceFollower::open(path_);
-        EXPECT_TRUE(follower) << (follower ? "" : follower.error().message);
+        EXPECT_TRUE(follower) << (follower ? "" : follower.error().sentence.english());
         return *std::move(follower);
     }
 
@@ -236,7 +236,7 @@ TEST_F(FollowTrace, SurvivesDamagedWals) {
         std::ofstream(path_ + "-wal", std::ios::binary | std::ios::trunc) << bad;
         Progress progress;
         const auto opened = open_trace(path_, progress);  // either an error or a trace
-        EXPECT_TRUE(opened || !opened.error().message.empty());
+        EXPECT_TRUE(opened || !opened.error().sentence.english().empty());
         EXPECT_EQ(bad.size(), fs::file_size(path_ + "-wal")) << "reading never writes";
     }
 }

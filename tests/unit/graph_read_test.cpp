@@ -36,7 +36,7 @@ void write(const RandomRun& run, const std::string& path) {
     Progress progress;
     const Status status =
         write_trace(run.trace, peak_events(run.trace), path, IfExists::fail, progress, &run.builder.tables);
-    ASSERT_TRUE(status) << status.error().message;
+    ASSERT_TRUE(status) << status.error().sentence.english();
 }
 
 struct Opened {
@@ -47,9 +47,9 @@ struct Opened {
 Opened open(const std::string& path) {
     Progress progress;
     const auto trace = open_trace(path, progress);
-    EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
+    EXPECT_TRUE(trace) << (trace ? "" : trace.error().sentence.english());
     const auto graph = read_graph(**trace, progress);
-    EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
+    EXPECT_TRUE(graph) << (graph ? "" : graph.error().sentence.english());
     return {*trace, *graph};
 }
 
@@ -192,7 +192,7 @@ TEST(ReadGraph, OmitsNodesCreatedAfterTheEndOfAGrowingTrace) {
     early.being_written = true;
     early.duration = 4000;
     const auto graph = read_graph(early, progress);
-    ASSERT_TRUE(graph) << graph.error().message;
+    ASSERT_TRUE(graph) << graph.error().sentence.english();
     const auto& created = (*graph)->nodes.created;
     EXPECT_FALSE(created.empty());
     EXPECT_TRUE(std::all_of(created.begin(), created.end(), [](int64_t time) { return time <= 4000; }));
@@ -208,7 +208,7 @@ TEST(ShareGraph, KeepsTheGraphThatIsAliveInTheTimeRange) {
     request.to = "event:300";
     Progress progress;
     const auto report = share_trace(folder / "run.tide", folder / "part.tide", request, IfExists::fail, progress);
-    ASSERT_TRUE(report) << report.error().message;
+    ASSERT_TRUE(report) << report.error().sentence.english();
     const Opened part = open(folder / "part.tide");
     const int64_t start = 99 * 25, end = 299 * 25;
     const test::Graph whole = run.graph(), cut(*part.trace, *part.graph);

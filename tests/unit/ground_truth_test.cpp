@@ -33,9 +33,9 @@ protected:
         path_ = (fs::temp_directory_path() / (std::string("tidemark_truth_") + GetParam().name + ".tide")).string();
         Progress progress;
         auto imported = import_snapshot(base + ".pickle", path_, IfExists::replace, progress);
-        ASSERT_TRUE(imported) << imported.error().message;
+        ASSERT_TRUE(imported) << imported.error().sentence.english();
         auto opened = open_trace(path_, progress);
-        ASSERT_TRUE(opened) << opened.error().message;
+        ASSERT_TRUE(opened) << opened.error().sentence.english();
         trace_ = *opened;
         for (const DeviceHistory& device : trace_->devices) {
             analyses_.push_back(std::make_unique<Analysis>(trace_, device));

@@ -41,7 +41,7 @@ Outcome read_all(ByteSource& source, size_t step = 1000) {
     while (true) {
         const Status status = source.ensure(step);
         if (!status) {
-            outcome.error = status.error().message;
+            outcome.error = status.error().sentence.english();
             return outcome;
         }
         if (source.available() == 0) {
@@ -56,7 +56,7 @@ Outcome read_all(ByteSource& source, size_t step = 1000) {
 Outcome read_all(const Bytes& bytes) {
     auto source = ByteSource::from_memory(bytes);
     if (!source) {
-        return {{}, source.error().message};
+        return {{}, source.error().sentence.english()};
     }
     return read_all(**source);
 }
@@ -177,14 +177,14 @@ TEST(ByteSource, NamesTheMissingFile) {
     const auto source = ByteSource::open("/no/such/file.pickle");
     ASSERT_FALSE(source);
     EXPECT_EQ(source.error().kind, ErrorKind::environment);
-    EXPECT_EQ(source.error().message, "Cannot open /no/such/file.pickle: No such file or directory.");
+    EXPECT_EQ(source.error().sentence.english(), "Cannot open /no/such/file.pickle: No such file or directory.");
 }
 
 TEST(ByteSource, RejectsADirectory) {
     const auto source = ByteSource::open("/");
     ASSERT_FALSE(source);
     EXPECT_EQ(source.error().kind, ErrorKind::environment);
-    EXPECT_TRUE(contains(source.error().message, "is a directory"));
+    EXPECT_TRUE(contains(source.error().sentence.english(), "is a directory"));
 }
 
 TEST(ByteSource, ReportsAMissingPermission) {
@@ -195,7 +195,7 @@ TEST(ByteSource, ReportsAMissingPermission) {
         GTEST_SKIP() << "root may read everything";
     }
     ASSERT_FALSE(source);
-    EXPECT_TRUE(contains(source.error().message, "Permission denied"));
+    EXPECT_TRUE(contains(source.error().sentence.english(), "Permission denied"));
 }
 
 TEST(ByteSource, RejectsAnEmptyFile) {
@@ -203,7 +203,7 @@ TEST(ByteSource, RejectsAnEmptyFile) {
     const auto source = ByteSource::open(file.path());
     ASSERT_FALSE(source);
     EXPECT_EQ(source.error().kind, ErrorKind::input);
-    EXPECT_TRUE(contains(source.error().message, "empty"));
+    EXPECT_TRUE(contains(source.error().sentence.english(), "empty"));
 }
 
 }  // namespace

@@ -77,14 +77,14 @@ private:
 std::string run(const std::vector<uint8_t>& bytes) {
     auto source = ByteSource::from_memory(bytes);
     if (!source) {
-        return source.error().message;
+        return source.error().sentence.english();
     }
     TextPool texts;
     TreeConsumer consumer(texts);
     Progress progress;
     PickleMachine machine(**source, texts, consumer, progress, "test");
     const auto value = machine.run();
-    return value ? consumer.show(*value) : value.error().message;
+    return value ? consumer.show(*value) : value.error().sentence.english();
 }
 
 std::string run(const PickleBuilder& builder) { return run(builder.done()); }
@@ -321,9 +321,9 @@ TEST(PickleMachine, DetectsMissingValues) {
 
 TEST(PickleMachine, ReportsWhereAConsumerFailed) {
     EXPECT_EQ(run(PickleBuilder().integer(1).integer(2).op(opcode::append)),
-              "That is the wrong container (near byte 6).");
+              "Near byte 6: That is the wrong container.");
     EXPECT_EQ(run(PickleBuilder().integer(1).op(opcode::mark).integer(2).integer(3).op(opcode::setitems)),
-              "That is the wrong container (near byte 9).");
+              "Near byte 9: That is the wrong container.");
 }
 
 TEST(PickleMachine, LimitsNesting) {

@@ -36,20 +36,20 @@ std::string bytes_of(const std::string& path) {
 std::shared_ptr<const Trace> open(const std::string& path) {
     Progress progress;
     auto trace = open_trace(path, progress);
-    EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
+    EXPECT_TRUE(trace) << (trace ? "" : trace.error().sentence.english());
     return trace ? *trace : nullptr;
 }
 
 void write(const Trace& trace, const std::string& path) {
     Progress progress;
     const Status status = write_trace(trace, peak_events(trace), path, IfExists::fail, progress);
-    ASSERT_TRUE(status) << status.error().message;
+    ASSERT_TRUE(status) << status.error().sentence.english();
 }
 
 void share(const std::string& input, const std::string& output, const ShareRequest& request) {
     Progress progress;
     const auto report = share_trace(input, output, request, IfExists::fail, progress);
-    ASSERT_TRUE(report) << report.error().message;
+    ASSERT_TRUE(report) << report.error().sentence.english();
     EXPECT_EQ(report->file_bytes, static_cast<int64_t>(fs::file_size(output)));
 }
 
@@ -58,7 +58,7 @@ std::string import_test_snapshot(const Folder& folder, const std::string& name) 
     const std::string trace = folder / (name + ".tide");
     const auto report = import_snapshot(std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + name + ".pickle", trace,
                                         IfExists::fail, progress);
-    EXPECT_TRUE(report) << (report ? "" : report.error().message);
+    EXPECT_TRUE(report) << (report ? "" : report.error().sentence.english());
     return trace;
 }
 
@@ -199,7 +199,7 @@ TEST(Share, RenumbersATimeRangeFromZeroAndClipsLifetimes) {
     request.from = "event:4";
     request.to = "event:8";
     const auto part = prepare_to_share(test::sample_trace(), request);
-    ASSERT_TRUE(part) << part.error().message;
+    ASSERT_TRUE(part) << part.error().sentence.english();
     const DeviceHistory& device = part->devices[0];
     EXPECT_EQ(device.event_count(), 4);
     EXPECT_EQ(device.allocations.alloc_event,
@@ -246,7 +246,7 @@ TEST(Share, ClipsRecordedDataToTheTimeRange) {
     request.from = "event:4";
     request.to = "event:8";
     const auto part = prepare_to_share(recorded_trace(), request);
-    ASSERT_TRUE(part) << part.error().message;
+    ASSERT_TRUE(part) << part.error().sentence.english();
     ASSERT_EQ(part->steps.size(), 3u);
     EXPECT_EQ(part->steps[0].start, 0);
     EXPECT_EQ(part->steps[0].end, 500);

@@ -33,13 +33,13 @@ inline Result<Snapshot> read(const Bytes& bytes) {
 
 inline Snapshot read_json(const Json& json, int protocol = 4) {
     auto snapshot = read(pickle_of(json, protocol));
-    EXPECT_TRUE(snapshot) << (snapshot ? "" : snapshot.error().message);
+    EXPECT_TRUE(snapshot) << (snapshot ? "" : snapshot.error().sentence.english());
     return snapshot ? std::move(*snapshot) : Snapshot{};
 }
 
 inline std::string error_of(const Bytes& bytes) {
     const auto snapshot = read(bytes);
-    return snapshot ? "no error" : snapshot.error().message;
+    return snapshot ? "no error" : snapshot.error().sentence.english();
 }
 
 inline std::string error_of(const Json& json) { return error_of(pickle_of(json)); }

@@ -90,7 +90,7 @@ TEST(SnapshotReader, LimitsNestingAndExpansion) {
         laughs.op(opcode::pop).op(opcode::empty_list).op(opcode::mark).get(below).get(below).op(opcode::appends);
     }
     const auto snapshot = read(laughs.op(opcode::setitem).op(opcode::setitem).done());
-    ASSERT_TRUE(snapshot) << snapshot.error().message;
+    ASSERT_TRUE(snapshot) << snapshot.error().sentence.english();
     EXPECT_EQ(snapshot->settings.at("x"), "\"(more than 64 KiB)\"");
 }
 
@@ -175,10 +175,11 @@ TEST(SnapshotReader, NamesTheFileInErrors) {
     Progress progress;
     const auto json = read_snapshot_file(data_file("s1_plain.json"), progress);
     ASSERT_FALSE(json);
-    EXPECT_TRUE(contains(json.error().message, data_file("s1_plain.json") + ": This looks like a JSON file."));
+    EXPECT_TRUE(
+        contains(json.error().sentence.english(), data_file("s1_plain.json") + ": This looks like a JSON file."));
     const auto missing = read_snapshot_file("/no/such/file", progress);
     ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().message, "Cannot open /no/such/file: No such file or directory.");
+    EXPECT_EQ(missing.error().sentence.english(), "Cannot open /no/such/file: No such file or directory.");
 }
 
 }  // namespace

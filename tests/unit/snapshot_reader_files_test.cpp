@@ -24,7 +24,7 @@ TEST_P(RealSnapshot, ReadsAndReportsProgress) {
         last = fraction;
     };
     const auto snapshot = read_snapshot_file(data_file(GetParam()) + ".pickle", progress);
-    ASSERT_TRUE(snapshot) << snapshot.error().message;
+    ASSERT_TRUE(snapshot) << snapshot.error().sentence.english();
     EXPECT_EQ(last, 1);
     ASSERT_EQ(snapshot->traces.size(), 1u);
     EXPECT_FALSE(snapshot->traces[0].empty());
@@ -44,7 +44,7 @@ TEST(SnapshotReader, ReadsCompressedFilesAlike) {
     ASSERT_TRUE(expected);
     for (const auto packing : {test::Packing::gzip, test::Packing::xz, test::Packing::zstd}) {
         const auto packed = read(test::pack(plain, packing));
-        ASSERT_TRUE(packed) << packed.error().message;
+        ASSERT_TRUE(packed) << packed.error().sentence.english();
         EXPECT_EQ(text_of(*packed), text_of(*expected));
     }
 }
@@ -66,7 +66,7 @@ TEST(SnapshotReader, SurvivesEveryChangedByte) {
         for (const uint8_t change : {uint8_t{0x01}, uint8_t{0x80}, uint8_t{0xff}}) {
             byte = kept ^ change;
             const auto snapshot = read(bytes);
-            EXPECT_TRUE(snapshot || !snapshot.error().message.empty());
+            EXPECT_TRUE(snapshot || !snapshot.error().sentence.english().empty());
         }
         byte = kept;
     }

@@ -130,7 +130,7 @@ TEST(SnapshotReader, AcceptsDictsFilledKeyByKey) {
     builder.text("action").text("alloc").op(opcode::setitem);
     builder.text("stream").integer(9).op(opcode::setitem);
     const auto snapshot = read(builder.op(opcode::append).op(opcode::append).op(opcode::setitem).done());
-    ASSERT_TRUE(snapshot) << snapshot.error().message;
+    ASSERT_TRUE(snapshot) << snapshot.error().sentence.english();
     ASSERT_EQ(snapshot->traces.at(0).size(), 1u);
     const SnapshotEvent& event = snapshot->traces[0][0];
     EXPECT_EQ(event.action, Action::alloc);
@@ -150,7 +150,7 @@ TEST(SnapshotReader, UsesTheLastOfEqualKeys) {
         builder.text("device_traces").value(Json::array({Json::array({event("alloc", base, time)})}));
     }
     const auto snapshot = read(builder.op(opcode::setitems).done());
-    ASSERT_TRUE(snapshot) << snapshot.error().message;
+    ASSERT_TRUE(snapshot) << snapshot.error().sentence.english();
     ASSERT_EQ(snapshot->annotations.size(), 2u);
     EXPECT_EQ(snapshot->annotations[1].time_us, 6);
     ASSERT_EQ(snapshot->segments.size(), 1u);
@@ -166,7 +166,7 @@ TEST(SnapshotReader, AcceptsEventsFilledInSeveralSteps) {
     builder.text("compile_context").text("0/0").op(opcode::setitems);
     builder.text("user_metadata").text("m").op(opcode::setitem).text("size").integer(7).op(opcode::setitem);
     const auto snapshot = read(builder.op(opcode::append).op(opcode::append).op(opcode::setitem).done());
-    ASSERT_TRUE(snapshot) << snapshot.error().message;
+    ASSERT_TRUE(snapshot) << snapshot.error().sentence.english();
     const SnapshotEvent& event = snapshot->traces.at(0).at(0);
     EXPECT_EQ(event.size, 7u);
     EXPECT_EQ(context_text(*snapshot, event.context), "0/0|m");

@@ -14,7 +14,7 @@ class TimePoint : public testing::Test {
 protected:
     EventNumber find(std::string_view text) const {
         const auto found = find_time_point(trace, device, curves, text);
-        EXPECT_TRUE(found) << text << ": " << (found ? "" : found.error().message);
+        EXPECT_TRUE(found) << text << ": " << (found ? "" : found.error().sentence.english());
         return found ? *found : -1;
     }
     std::string error(std::string_view text) const {
@@ -24,7 +24,7 @@ protected:
             return {};
         }
         EXPECT_EQ(found.error().kind, ErrorKind::usage);
-        return found.error().message;
+        return found.error().sentence.english();
     }
 
     const Trace trace = test::sample_trace();
@@ -81,7 +81,7 @@ TEST_F(TimePoint, ListsTheFormsInErrors) {
     }
 }
 
-TEST_F(TimePoint, DescribesAnEvent) { EXPECT_EQ(describe_time_point(device, 3), "event 3 of 9, 0.000002 s"); }
+TEST_F(TimePoint, DescribesAnEvent) { EXPECT_EQ(describe_time_point(device, 3).english(), "event 3 of 9, 0.000002 s"); }
 
 }  // namespace
 }  // namespace tidemark

@@ -38,7 +38,7 @@ protected:
         path_ = (folder_ / "run.tide").string();
         Progress progress;
         auto imported = import_snapshot(snapshot("streams"), path_, IfExists::replace, progress);
-        ASSERT_TRUE(imported) << imported.error().message;
+        ASSERT_TRUE(imported) << imported.error().sentence.english();
         original_ = *imported;
     }
     void TearDown() override { fs::remove_all(folder_); }
@@ -61,8 +61,9 @@ protected:
     void expect_refused(ErrorKind kind, const std::string& words) {
         const auto opened = open(path_);
         ASSERT_FALSE(opened);
-        EXPECT_EQ(kind, opened.error().kind) << opened.error().message;
-        EXPECT_NE(std::string::npos, opened.error().message.find(words)) << opened.error().message;
+        const std::string sentence = opened.error().sentence.english();
+        EXPECT_EQ(kind, opened.error().kind) << sentence;
+        EXPECT_NE(std::string::npos, sentence.find(words)) << sentence;
     }
 
     fs::path folder_;
@@ -75,9 +76,9 @@ TEST_F(TraceFile, WhatIsWrittenIsRead) {
         SCOPED_TRACE(name);
         Progress progress;
         const auto written = import_snapshot(snapshot(name), path_, IfExists::replace, progress);
-        ASSERT_TRUE(written) << written.error().message;
+        ASSERT_TRUE(written) << written.error().sentence.english();
         const auto read = open(path_);
-        ASSERT_TRUE(read) << read.error().message;
+        ASSERT_TRUE(read) << read.error().sentence.english();
         ASSERT_EQ((*written)->devices.size(), (*read)->devices.size());
         for (size_t d = 0; d < (*read)->devices.size(); ++d) {
             test::expect_same_device((*written)->devices[d], (*read)->devices[d]);
@@ -92,7 +93,7 @@ TEST_F(TraceFile, WhatIsWrittenIsRead) {
 TEST_F(TraceFile, RowsAloneAreEnough) {
     alter("DELETE FROM allocation_chunk");
     const auto read = open(path_);
-    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(read) << read.error().sentence.english();
     test::expect_same_device(original_->main_device(), (*read)->main_device());
 }
 
@@ -139,7 +140,7 @@ TEST_F(TraceFile, TwoWritersOfOneTargetDoNotMix) {
     Progress progress;
     const auto status = write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress);
     ASSERT_FALSE(status);
-    EXPECT_NE(std::string::npos, status.error().message.find("another program"));
+    EXPECT_NE(std::string::npos, status.error().sentence.english().find("another program"));
     EXPECT_TRUE(fs::exists(path_ + ".part")) << "the other's file is left alone";
     ::close(other);
     EXPECT_TRUE(write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress))
@@ -193,7 +194,7 @@ TEST_F(TraceFile, RefusesReferencesIntoNowhere) {
 TEST_F(TraceFile, EventsWithoutARowAreReportedAsMissing) {
     alter("DELETE FROM event");
     const auto read = open(path_);
-    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(read) << read.error().sentence.english();
     const DeviceHistory& device = (*read)->main_device();
     EXPECT_EQ(original_->data_gaps.size() + 1, (*read)->data_gaps.size());
     for (const EventRef ref : device.event_ref) {
@@ -230,7 +231,7 @@ TEST_F(TraceFile, AnyFlippedByteIsSurvived) {
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bad;
         const auto opened = open(path_);  // either a sentence or a trace; never a crash
         if (!opened) {
-            EXPECT_FALSE(opened.error().message.empty());
+            EXPECT_FALSE(opened.error().sentence.english().empty());
         }
     }
     for (int k = 0; k < 20; ++k) {
@@ -248,7 +249,7 @@ TEST_F(TraceFile, EveryFormatEverReleasedOpens) {
     for (int version = 1; version <= trace_format_version; ++version) {
         SCOPED_TRACE(version);
         const auto old = open(std::string(TIDEMARK_TEST_DATA) + "/traces/format-" + std::to_string(version) + ".tide");
-        ASSERT_TRUE(old) << old.error().message;
+        ASSERT_TRUE(old) << old.error().sentence.english();
         EXPECT_EQ(version, (*old)->format_version);
         test::expect_same_device((*today)->main_device(), (*old)->main_device());
     }
@@ -276,7 +277,7 @@ constexpr const char* graph_queries[] = {
 TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
     Progress progress;
     const auto trace = read_snapshot_trace(snapshot("expandable_graph"), progress);
-    ASSERT_TRUE(trace) << trace.error().message;
+    ASSERT_TRUE(trace) << trace.error().sentence.english();
     const GraphTables graph = test::small_graph(**trace);
     ASSERT_TRUE(write_trace(**trace, peak_events(**trace), path_, IfExists::replace, progress, &graph));
     if (const char* keep = std::getenv("TIDEMARK_KEEP_FORMAT_TRACE")) {
@@ -311,9 +312,9 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
     for (int version = 2; version <= trace_format_version; ++version) {
         SCOPED_TRACE(version);
         const auto old = open(std::string(TIDEMARK_TEST_DATA) + "/traces/format-" + std::to_string(version) + ".tide");
-        ASSERT_TRUE(old) << old.error().message;
+        ASSERT_TRUE(old) << old.error().sentence.english();
         const auto old_graph = read_graph(**old, progress);
-        ASSERT_TRUE(old_graph) << old_graph.error().message;
+        ASSERT_TRUE(old_graph) << old_graph.error().sentence.english();
         ASSERT_TRUE(write_trace(**old, peak_events(**old), path_, IfExists::replace, progress, old_graph->get()));
         expect_wanted(path_);
     }
@@ -370,7 +371,7 @@ TEST_F(TraceFile, WhatARecorderSawIsReadBack) {
     Progress progress;
     ASSERT_TRUE(write_trace(trace, peak_events(trace), path_, IfExists::replace, progress));
     const auto read = open(path_);
-    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(read) << read.error().sentence.english();
     test::expect_same_rows(trace.processes, (*read)->processes, "process");
     test::expect_same_rows(trace.steps, (*read)->steps, "step");
     test::expect_same_rows(trace.driver_allocations, (*read)->driver_allocations, "driver allocation");
@@ -397,7 +398,7 @@ TEST_F(TraceFile, AbsurdRowsOfARecorderAreRefusedOrMadeHarmless) {
         "INSERT INTO sample VALUES(NULL,-7,0,NULL,NULL,NULL,'nvml'),(NULL,-7,0,NULL,1,NULL,'nvml');"
         "INSERT INTO step VALUES(NULL,5,'user',-3,NULL)");
     const auto read = open(path_);
-    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(read) << read.error().sentence.english();
     ASSERT_EQ(3u, (*read)->samples.size()) << "what says nothing is left out";
     EXPECT_EQ(-7, (*read)->samples[0].time) << "by time";
     EXPECT_EQ(0, (*read)->samples[1].used_bytes);
@@ -421,7 +422,7 @@ TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
            "INSERT INTO allocation SELECT * FROM whole.allocation")
               .c_str());
     const auto read = open(path_);
-    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(read) << read.error().sentence.english();
     test::expect_same_device(original_->main_device(), (*read)->main_device());
 }
 

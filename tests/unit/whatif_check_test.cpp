@@ -37,7 +37,7 @@ TEST_P(WhatIfModel, ReproducesRecordedCountersWithoutChanges) {
         }
         Progress progress;
         const auto outcome = what_if(*trace, device, {}, std::nullopt, progress);
-        ASSERT_TRUE(outcome) << outcome.error().message;
+        ASSERT_TRUE(outcome) << outcome.error().sentence.english();
         const auto of = [&](Metric metric) { return counters.at(metric, PoolKind::all); };
         EXPECT_EQ(outcome->peak_reserved, of(Metric::reserved_bytes).peak);
         EXPECT_EQ(outcome->end_reserved, of(Metric::reserved_bytes).current);

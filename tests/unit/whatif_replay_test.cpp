@@ -16,14 +16,14 @@ constexpr int64_t MiB = 1 << 20, GiB = 1 << 30;
 Outcome outcome(const Trace& trace, const Change& change, std::optional<Capacity> capacity = std::nullopt) {
     Progress progress;
     const auto result = what_if(trace, trace.main_device(), change, capacity, progress);
-    EXPECT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result) << result.error().sentence.english();
     return result ? *result : Outcome{};
 }
 
 std::string refusal(const Trace& trace, const Change& change) {
     Progress progress;
     const auto result = what_if(trace, trace.main_device(), change, std::nullopt, progress);
-    return result ? "" : result.error().message;
+    return result ? "" : result.error().sentence.english();
 }
 
 int64_t recorded_peak(const Trace& trace) {
