@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-/// Null for English, which needs no translation.
+/// Returns nullptr for English, which needs no translation.
 const Catalog* catalog_of(Language language) {
     static const std::optional<Catalog> chinese = Catalog::read(zh_cn_catalog());
     return language == Language::chinese && chinese ? &*chinese : nullptr;
@@ -41,7 +41,7 @@ std::string_view Words::translated(std::string_view english) const {
 std::string_view Words::translated_plural(int64_t n, std::string_view one, std::string_view many) const {
     const std::string_view english = n == 1 ? one : many;
     const Catalog* catalog = catalog_of(language_);
-    // Chinese has one form for all numbers; a test compares that with the header of the catalog.
+    // Chinese has one form for all numbers. A test compares this with the header of the catalog.
     return catalog == nullptr ? english : catalog->find(one).value_or(english);
 }
 
