@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What the pickle machine refuses to run, and its errors.
+// The opcodes that the pickle machine rejects, and its errors.
 #include "storage/import/pickle_machine.h"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ bool PickleMachine::refuse_global(uint8_t code) {
                     opcode::name(code), code_position_, printable(module), printable(attribute)));
 }
 
-/// Says where, in front of the final full stop.
+/// Inserts the byte position before the final full stop of an error message.
 bool PickleMachine::check(Status status) {
     if (status) [[likely]] {
         return true;
